@@ -1,0 +1,151 @@
+// Package runtime is the seam between the life cycle of a pod (internal/node) and what runs its containers
+// (internal/node/process today, CRI later).
+//
+// A runtime holds no API state. It starts a container, signals it, and tells how it ended; it keeps what it knows
+// about an ended container until it is told to forget it, over restarts of the control plane too.
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ID names one attempt at one container for ever. Starting the same ID twice runs it once.
+type ID struct {
+	PodUID    types.UID `json:"podUID"`
+	Container string    `json:"container"`
+	// Attempt is the container's restart count: 0 for the first start.
+	Attempt int32 `json:"attempt"`
+}
+
+// Container is all a runtime must know to start one.
+type Container struct {
+	ID
+	PodNamespace string `json:"podNamespace"`
+	PodName      string `json:"podName"`
+
+	// Command is the whole argument vector, every $(VAR) expanded. Command[0] is looked up in the PATH of Env.
+	Command []string `json:"command"`
+	// Env holds NAME=value in the order of the pod spec.
+	Env        []string `json:"env,omitempty"`
+	WorkingDir string   `json:"workingDir,omitempty"`
+	// Hostname is empty to keep the machine's.
+	Hostname string  `json:"hostname,omitempty"`
+	Mounts   []Mount `json:"mounts,omitempty"`
+
+	// LogPath is the CRI log file, made when there is something to write.
+	LogPath string `json:"logPath"`
+	// TerminationMessagePath is where the container finds the file TerminationMessageFile of the host.
+	TerminationMessagePath string `json:"terminationMessagePath,omitempty"`
+	TerminationMessageFile string `json:"terminationMessageFile,omitempty"`
+
+	// Limits; zero is none.
+	CPUMilliLimit    int64 `json:"cpuMilliLimit,omitempty"`
+	MemoryLimitBytes int64 `json:"memoryLimitBytes,omitempty"`
+	// CPUMilliRequest weighs the container against others when CPU is short.
+	CPUMilliRequest int64 `json:"cpuMilliRequest,omitempty"`
+
+	User *User `json:"user,omitempty"`
+	// NoNewPrivileges keeps set-user-ID programs from gaining rights.
+	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
+}
+
+// User is whom a container runs as.
+type User struct {
+	UID    uint32   `json:"uid"`
+	GID    uint32   `json:"gid"`
+	Groups []uint32 `json:"groups,omitempty"`
+}
+
+// Mount shows HostPath at ContainerPath inside the container.
+type Mount struct {
+	HostPath      string `json:"hostPath"`
+	ContainerPath string `json:"containerPath"`
+	ReadOnly      bool   `json:"readOnly,omitempty"`
+	// Tmpfs mounts a fresh memory file system of SizeBytes at HostPath's place instead (emptyDir, medium Memory),
+	// once a pod.
+	Tmpfs     bool  `json:"tmpfs,omitempty"`
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+}
+
+// State is where an attempt stands.
+type State string
+
+const (
+	// Running has a live process tree.
+	Running State = "Running"
+	// Exited has none, and never will again.
+	Exited State = "Exited"
+)
+
+// Status tells of one attempt.
+type Status struct {
+	ID
+	PodNamespace string    `json:"podNamespace"`
+	PodName      string    `json:"podName"`
+	State        State     `json:"state"`
+	PID          int       `json:"pid,omitempty"`
+	StartedAt    time.Time `json:"startedAt"`
+	FinishedAt   time.Time `json:"finishedAt,omitempty"`
+	// ExitCode is the process's own, or 128 + Signal.
+	ExitCode int32 `json:"exitCode"`
+	Signal   int32 `json:"signal,omitempty"`
+	// OOMKilled: the kernel ended it for want of memory.
+	OOMKilled bool `json:"oomKilled,omitempty"`
+	// StartError says why no process came to be (ExitCode is 128, or 127/126 as a shell would say is not used).
+	StartError string `json:"startError,omitempty"`
+	// Lost: the host process died and took the container with it; the exit code is not known.
+	Lost bool `json:"lost,omitempty"`
+	// TerminationMessage is what the container left in its termination message file, at most 4,096 bytes.
+	TerminationMessage string `json:"terminationMessage,omitempty"`
+}
+
+// Info tells what this runtime can hold to on this machine.
+type Info struct {
+	// Name and Version as in a node's containerRuntimeVersion: "process://1.0".
+	Name    string
+	Version string
+	// Isolation names the rung in force, for people: "cgroup v2", "user and pid namespaces", "process group".
+	Isolation string
+	// EnforcesCPU and EnforcesMemory: whether limits are held.
+	EnforcesCPU    bool
+	EnforcesMemory bool
+	// CanMount: whether a container can be shown volumes at their mount paths; if not, WhyNoMount says why.
+	CanMount   bool
+	WhyNoMount string
+	// CanSetHostname, CanSetUser: whether these fields of a pod can be honoured.
+	CanSetHostname bool
+	CanSetUser     bool
+}
+
+// Runtime starts, signals and reports containers. All methods are safe for concurrent use.
+type Runtime interface {
+	Info() Info
+
+	// Start starts c and returns once it runs or has failed to start (a Status with StartError, not an error).
+	// Starting an ID that is known already returns its status and starts nothing.
+	// An error means the runtime could not be asked; Start may be called again.
+	Start(ctx context.Context, c Container) (Status, error)
+
+	// Stop sends SIGTERM to the container's main process, and SIGKILL to its whole tree after grace.
+	// It returns at once; the end comes through Events. A second Stop can only shorten the grace. Unknown IDs are no error.
+	Stop(ctx context.Context, id ID, grace time.Duration) error
+
+	// List returns every attempt that runs or has not been forgotten.
+	List(ctx context.Context) ([]Status, error)
+
+	// Events delivers the Status of every attempt that exits while the control plane is connected, once or more.
+	// What ended before is in List. The channel is closed when the runtime is.
+	Events() <-chan Status
+
+	// Forget drops the records of ended attempts whose result is safe in the API server.
+	Forget(ctx context.Context, ids ...ID) error
+
+	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs).
+	RemovePod(ctx context.Context, uid types.UID) error
+
+	// Close disconnects. Containers run on.
+	Close() error
+}
