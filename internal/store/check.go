@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// minFree is what must be free on the disk for etcd to start: two segments of its log and room to compact.
+const minFree = 3 * segmentBytes
+
+// checkUsable finds what would stop etcd half way through its start, where it would leave files behind.
+func checkUsable(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return unusable(dir, err)
+	}
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return unusable(dir, err)
+	}
+	_ = f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return unusable(dir, err)
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return fmt.Errorf("look at the disk of %s: %w", dir, err)
+	}
+	if free := disk.Bavail * uint64(disk.Bsize); free < minFree {
+		return fmt.Errorf("no space for the data directory %s: %d MiB are free on its disk and %d are needed; make room or choose another directory with --data-dir",
+			dir, free>>20, minFree>>20)
+	}
+	return nil
+}
+
+// unusable words the errors that users can mend.
+func unusable(dir string, err error) error {
+	remedy := "choose another directory with --data-dir"
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("the data directory %s cannot be written to (%w); %s", dir, err, remedy)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("no space for the data directory %s (%w); make room or %s", dir, err, remedy)
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EEXIST):
+		return fmt.Errorf("the data directory %s is not a directory (%w); %s", dir, err, remedy)
+	}
+	return fmt.Errorf("use the data directory %s: %w", dir, err)
+}

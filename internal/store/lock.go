@@ -1,0 +1,73 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// LockedError says that another process has the data directory open.
+type LockedError struct {
+	Dir string
+	// PID is the other process, 0 if it did not say.
+	PID int
+}
+
+func (e *LockedError) Error() string {
+	holder := "another Stint"
+	if e.PID != 0 {
+		holder = fmt.Sprintf("another Stint (process %d)", e.PID)
+	}
+	return fmt.Sprintf("the data directory %s is in use by %s; stop it, or choose another directory with --data-dir", e.Dir, holder)
+}
+
+// lock is an advisory lock of the kernel's on a file, so that it goes with its process however that ends.
+type lock struct{ file *os.File }
+
+func takeLock(dir string) (*lock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, unusable(dir, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, &LockedError{Dir: dir, PID: readPID(f)}
+		}
+		return nil, fmt.Errorf("lock the data directory %s: %w", dir, err)
+	}
+	if err := writePID(f); err != nil {
+		_ = f.Close()
+		return nil, unusable(dir, err)
+	}
+	return &lock{file: f}, nil
+}
+
+func readPID(f *os.File) int {
+	b, err := io.ReadAll(io.LimitReader(f, 32))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+func writePID(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// release leaves the file in place: removing it would let a third process lock a file that nobody else can see.
+func (l *lock) release() { _ = l.file.Close() }

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// etcdLog is where etcd writes its warnings, a file that every start begins anew, and where it tells that it is
+// going to end this process (a full disk, files that it cannot read). That it may not do: its last words come out of
+// failed instead.
+type etcdLog struct {
+	*zap.Logger
+	file   *os.File
+	failed chan error
+}
+
+func openLog(path string) (*etcdLog, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &etcdLog{file: f, failed: make(chan error, 1)}
+	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
+	core := zapcore.NewCore(encoder, zapcore.Lock(f), zapcore.WarnLevel)
+	l.Logger = zap.New(core, zap.WithFatalHook(lastWords{l.failed}), zap.WithPanicHook(lastWords{l.failed}))
+	return l, nil
+}
+
+// Close closes the file.
+func (l *etcdLog) Close() error { return l.file.Close() }
+
+type lastWords struct{ to chan<- error }
+
+// OnWrite never returns, as the caller counts on it. The goroutine is one of etcd's, which is over anyway.
+func (w lastWords) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	select {
+	case w.to <- describe(entry.Message, fields):
+	default: // the first reason is the one that counts
+	}
+	select {}
+}
+
+func describe(message string, fields []zapcore.Field) error {
+	encoder := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(encoder)
+	}
+	if cause, ok := encoder.Fields["error"]; ok {
+		return fmt.Errorf("%s: %v", strings.TrimSpace(message), cause)
+	}
+	return errors.New(strings.TrimSpace(message))
+}

@@ -1,0 +1,97 @@
+// Package store keeps everything that Stint must not lose: an etcd server inside this process, reached by direct
+// calls, without a socket.
+//
+// Open takes the lock of the data directory, looks whether the directory can be used, starts etcd and the upkeep that
+// etcd does not do by itself (compaction, defragmentation, lifting the space alarm). What the API server needs from
+// a storage is made by Storage, one for each kind of object.
+//
+//	data directory
+//	├── lock    held by the process that has the store open; holds its process ID
+//	└── etcd/   etcd's own files
+//	    ├── etcd.log   warnings of the last run
+//	    └── member/    log and database
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/kubernetes"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"k8s.io/apiserver/pkg/storage/etcd3"
+)
+
+// Store is an open data directory.
+type Store struct {
+	dir    string
+	lock   *lock
+	log    *etcdLog
+	etcd   *embed.Etcd
+	client *kubernetes.Client
+	upkeep *upkeep
+
+	closeOnce sync.Once
+}
+
+// Open opens the store in dir, which is made when it is not there.
+// The error says in words for users what is wrong: LockedError, or why the directory or its contents cannot be used.
+func Open(dir string) (*Store, error) {
+	etcdDir := filepath.Join(dir, "etcd")
+	if err := os.MkdirAll(etcdDir, 0o700); err != nil {
+		return nil, unusable(dir, err)
+	}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, lock: lock}
+	if err := s.open(etcdDir); err != nil {
+		lock.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) open(etcdDir string) error {
+	if err := checkUsable(etcdDir); err != nil {
+		return err
+	}
+	log, err := openLog(filepath.Join(etcdDir, "etcd.log"))
+	if err != nil {
+		return unusable(s.dir, err)
+	}
+	etcd, err := startEtcd(etcdDir, log)
+	if err != nil {
+		return fmt.Errorf("open the store in %s: %w", s.dir, err)
+	}
+	s.log, s.etcd = log, etcd
+
+	s.client = &kubernetes.Client{Client: v3client.New(etcd.Server)}
+	s.client.Kubernetes = s.client
+	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
+	s.upkeep = startUpkeep(s.client.Client, log.Logger)
+	return nil
+}
+
+// Failed delivers the error that ended the store while it was open, such as a full disk. Nothing can be written any
+// more once it has; what was acknowledged before is safe.
+func (s *Store) Failed() <-chan error { return s.log.failed }
+
+// Client reaches etcd itself: for benchmarks that count revisions and for tests.
+func (s *Store) Client() *clientv3.Client { return s.client.Client }
+
+// Close ends etcd and gives the directory free. Whoever uses the store is to be stopped first.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.upkeep.stop()
+		_ = s.client.Close()
+		s.etcd.Close()
+		_ = s.log.Close()
+		s.lock.release()
+	})
+	return nil
+}

@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stint-dev/stint/internal/store"
+)
+
+func open(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	s := open(t, dir)
+	if _, err := s.Client().Put(context.Background(), "/k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := open(t, dir).Client().Get(context.Background(), "/k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Kvs) != 1 || string(got.Kvs[0].Value) != "v" {
+		t.Errorf("after reopening: %v", got.Kvs)
+	}
+}
+
+func TestASecondOpenNamesTheProcessThatHoldsTheLock(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir)
+	_, err := store.Open(dir)
+	var locked *store.LockedError
+	if !errors.As(err, &locked) {
+		t.Fatalf("second open: %v, want a LockedError", err)
+	}
+	if locked.PID != os.Getpid() {
+		t.Errorf("process %d, want %d", locked.PID, os.Getpid())
+	}
+}
+
+func TestOpenTellsWhatIsWrongWithTheDirectory(t *testing.T) {
+	cases := map[string]struct {
+		arrange func(t *testing.T) string
+		want    string
+	}{
+		"a file is in its place": {
+			arrange: func(t *testing.T) string {
+				path := filepath.Join(t.TempDir(), "file")
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			},
+			want: "is not a directory",
+		},
+		"nobody may write to it": {
+			arrange: func(t *testing.T) string {
+				if os.Getuid() == 0 {
+					// The one place that even root cannot write to.
+					return "/proc/1/stint"
+				}
+				dir := t.TempDir()
+				if err := os.Chmod(dir, 0o500); err != nil {
+					t.Fatal(err)
+				}
+				return dir
+			},
+			want: "/",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := c.arrange(t)
+			s, err := store.Open(dir)
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("it opened")
+			}
+			if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("error %q does not name %q and the directory", err, c.want)
+			}
+		})
+	}
+}
+
+func TestACorruptStoreIsReportedAndLeftAsItIs(t *testing.T) {
+	cases := map[string]string{
+		"a database of noise": "etcd/member/snap/db",
+		"a log of noise":      "etcd/member/wal/0000000000000000-0000000000000000.wal",
+	}
+	for name, file := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, dir)
+			if _, err := s.Client().Put(context.Background(), "/k", "v"); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, file)
+			noise := []byte(strings.Repeat("noise ", 20_000))
+			if err := os.WriteFile(path, noise, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := store.Open(dir); err == nil {
+				_ = s.Close()
+				t.Fatal("it opened")
+			} else if !strings.Contains(err.Error(), "store") {
+				t.Errorf("error %q does not speak of the store", err)
+			} else {
+				t.Log(err)
+			}
+			got, err := os.ReadFile(path)
+			if err != nil || string(got) != string(noise) {
+				t.Errorf("the file was changed (%d bytes, %v)", len(got), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"k8s.io/apiserver/pkg/storage/etcd3"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// compactInterval: revisions older than one to two of it are dropped. Whoever lists in pages or watches from an
+	// older one starts over. Upstream keeps five minutes; at thousands of writes a second that would be gigabytes.
+	compactInterval = time.Minute
+	upkeepInterval  = time.Minute
+
+	// A defragmentation stops all writes while it copies what is in use, so it has to pay.
+	defragMinBytes = 128 << 20
+	defragMinWaste = 2 // times what is in use
+	defragTimeout  = 5 * time.Minute
+)
+
+// upkeep does what etcd leaves to an operator.
+type upkeep struct {
+	client    *clientv3.Client
+	log       *zap.Logger
+	compactor interface {
+		etcd3.Compactor
+		Stop()
+	}
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func startUpkeep(client *clientv3.Client, log *zap.Logger) *upkeep {
+	ctx, cancel := context.WithCancel(context.Background())
+	u := &upkeep{client: client, log: log, cancel: cancel, done: make(chan struct{})}
+	u.compactor = etcd3.NewCompactor(client, compactInterval, clock.RealClock{}, nil)
+	go u.run(ctx)
+	return u
+}
+
+func (u *upkeep) stop() {
+	u.cancel()
+	<-u.done
+	u.compactor.Stop()
+}
+
+func (u *upkeep) run(ctx context.Context) {
+	defer close(u.done)
+	ticker := time.NewTicker(upkeepInterval)
+	defer ticker.Stop()
+	for {
+		if err := u.once(ctx); err != nil && ctx.Err() == nil {
+			u.log.Warn("upkeep of the store failed; it is tried again", zap.Error(err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (u *upkeep) once(ctx context.Context) error {
+	status, err := u.client.Status(ctx, "")
+	if err != nil {
+		return err
+	}
+	if worthDefragmenting(status.DbSize, status.DbSizeInUse) {
+		ctx, cancel := context.WithTimeout(ctx, defragTimeout)
+		defer cancel()
+		if _, err := u.client.Defragment(ctx, ""); err != nil {
+			return err
+		}
+	}
+	return u.liftSpaceAlarm(ctx)
+}
+
+func worthDefragmenting(size, inUse int64) bool {
+	return size >= defragMinBytes && size >= defragMinWaste*inUse
+}
+
+// liftSpaceAlarm lets writes through again after the database had reached its quota and has room now.
+func (u *upkeep) liftSpaceAlarm(ctx context.Context) error {
+	status, err := u.client.Status(ctx, "")
+	if err != nil || status.DbSize >= quotaBytes {
+		return err
+	}
+	alarms, err := u.client.AlarmList(ctx)
+	if err != nil {
+		return err
+	}
+	for _, alarm := range alarms.Alarms {
+		if alarm.Alarm != etcdserverpb.AlarmType_NOSPACE {
+			continue
+		}
+		if _, err := u.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: alarm.MemberID, Alarm: alarm.Alarm}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
