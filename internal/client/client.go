@@ -72,6 +72,8 @@ type Kind struct {
 	schema.GroupVersionKind
 	Namespaced bool
 	Resource[Object]
+	// List reads the newest state of all objects in one namespace, past the cache. Set for namespaced kinds.
+	List func(ctx context.Context, namespace string) ([]Object, error)
 }
 
 // DeleteOptions are the choices that a deletion leaves open.
@@ -80,4 +82,6 @@ type DeleteOptions struct {
 	GracePeriodSeconds *int64
 	// Propagation decides what becomes of dependents; empty is the server's default.
 	Propagation metav1.DeletionPropagation
+	// Unchanged refuses with a conflict if the object is no longer the version that the caller shows.
+	Unchanged bool
 }
