@@ -1,0 +1,39 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+const (
+	firstBackOff = 10 * time.Second
+	maxBackOff   = 300 * time.Second
+	// forgetCrashesAfter is how long a container must run for its earlier crashes not to count any more.
+	forgetCrashesAfter = 600 * time.Second
+)
+
+// backOff is how long to wait, from the end of the newest attempt, before the next one.
+func (h History) backOff() time.Duration {
+	if h.Streak == 0 || ranLong(h.Last) {
+		return 0
+	}
+	delay := firstBackOff
+	for i := int32(1); i < h.Streak && delay < maxBackOff; i++ {
+		delay *= 2
+	}
+	return min(delay, maxBackOff)
+}
+
+func ranLong(s *runtime.Status) bool {
+	return s.FinishedAt.Sub(s.StartedAt) >= forgetCrashesAfter
+}
+
+// nextStreak is the streak once attempt has followed last. A gap between the two means that the attempts in it are
+// not known; they count as crashes.
+func nextStreak(last *runtime.Status, streak, attempt int32) int32 {
+	if last.State == runtime.Exited && ranLong(last) {
+		return attempt - last.Attempt
+	}
+	return streak + attempt - last.Attempt
+}

@@ -1,0 +1,126 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// cause is why a pod comes to its end.
+type cause struct {
+	// phase the pod ends in; empty leaves it to the exit codes.
+	phase corev1.PodPhase
+	// reason and message of the pod's status.
+	reason, message string
+	// deadline is when everything must have stopped.
+	deadline time.Time
+	// disruption: the pod is not to blame.
+	disruption bool
+	// cut: the containers did not come to their end by themselves.
+	cut bool
+}
+
+// causes are looked at in this order, and the first that applies is the one: what the pod did by itself before a
+// limit was reached goes before the limit.
+var causes = []func(*plan) *cause{
+	refused,
+	lost,
+	initFailed,
+	completed,
+	deadlineExceeded,
+	deleted,
+}
+
+func refused(p *plan) *cause {
+	if p.Refusal == nil || p.anyStarted() {
+		return nil
+	}
+	return &cause{phase: corev1.PodFailed, reason: p.Refusal.Reason, message: p.Refusal.Message, deadline: p.Now}
+}
+
+func lost(p *plan) *cause {
+	for _, u := range p.units {
+		if u.Last != nil && u.Last.Lost {
+			return &cause{
+				phase:      corev1.PodFailed,
+				message:    "container " + u.c.Name + " was lost together with the process that held it",
+				deadline:   p.Now.Add(p.grace()),
+				disruption: true,
+				cut:        true,
+			}
+		}
+	}
+	return nil
+}
+
+func initFailed(p *plan) *cause {
+	for _, u := range p.units {
+		if u.role == initial && u.Exited() && u.Last.ExitCode != 0 && !restartsInit(p.Pod, u.c, u.Last.ExitCode) &&
+			p.inTime(u.Last.FinishedAt) {
+			return &cause{phase: corev1.PodFailed, deadline: u.Last.FinishedAt.Add(p.grace())}
+		}
+	}
+	return nil
+}
+
+func completed(p *plan) *cause {
+	var last time.Time
+	for _, u := range p.units {
+		if u.role != main {
+			continue
+		}
+		if !u.Exited() || restarts(p.Pod, u.c, u.Last.ExitCode) {
+			return nil
+		}
+		if u.Last.FinishedAt.After(last) {
+			last = u.Last.FinishedAt
+		}
+	}
+	if !p.inTime(last) {
+		return nil
+	}
+	return &cause{deadline: last.Add(p.grace())}
+}
+
+func deadlineExceeded(p *plan) *cause {
+	limit, ok := p.limit()
+	if !ok || p.Now.Before(limit) {
+		return nil
+	}
+	return &cause{
+		phase:    corev1.PodFailed,
+		reason:   "DeadlineExceeded",
+		message:  "Pod was active on the node longer than the specified deadline",
+		deadline: limit.Add(p.grace()),
+		cut:      true,
+	}
+}
+
+func deleted(p *plan) *cause {
+	if p.Pod.DeletionTimestamp == nil {
+		return nil
+	}
+	// The timestamp of a deletion is when its grace is over.
+	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cut: true}
+}
+
+// limit is when the pod's active deadline is reached.
+func (p *plan) limit() (time.Time, bool) {
+	seconds := p.Pod.Spec.ActiveDeadlineSeconds
+	if seconds == nil || p.StartTime.IsZero() {
+		return time.Time{}, false
+	}
+	return p.StartTime.Add(time.Duration(*seconds) * time.Second), true
+}
+
+func (p *plan) inTime(t time.Time) bool {
+	limit, ok := p.limit()
+	return !ok || !t.After(limit)
+}
+
+func (p *plan) grace() time.Duration {
+	if s := p.Pod.Spec.TerminationGracePeriodSeconds; s != nil {
+		return time.Duration(*s) * time.Second
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds * time.Second
+}

@@ -1,0 +1,90 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// conditions are the ones that the node writes, without times: Merge knows when they changed.
+func (p *plan) conditions() []corev1.PodCondition {
+	list := []corev1.PodCondition{
+		p.condition(corev1.PodScheduled, true, "", ""),
+		p.condition(corev1.PodReadyToStartContainers, !p.Ended, "", ""),
+		p.initializedCondition(),
+		p.readyCondition(corev1.ContainersReady),
+		p.readyCondition(corev1.PodReady),
+	}
+	if p.end != nil && p.end.disruption {
+		list = append(list, p.condition(corev1.DisruptionTarget, true, corev1.PodReasonTerminationByKubelet, p.end.message))
+	}
+	return list
+}
+
+func (p *plan) condition(kind corev1.PodConditionType, is bool, reason, message string) corev1.PodCondition {
+	c := corev1.PodCondition{
+		Type:               kind,
+		Status:             corev1.ConditionFalse,
+		Reason:             reason,
+		Message:            message,
+		ObservedGeneration: p.Pod.Generation,
+	}
+	if is {
+		c.Status = corev1.ConditionTrue
+	}
+	return c
+}
+
+func (p *plan) initializedCondition() corev1.PodCondition {
+	if p.Status.Phase == corev1.PodSucceeded {
+		return p.condition(corev1.PodInitialized, true, "PodCompleted", "")
+	}
+	if p.initializedOnce() {
+		return p.condition(corev1.PodInitialized, true, "", "")
+	}
+	var names []string
+	for _, u := range p.units {
+		incomplete := u.role == initial && !(u.Exited() && u.Last.ExitCode == 0)
+		if incomplete || u.role == sidecar && u.Last == nil {
+			names = append(names, u.c.Name)
+		}
+	}
+	return p.condition(corev1.PodInitialized, false, "ContainersNotInitialized",
+		fmt.Sprintf("containers with incomplete status: [%s]", strings.Join(names, " ")))
+}
+
+// initializedOnce is initialized for a pod whose sidecars may have stopped since.
+func (p *plan) initializedOnce() bool {
+	for _, u := range p.units {
+		if u.role == main && u.Last != nil {
+			return true
+		}
+	}
+	for _, u := range p.units {
+		if u.role == initial && !(u.Exited() && u.Last.ExitCode == 0) || u.role == sidecar && u.Last == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition {
+	switch p.Status.Phase {
+	case corev1.PodSucceeded:
+		return p.condition(kind, false, "PodCompleted", "")
+	case corev1.PodFailed:
+		return p.condition(kind, false, "PodFailed", "")
+	}
+	var unready []string
+	for _, u := range p.units {
+		if u.role != initial && !u.Running() {
+			unready = append(unready, u.c.Name)
+		}
+	}
+	if len(unready) == 0 {
+		return p.condition(kind, true, "", "")
+	}
+	return p.condition(kind, false, "ContainersNotReady",
+		fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " ")))
+}

@@ -1,0 +1,67 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Merge returns the status to write where decided is what Decide reported and stored is what the API server has.
+// Conditions of others stay, ours keep the time of their last change, and a final status stays as it is.
+func Merge(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
+	if Final(stored.Phase) {
+		return stored
+	}
+	merged := *decided.DeepCopy()
+	merged.Conditions = mergeConditions(stored.Conditions, decided.Conditions, now)
+	if stored.StartTime != nil {
+		merged.StartTime = stored.StartTime
+	}
+	merged.NominatedNodeName = stored.NominatedNodeName
+	return merged
+}
+
+// Final tells whether a pod in this phase has ended.
+func Final(phase corev1.PodPhase) bool {
+	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+}
+
+// Unplaced returns the status of a pod that still waits for its place, for the reason and message given.
+func Unplaced(stored corev1.PodStatus, generation int64, message string, now time.Time) corev1.PodStatus {
+	merged := *stored.DeepCopy()
+	merged.Conditions = mergeConditions(stored.Conditions, []corev1.PodCondition{{
+		Type:               corev1.PodScheduled,
+		Status:             corev1.ConditionFalse,
+		Reason:             corev1.PodReasonUnschedulable,
+		Message:            message,
+		ObservedGeneration: generation,
+	}}, now)
+	return merged
+}
+
+func mergeConditions(stored, ours []corev1.PodCondition, now time.Time) []corev1.PodCondition {
+	merged := make([]corev1.PodCondition, 0, len(stored)+len(ours))
+	for _, c := range ours {
+		c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
+		if old := find(stored, c.Type); old != nil && old.Status == c.Status && !old.LastTransitionTime.IsZero() {
+			c.LastTransitionTime = old.LastTransitionTime
+		}
+		merged = append(merged, c)
+	}
+	for _, c := range stored {
+		if find(ours, c.Type) == nil {
+			merged = append(merged, c)
+		}
+	}
+	return merged
+}
+
+func find(conditions []corev1.PodCondition, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}

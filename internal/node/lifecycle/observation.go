@@ -1,0 +1,95 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Observation is all that is known about one pod.
+type Observation struct {
+	Pod *corev1.Pod
+	Now time.Time
+	// Placed: the pod has its resources and may start.
+	Placed bool
+	// StartTime is when the pod was placed.
+	StartTime time.Time
+	// Containers by name; a container that is missing was never started.
+	Containers map[string]History
+	// Hindrances tell, by container name, why a start has not been possible so far.
+	Hindrances map[string]Hindrance
+	// Refusal is why this node cannot run the pod at all; nil if it can.
+	Refusal *Refusal
+	// Host is where the pod runs.
+	Host Host
+}
+
+// Host is what a pod's status tells of its node.
+type Host struct {
+	// IP is the address of the machine, which its pods share.
+	IP string
+	// Runtime is the scheme of container ids.
+	Runtime string
+}
+
+// Hindrance is why a container cannot start yet. It is tried again, not counted as a failure.
+type Hindrance struct {
+	// Reason is a waiting reason: CreateContainerConfigError …
+	Reason  string
+	Message string
+	RetryAt time.Time
+}
+
+// Refusal ends a pod before it starts.
+type Refusal struct {
+	Reason  string
+	Message string
+}
+
+// Decision is what to do about the pod, in the order of the fields.
+type Decision struct {
+	Stop  []Stop
+	Start []Start
+	// Status is what to report. Shell and core share the conditions: see Merge.
+	Status corev1.PodStatus
+	// Ended: nothing of the pod runs or ever will; Status is final.
+	Ended bool
+	// Wake is when to decide again though nothing else happens; zero is never.
+	Wake time.Time
+	// Notices are to become events, each once.
+	Notices []Notice
+}
+
+// Start asks for an attempt at a container.
+type Start struct {
+	Container *corev1.Container
+	Attempt   int32
+}
+
+// Stop asks for the end of a running attempt.
+type Stop struct {
+	ID    runtime.ID
+	Grace time.Duration
+}
+
+// Notice is an event about the pod.
+type Notice struct {
+	// Key is the same for the same occurrence, however often it is decided upon.
+	Key     NoticeKey
+	Type    string
+	Message string
+}
+
+// NoticeKey tells occurrences apart.
+type NoticeKey struct {
+	Reason    string
+	Container string
+	Attempt   int32
+}
+
+func (o *Observation) id(container string, attempt int32) runtime.ID {
+	return runtime.ID{PodUID: types.UID(o.Pod.UID), Container: container, Attempt: attempt}
+}

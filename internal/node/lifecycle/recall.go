@@ -1,0 +1,58 @@
+package lifecycle
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Recall completes what the runtime knows of a pod's containers with what its stored status tells: a container that
+// the status calls started but that the runtime has never heard of was lost, together with the machine it ran on.
+func Recall(pod *corev1.Pod, known map[string]History) {
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if _, ok := known[statuses[i].Name]; ok {
+				continue
+			}
+			if h := recall(pod, &statuses[i]); h.Last != nil {
+				known[statuses[i].Name] = h
+			}
+		}
+	}
+}
+
+func recall(pod *corev1.Pod, s *corev1.ContainerStatus) History {
+	attempt := runtime.Status{
+		ID:           runtime.ID{PodUID: pod.UID, Container: s.Name, Attempt: s.RestartCount},
+		PodNamespace: pod.Namespace,
+		PodName:      pod.Name,
+		State:        runtime.Exited,
+	}
+	var h History
+	ended := s.State.Terminated
+	switch {
+	case ended == nil && s.State.Waiting != nil:
+		// Between two attempts only the last end is known.
+		ended = s.LastTerminationState.Terminated
+	case s.State.Running != nil:
+		attempt.StartedAt = s.State.Running.StartedAt.Time
+		attempt.FinishedAt = attempt.StartedAt
+		attempt.ExitCode, attempt.Lost = unknownExitCode, true
+		h.Add(attempt)
+		return h
+	}
+	if ended == nil {
+		return h
+	}
+	attempt.StartedAt, attempt.FinishedAt = ended.StartedAt.Time, ended.FinishedAt.Time
+	attempt.ExitCode, attempt.Signal = ended.ExitCode, ended.Signal
+	attempt.OOMKilled = ended.Reason == "OOMKilled"
+	attempt.Lost = ended.Reason == "ContainerStatusUnknown"
+	if ended.Reason == "StartError" {
+		attempt.StartError = ended.Message
+	} else {
+		attempt.TerminationMessage = ended.Message
+	}
+	h.Add(attempt)
+	return h
+}

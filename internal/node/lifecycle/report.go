@@ -1,0 +1,63 @@
+package lifecycle
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubectl/pkg/util/qos"
+)
+
+// report writes the pod's status from the state of its containers, as they were observed.
+func (p *plan) report() {
+	s := &p.Status
+	s.ObservedGeneration = p.Pod.Generation
+	s.QOSClass = p.Pod.Status.QOSClass
+	if s.QOSClass == "" {
+		s.QOSClass = qos.GetPodQOS(p.Pod)
+	}
+	if p.end != nil {
+		s.Reason, s.Message = p.end.reason, p.end.message
+	}
+	if !p.StartTime.IsZero() {
+		s.StartTime = &metav1.Time{Time: p.StartTime}
+		s.HostIP, s.PodIP = p.Host.IP, p.Host.IP
+		s.HostIPs = []corev1.HostIP{{IP: p.Host.IP}}
+		s.PodIPs = []corev1.PodIP{{IP: p.Host.IP}}
+	}
+	for _, u := range p.units {
+		status := p.containerStatus(u)
+		if u.role == main {
+			s.ContainerStatuses = append(s.ContainerStatuses, status)
+		} else {
+			s.InitContainerStatuses = append(s.InitContainerStatuses, status)
+		}
+	}
+	s.Phase = p.phase()
+	s.Conditions = p.conditions()
+}
+
+func (p *plan) phase() corev1.PodPhase {
+	if p.Ended {
+		return p.finalPhase()
+	}
+	if !p.initialized() {
+		return corev1.PodPending
+	}
+	for _, u := range p.units {
+		if u.role == main && u.Last == nil {
+			return corev1.PodPending
+		}
+	}
+	return corev1.PodRunning
+}
+
+func (p *plan) finalPhase() corev1.PodPhase {
+	if p.end.phase != "" {
+		return p.end.phase
+	}
+	for _, u := range p.units {
+		if u.role == main && (u.Last == nil || u.Last.ExitCode != 0) {
+			return corev1.PodFailed
+		}
+	}
+	return corev1.PodSucceeded
+}

@@ -1,0 +1,54 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// leastGrace is what a container gets to end in even when the pod's grace is used up.
+const leastGrace = 2 * time.Second
+
+// stop ends what runs: all but the sidecars at once, then the sidecars one by one, the last one first.
+func (p *plan) stop() {
+	running, last := 0, -1
+	for i, u := range p.units {
+		if !u.Running() {
+			continue
+		}
+		running++
+		if u.role == sidecar {
+			last = i
+			continue
+		}
+		p.stopUnit(u)
+	}
+	p.Ended = running == 0
+	if last >= 0 && len(p.runningWorkers()) == 0 {
+		p.stopUnit(p.units[last])
+	}
+}
+
+func (p *plan) runningWorkers() []unit {
+	var workers []unit
+	for _, u := range p.units {
+		if u.role != sidecar && u.Running() {
+			workers = append(workers, u)
+		}
+	}
+	return workers
+}
+
+// stopUnit asks for the container's end unless it has been asked to end as soon already.
+func (p *plan) stopUnit(u unit) {
+	by := p.end.deadline
+	if least := p.Now.Add(leastGrace); by.Before(least) {
+		by = least
+	}
+	// A second of slack: a deadline that is only computed a little differently is the same.
+	if !u.StopBy.IsZero() && !by.Before(u.StopBy.Add(-time.Second)) {
+		return
+	}
+	p.Stop = append(p.Stop, Stop{ID: u.Last.ID, Grace: by.Sub(p.Now)})
+	p.notice("Killing", corev1.EventTypeNormal, u, "Stopping container "+u.c.Name)
+}

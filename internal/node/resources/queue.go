@@ -1,0 +1,159 @@
+package resources
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Queue shares out the machine. It is not safe for concurrent use.
+type Queue struct {
+	all  Request
+	free Request
+	held map[types.UID]Request
+	// waiting pods by what they request: pods that ask for the same need only one look.
+	classes map[Request]*class
+	pods    map[types.UID]*waiter
+	arrival int64
+}
+
+type waiter struct {
+	uid     types.UID
+	request Request
+	created time.Time
+	// arrival orders pods of the same second.
+	arrival int64
+	index   int
+}
+
+// NewQueue returns a queue for a machine with nothing on it.
+func NewQueue(all Request) *Queue {
+	return &Queue{
+		all:     all,
+		free:    all,
+		held:    map[types.UID]Request{},
+		classes: map[Request]*class{},
+		pods:    map[types.UID]*waiter{},
+	}
+}
+
+// Hold gives the pod its share whether there is one or not: it runs already.
+func (q *Queue) Hold(uid types.UID, r Request) {
+	if _, ok := q.held[uid]; ok {
+		return
+	}
+	q.leave(uid)
+	q.held[uid] = r
+	q.free = q.free.minus(r)
+}
+
+// Wait lets the pod wait for its share. Waiting twice is waiting once.
+func (q *Queue) Wait(uid types.UID, r Request, created time.Time) {
+	if _, ok := q.held[uid]; ok {
+		return
+	}
+	if _, ok := q.pods[uid]; ok {
+		return
+	}
+	q.arrival++
+	w := &waiter{uid: uid, request: r, created: created, arrival: q.arrival}
+	q.pods[uid] = w
+	c, ok := q.classes[r]
+	if !ok {
+		c = &class{}
+		q.classes[r] = c
+	}
+	heap.Push(c, w)
+}
+
+// Release takes the pod out, whether it waits or holds a share.
+func (q *Queue) Release(uid types.UID) {
+	q.leave(uid)
+	if r, ok := q.held[uid]; ok {
+		delete(q.held, uid)
+		q.free = q.free.plus(r)
+	}
+}
+
+// Place gives shares to waiting pods as long as there are any, and returns the pods that got one.
+func (q *Queue) Place() []types.UID {
+	var placed []types.UID
+	heads := q.heads()
+	var scarce []corev1.ResourceName
+	for len(heads) > 0 && !slices.Contains(scarce, corev1.ResourcePods) {
+		oldest := heads[0]
+		heads = heads[1:]
+		r := oldest.request
+		if len(r.short(q.all)) > 0 {
+			continue
+		}
+		if short := r.short(q.free); len(short) > 0 {
+			scarce = append(scarce, short...)
+			continue
+		}
+		if wantsAny(r, scarce) {
+			continue
+		}
+		q.Hold(oldest.uid, r)
+		placed = append(placed, oldest.uid)
+		if c, ok := q.classes[r]; ok {
+			heads = insert(heads, (*c)[0])
+		}
+	}
+	return placed
+}
+
+// Holds tells whether the pod has its share.
+func (q *Queue) Holds(uid types.UID) bool {
+	_, ok := q.held[uid]
+	return ok
+}
+
+// Explain tells a waiting pod's owner what it waits for; empty if the pod does not wait.
+func (q *Queue) Explain(uid types.UID) string {
+	w, ok := q.pods[uid]
+	if !ok {
+		return ""
+	}
+	return explain(w.request, q.free, q.all)
+}
+
+func (q *Queue) leave(uid types.UID) {
+	w, ok := q.pods[uid]
+	if !ok {
+		return
+	}
+	delete(q.pods, uid)
+	c := q.classes[w.request]
+	heap.Remove(c, w.index)
+	if c.Len() == 0 {
+		delete(q.classes, w.request)
+	}
+}
+
+// heads returns the oldest pod of each class, oldest first.
+func (q *Queue) heads() []*waiter {
+	heads := make([]*waiter, 0, len(q.classes))
+	for _, c := range q.classes {
+		heads = append(heads, (*c)[0])
+	}
+	slices.SortFunc(heads, compare)
+	return heads
+}
+
+func insert(sorted []*waiter, w *waiter) []*waiter {
+	at, _ := slices.BinarySearchFunc(sorted, w, compare)
+	return slices.Insert(sorted, at, w)
+}
+
+func wantsAny(r Request, scarce []corev1.ResourceName) bool {
+	for _, kind := range scarce {
+		if r.of(kind) > 0 {
+			return true
+		}
+	}
+	return false
+}
