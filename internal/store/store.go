@@ -60,6 +60,9 @@ func (s *Store) open(etcdDir string) error {
 	if err := checkUsable(etcdDir); err != nil {
 		return err
 	}
+	if err := checkLog(etcdDir); err != nil {
+		return fmt.Errorf("open the store in %s: %w", s.dir, err)
+	}
 	log, err := openLog(filepath.Join(etcdDir, "etcd.log"))
 	if err != nil {
 		return unusable(s.dir, err)
