@@ -1,0 +1,82 @@
+// Package manifest reads the files that a user hands to `stint run`: it splits them into documents, checks every
+// document against the types of the Kubernetes API, and either returns all objects or tells all that is wrong.
+//
+//	files → documents (YAML or JSON, several a file) → items of lists → checked objects
+//
+// It is strict where an API server is lenient (an unknown field is an error with a suggestion, not a warning), because
+// whoever runs a file has made it or can change it. It contacts nobody; what only a server can judge is judged later.
+package manifest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Place says where an object stands, so that an error can point at it.
+type Place struct {
+	// File is the name as the user gave it; "-" is standard input.
+	File string
+	// Document counts from 1, empty documents not included.
+	Document int
+	// Item is the path of the object in a List, "items[2]", else empty.
+	Item string
+}
+
+// Object is one checked object of a file.
+type Object struct {
+	Place
+	GVK schema.GroupVersionKind
+	// Typed is a pointer to the published Go type.
+	Typed metav1.Object
+	// Body is what the file says and no more: what is not there was left to the server.
+	Body map[string]any
+}
+
+// Job returns the object as a Job.
+func (o *Object) Job() (*batchv1.Job, bool) {
+	j, ok := o.Typed.(*batchv1.Job)
+	return j, ok
+}
+
+// Runtime returns the typed object for encoders.
+func (o *Object) Runtime() runtime.Object {
+	return o.Typed.(runtime.Object)
+}
+
+// Name is the name, or how the server will begin it.
+func (o *Object) Name() string {
+	if name := o.Typed.GetName(); name != "" {
+		return name
+	}
+	return o.Typed.GetGenerateName() + "*"
+}
+
+// Hash identifies the content of a manifest whatever its formatting and comments.
+func (o *Object) Hash() (string, error) {
+	canonical, err := json.Marshal(o.Body) // map keys are sorted
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// SetNamespace fills in the namespace that the file left open.
+func (o *Object) SetNamespace(namespace string) {
+	o.Typed.SetNamespace(namespace)
+	meta, ok := o.Body["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	if namespace == "" {
+		delete(meta, "namespace")
+		return
+	}
+	meta["namespace"] = namespace
+}

@@ -1,0 +1,37 @@
+package manifest
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Scope answers whether objects of a kind live in a namespace. Only the server knows.
+type Scope func(schema.GroupVersionKind) (namespaced bool, err error)
+
+// InNamespace puts every object without a namespace into the given one. With demanded (the user asked for that
+// namespace) an object that names another is a problem. It then looks for objects that have become the same.
+func InNamespace(objects []*Object, namespace string, demanded bool, scope Scope) error {
+	var problems Problems
+	for _, o := range objects {
+		namespaced, err := scope(o.GVK)
+		own := o.Typed.GetNamespace()
+		switch {
+		case err != nil:
+			problems = append(problems, Problem{Place: o.Place, Field: "kind",
+				Wrong: fmt.Sprintf("%s (%s) is not served here", o.GVK.Kind, o.GVK.GroupVersion()), Remedy: "remove it"})
+		case !namespaced:
+			o.SetNamespace("")
+		case own == "":
+			o.SetNamespace(namespace)
+		case demanded && own != namespace:
+			problems = append(problems, Problem{Place: o.Place, Field: "metadata.namespace",
+				Wrong:  fmt.Sprintf("is %q, but -n asks for %q", own, namespace),
+				Remedy: "leave one of them out"})
+		}
+	}
+	if len(problems) == 0 {
+		problems = duplicates(objects)
+	}
+	return problems.orNil()
+}

@@ -1,0 +1,61 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing that is wrong with the input, on one line:
+//
+//	file: document 2: spec.template.spec.restartPolicy: what is wrong: remedy
+type Problem struct {
+	Place
+	Field  string
+	Wrong  string
+	Remedy string
+}
+
+func (p Problem) String() string {
+	parts := []string{p.File}
+	if p.Document > 0 {
+		parts = append(parts, fmt.Sprintf("document %d", p.Document))
+	}
+	if field := join(p.Item, p.Field); field != "" {
+		parts = append(parts, field)
+	}
+	parts = append(parts, p.Wrong)
+	if p.Remedy != "" {
+		parts = append(parts, p.Remedy)
+	}
+	return strings.ReplaceAll(strings.Join(parts, ": "), "\n", " ")
+}
+
+// Problems is all that is wrong with the input.
+type Problems []Problem
+
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// orNil keeps an empty list from being an error.
+func (ps Problems) orNil() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+// join appends a field to a path: "spec" + "template", "items" + "[2]".
+func join(path, field string) string {
+	switch {
+	case path == "":
+		return field
+	case field == "" || strings.HasPrefix(field, "["):
+		return path + field
+	}
+	return path + "." + field
+}

@@ -1,0 +1,138 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// MaxFileSize bounds a file. The largest object that an API server stores is 1.5 MiB.
+const MaxFileSize = 8 << 20
+
+// Read reads and checks all files. The error is Problems, and then there are no objects.
+func Read(files []string, stdin io.Reader) ([]*Object, error) {
+	var objects []*Object
+	var problems Problems
+	stdinTaken := false
+	for _, file := range files {
+		if file == "-" && stdinTaken {
+			problems = append(problems, Problem{Place: Place{File: file}, Wrong: "standard input is named twice",
+				Remedy: "name it once"})
+			continue
+		}
+		stdinTaken = stdinTaken || file == "-"
+		data, problem := load(file, stdin)
+		if problem != nil {
+			problems = append(problems, *problem)
+			continue
+		}
+		found, wrong := parse(file, data)
+		objects = append(objects, found...)
+		problems = append(problems, wrong...)
+	}
+	problems = append(problems, duplicates(objects)...)
+	if err := problems.orNil(); err != nil {
+		return nil, err
+	}
+	return objects, nil
+}
+
+// parse turns one file into objects.
+func parse(file string, data []byte) ([]*Object, Problems) {
+	documents, problems := split(file, data)
+	if len(documents) == 0 && len(problems) == 0 {
+		return nil, Problems{{Place: Place{File: file}, Wrong: "holds no object", Remedy: "put a Job manifest into it"}}
+	}
+	var objects []*Object
+	for _, d := range documents {
+		found, wrong := decode(d)
+		objects = append(objects, found...)
+		problems = append(problems, wrong...)
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Document, b.Document) })
+	return objects, problems
+}
+
+func load(file string, stdin io.Reader) ([]byte, *Problem) {
+	if file == "-" {
+		return limited(file, stdin)
+	}
+	if problem := unreadable(file); problem != nil {
+		return nil, problem
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, &Problem{Place: Place{File: file}, Wrong: "cannot be read", Remedy: cause(err)}
+	}
+	defer f.Close()
+	return limited(file, f)
+}
+
+// unreadable tells what is wrong with a path before it is opened: opening a pipe nobody writes to would hang.
+func unreadable(file string) *Problem {
+	at := Place{File: file}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Problem{Place: at, Wrong: "no such file", Remedy: "check the path; - reads standard input"}
+	case err != nil:
+		return &Problem{Place: at, Wrong: "cannot be read", Remedy: cause(err)}
+	case info.IsDir():
+		return &Problem{Place: at, Wrong: "is a directory",
+			Remedy: fmt.Sprintf("name the files in it, one -f each, such as -f %s", filepath.Join(file, "job.yaml"))}
+	case info.Size() > MaxFileSize:
+		return tooLarge(file)
+	}
+	return nil
+}
+
+func limited(file string, r io.Reader) ([]byte, *Problem) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
+	if err != nil {
+		return nil, &Problem{Place: Place{File: file}, Wrong: "cannot be read", Remedy: cause(err)}
+	}
+	if len(data) > MaxFileSize {
+		return nil, tooLarge(file)
+	}
+	return data, nil
+}
+
+func tooLarge(file string) *Problem {
+	return &Problem{Place: Place{File: file}, Wrong: fmt.Sprintf("is larger than %d MiB", MaxFileSize>>20),
+		Remedy: "split it into several files; large data belongs into a volume"}
+}
+
+// cause strips what the line says already: operation and path.
+func cause(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}
+
+// duplicates finds objects that the same run would create twice.
+func duplicates(objects []*Object) Problems {
+	type key struct{ group, kind, namespace, name string }
+	first := map[key]Place{}
+	var problems Problems
+	for _, o := range objects {
+		if o.Typed.GetName() == "" {
+			continue
+		}
+		k := key{o.GVK.Group, o.GVK.Kind, o.Typed.GetNamespace(), o.Typed.GetName()}
+		if at, seen := first[k]; seen {
+			problems = append(problems, Problem{Place: o.Place, Field: "metadata.name",
+				Wrong:  fmt.Sprintf("%s %q is in %s, document %d, already", o.GVK.Kind, k.name, at.File, at.Document),
+				Remedy: "rename one of them"})
+			continue
+		}
+		first[k] = o.Place
+	}
+	return problems
+}

@@ -1,0 +1,113 @@
+// Package output is how `stint run` speaks. There is one interface and four ways to say it:
+//
+//	live   on a terminal: a line per Job with a bar, log lines scrolling above
+//	plain  without one: log lines on stdout as the pods wrote them, everything else on stderr
+//	json   for programs: one object a line on stdout
+//	quiet  plain without anything but log lines and the reason of failures
+//
+// The engine calls as often as it likes; how much of it a reader sees is decided here.
+package output
+
+import (
+	"time"
+)
+
+// Job names a Job.
+type Job struct {
+	Namespace string
+	Name      string
+}
+
+// How a Job came to be part of a run.
+type How string
+
+// The ways into a run.
+const (
+	Created  How = "created"
+	Replaced How = "replaced" // a finished Job of that name was deleted first
+	Followed How = "followed" // it was running already, from the same manifest
+)
+
+// Progress is where a Job stands.
+type Progress struct {
+	Job
+	At        time.Time
+	Active    int32
+	Succeeded int32
+	Failed    int32
+	// Wanted is how many successes make the Job complete; 0 for a work queue.
+	Wanted    int32
+	Suspended bool
+	// Rate is successes a second; Left is the time that the rest will take, 0 where that cannot be told.
+	Rate float64
+	Left time.Duration
+}
+
+// Line is a line that a container wrote.
+type Line struct {
+	Job
+	Pod       string
+	Container string
+	// Prefix names the source where there is more than one, else it is empty.
+	Prefix string
+	Text   []byte
+	// Unended: the container wrote no newline after it.
+	Unended bool
+}
+
+// PodFailure tells how a pod failed.
+type PodFailure struct {
+	Job        Job
+	Pod        string
+	Reason     string
+	Message    string
+	Containers []ContainerFailure
+	// LastLines ends the log of the container that failed; only in a Result.
+	LastLines []string
+}
+
+// ContainerFailure tells how a container of a failed pod ended.
+type ContainerFailure struct {
+	Name     string `json:"name"`
+	ExitCode int32  `json:"exitCode"`
+	Signal   int32  `json:"signal,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Message  string `json:"message,omitempty"`
+}
+
+// Outcome is how a Job ended.
+type Outcome string
+
+// The ends of a Job.
+const (
+	Complete Outcome = "Complete"
+	Failed   Outcome = "Failed"
+	Deleted  Outcome = "Deleted"
+)
+
+// Result is the end of a Job.
+type Result struct {
+	Job
+	Outcome   Outcome
+	Reason    string
+	Message   string
+	Succeeded int32
+	Failures  int32
+	Took      time.Duration
+	// Pods are failed pods, at most as many as one wants to read; MorePods counts the others.
+	Pods     []PodFailure
+	MorePods int
+}
+
+// Output tells a reader about a run. Methods may be called from several goroutines.
+type Output interface {
+	// Note is a remark about the run as a whole: warnings, what happens next.
+	Note(text string)
+	Start(job Job, how How)
+	Progress(p Progress)
+	Log(l Line)
+	PodFailed(f PodFailure)
+	Finish(r Result)
+	// Close says what is left to say.
+	Close() error
+}

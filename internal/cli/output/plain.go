@@ -1,0 +1,194 @@
+package output
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// progressEvery spaces the status lines of a run without a terminal.
+	progressEvery = 2 * time.Second
+	// fewJobs get a status line each; more share one.
+	fewJobs = 5
+)
+
+// Plain writes log lines to out, as they are, and everything else to status.
+type Plain struct {
+	mu     sync.Mutex
+	out    *bufio.Writer
+	status io.Writer
+	quiet  bool
+	// endLines completes lines that a container left open, so that a status line does not hang on to them.
+	endLines bool
+	err      error
+
+	jobs    map[Job]Progress
+	printed map[Job]string
+	last    time.Time
+	started int
+	ended   int
+}
+
+// NewPlain makes an output for pipes and files. endLines is for out and status being the same file.
+func NewPlain(out, status io.Writer, endLines bool) *Plain {
+	return &Plain{out: bufio.NewWriter(out), status: status, endLines: endLines,
+		jobs: map[Job]Progress{}, printed: map[Job]string{}}
+}
+
+// NewQuiet is NewPlain without anything but log lines and failures.
+func NewQuiet(out, status io.Writer, endLines bool) *Plain {
+	p := NewPlain(out, status, endLines)
+	p.quiet = true
+	return p
+}
+
+// say writes a status line.
+func (p *Plain) say(format string, args ...any) {
+	fmt.Fprintf(p.status, format+"\n", args...)
+}
+
+// Note implements Output.
+func (p *Plain) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.quiet {
+		p.say("%s", text)
+	}
+}
+
+// Start implements Output.
+func (p *Plain) Start(job Job, how How) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started++
+	if p.quiet {
+		return
+	}
+	switch how {
+	case Replaced:
+		p.say("job %s: created anew; the finished one of that name was deleted", label(job))
+	case Followed:
+		p.say("job %s: runs already from this manifest; following it", label(job))
+	default:
+		p.say("job %s: created", label(job))
+	}
+}
+
+// Progress implements Output. It prints what has changed, not more often than progressEvery.
+func (p *Plain) Progress(now Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.jobs[now.Job] = now
+	if p.last.IsZero() {
+		p.last = now.At // quick Jobs need no status line
+	}
+	if p.quiet || now.At.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last = now.At
+	if p.started > fewJobs {
+		p.printSum()
+		return
+	}
+	p.printEach()
+}
+
+func (p *Plain) printEach() {
+	for job, progress := range p.jobs {
+		text := counts(progress)
+		if p.printed[job] == text {
+			continue
+		}
+		p.printed[job] = text
+		if pace := pace(progress); pace != "" {
+			text += ", " + pace
+		}
+		p.say("job %s: %s", label(job), text)
+	}
+}
+
+func (p *Plain) printSum() {
+	var active, succeeded, failed int32
+	for _, progress := range p.jobs {
+		active += progress.Active
+		succeeded += progress.Succeeded
+		failed += progress.Failed
+	}
+	text := fmt.Sprintf("%d of %d jobs ended; pods: %d active, %d succeeded, %d failed",
+		p.ended, p.started, active, succeeded, failed)
+	if p.printed[Job{}] != text {
+		p.printed[Job{}] = text
+		p.say("%s", text)
+	}
+}
+
+// Log implements Output. Lines reach the reader at once: somebody may be waiting for them.
+func (p *Plain) Log(l Line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return
+	}
+	p.write([]byte(l.Prefix))
+	p.write(l.Text)
+	if !l.Unended || l.Prefix != "" || p.endLines {
+		p.write([]byte{'\n'})
+	}
+	p.keep(p.out.Flush())
+}
+
+func (p *Plain) write(b []byte) {
+	_, err := p.out.Write(b)
+	p.keep(err)
+}
+
+// keep remembers the first error. A reader that has seen enough (| head) is none; the Jobs go on.
+func (p *Plain) keep(err error) {
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+}
+
+// PodFailed implements Output.
+func (p *Plain) PodFailed(f PodFailure) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.quiet && p.started <= fewJobs {
+		p.say("job %s: %s", label(f.Job), podSentence(f))
+	}
+}
+
+// Finish implements Output.
+func (p *Plain) Finish(r Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended++
+	delete(p.jobs, r.Job)
+	if r.Outcome == Complete {
+		if !p.quiet {
+			p.say("%s", ending(r))
+		}
+		return
+	}
+	p.say("%s", strings.Join(append([]string{ending(r)}, explain(r)...), "\n"))
+}
+
+// Close implements Output.
+func (p *Plain) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep(p.out.Flush())
+	if errors.Is(p.err, syscall.EPIPE) {
+		return nil
+	}
+	if p.err != nil {
+		return fmt.Errorf("write log lines: %w", p.err)
+	}
+	return nil
+}

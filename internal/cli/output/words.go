@@ -1,0 +1,138 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// label names a Job for people; the default namespace goes without saying.
+func label(j Job) string {
+	if j.Namespace == "" || j.Namespace == "default" {
+		return j.Name
+	}
+	return j.Namespace + "/" + j.Name
+}
+
+// counts is the part of a status line that live and plain share: "3 of 10 succeeded, 2 active, 1 failed".
+func counts(p Progress) string {
+	var parts []string
+	if p.Wanted > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d succeeded", p.Succeeded, p.Wanted))
+	} else {
+		parts = append(parts, fmt.Sprintf("%d succeeded", p.Succeeded))
+	}
+	parts = append(parts, fmt.Sprintf("%d active", p.Active))
+	if p.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", p.Failed))
+	}
+	if p.Suspended {
+		parts = append(parts, "suspended")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// pace is "12.5/s, 4s left", or nothing as long as nobody can tell.
+func pace(p Progress) string {
+	if p.Rate <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.3g/s", p.Rate)
+	if p.Rate >= 100 {
+		text = fmt.Sprintf("%.0f/s", p.Rate)
+	}
+	if p.Left > 0 {
+		text += ", " + duration(p.Left) + " left"
+	}
+	return text
+}
+
+// duration is short: 0.4s, 12s, 3m20s, 2h5m.
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < time.Hour:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// ending is the headline of a finished Job.
+func ending(r Result) string {
+	text := "job " + label(r.Job)
+	switch r.Outcome {
+	case Complete:
+		text += " completed"
+	case Deleted:
+		return text + " was deleted before it ended"
+	default:
+		text += " failed"
+	}
+	if r.Took > 0 {
+		text += " after " + duration(r.Took)
+	}
+	if r.Outcome == Complete {
+		return text
+	}
+	return text + because(r.Reason, r.Message)
+}
+
+func because(reason, message string) string {
+	switch {
+	case reason == "":
+		if message == "" {
+			return ""
+		}
+		return ": " + message
+	case message == "":
+		return ": " + reason
+	}
+	return ": " + reason + ": " + message
+}
+
+// explain tells why a Job failed, line by line, indented below its headline.
+func explain(r Result) []string {
+	var lines []string
+	for _, f := range r.Pods {
+		lines = append(lines, "  "+podSentence(f))
+		for _, l := range f.LastLines {
+			lines = append(lines, "    | "+l)
+		}
+	}
+	if r.MorePods > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more failed pods: see stint get pods", r.MorePods))
+	}
+	return lines
+}
+
+func podSentence(f PodFailure) string {
+	text := "pod " + f.Pod + " failed"
+	for i, c := range f.Containers {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		text += separator + containerPhrase(c, len(f.Containers) > 1)
+	}
+	return text + because(f.Reason, f.Message)
+}
+
+func containerPhrase(c ContainerFailure, named bool) string {
+	text := fmt.Sprintf("exit code %d", c.ExitCode)
+	if c.Signal > 0 {
+		text = fmt.Sprintf("signal %d", c.Signal)
+	}
+	if named {
+		text = "container " + c.Name + ": " + text
+	}
+	if c.Reason != "" && c.Reason != "Error" {
+		text += " (" + c.Reason + ")"
+	}
+	if c.Message != "" {
+		text += ": " + strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " ")
+	}
+	return text
+}
