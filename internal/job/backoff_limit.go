@@ -1,0 +1,55 @@
+package job
+
+import (
+	"math"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const defaultBackoffLimit = 6
+
+// pastBackoffLimit fails a Job with more failed pods than spec.backoffLimit, or, where containers restart in place,
+// with as many restarts.
+func pastBackoffLimit(v view) *verdict {
+	if v.failed <= backoffLimit(v.job) && !pastRestartLimit(v) {
+		return nil
+	}
+	return failure(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+}
+
+func backoffLimit(job *batchv1.Job) int32 {
+	switch {
+	case job.Spec.BackoffLimit != nil:
+		return *job.Spec.BackoffLimit
+	case perIndex(job):
+		return math.MaxInt32
+	default:
+		return defaultBackoffLimit
+	}
+}
+
+func pastRestartLimit(v view) bool {
+	if v.job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return false
+	}
+	restarts := int64(0)
+	for _, p := range v.owned {
+		if p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
+			restarts += restartsOf(p)
+		}
+	}
+	// A limit of 0 allows no restart; a limit of n ends the Job at the n-th.
+	return restarts >= int64(max(backoffLimit(v.job), 1))
+}
+
+func restartsOf(p *corev1.Pod) int64 {
+	n := int64(0)
+	for i := range p.Status.InitContainerStatuses {
+		n += int64(p.Status.InitContainerStatuses[i].RestartCount)
+	}
+	for i := range p.Status.ContainerStatuses {
+		n += int64(p.Status.ContainerStatuses[i].RestartCount)
+	}
+	return n
+}

@@ -1,0 +1,126 @@
+package job
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func perIndex(job *batchv1.Job) bool { return job.Spec.BackoffLimitPerIndex != nil }
+
+// pastMaxFailedIndexes fails a Job with more failed indexes than spec.maxFailedIndexes.
+func pastMaxFailedIndexes(v view) *verdict {
+	limit := v.job.Spec.MaxFailedIndexes
+	if limit == nil || v.failedIndexes.Count() <= int(*limit) {
+		return nil
+	}
+	return failure(batchv1.JobReasonMaxFailedIndexesExceeded,
+		"Job has exceeded the specified maximal number of failed indexes")
+}
+
+// pastBackoffLimitPerIndex fails a Job in which every index has ended, at least one of them failed.
+func pastBackoffLimitPerIndex(v view) *verdict {
+	failed := v.failedIndexes.Count()
+	if failed == 0 || failed+v.done.Count() < v.completions() {
+		return nil
+	}
+	return failure(batchv1.JobReasonFailedIndexes, "Job has failed indexes")
+}
+
+// storedFailedIndexes returns the indexes that the persisted status calls failed.
+func storedFailedIndexes(v view) Indexes {
+	if v.job.Status.FailedIndexes == nil {
+		return nil
+	}
+	return ParseIndexes(*v.job.Status.FailedIndexes, v.completions())
+}
+
+// newlyFailedIndexes returns the indexes of which a pod failed for the last time that the limit allows.
+func newlyFailedIndexes(v view) Indexes {
+	var spent []int
+	for _, p := range v.owned {
+		if v.tracked(p) && v.countable(p) && failed(v.job, p) && spendsIndex(v.job, p) {
+			spent = append(spent, indexOf(p))
+		}
+	}
+	return Indexes(nil).With(spent...)
+}
+
+// spendsIndex tells whether the failure of p is the last that its index may have.
+func spendsIndex(job *batchv1.Job, p *corev1.Pod) bool {
+	j := judgePod(job, p)
+	if j.action == batchv1.PodFailurePolicyActionFailIndex {
+		return true
+	}
+	return j.counts() && failuresBefore(p) >= *job.Spec.BackoffLimitPerIndex
+}
+
+// findRetained returns the failed pod that the next pod of each open index takes its count of failures from. Such a pod
+// keeps its finalizer, and so exists, until the next pod does: the count is stored nowhere else.
+func findRetained(v view) map[int]*corev1.Pod {
+	taken := v.done.Union(v.failedIndexes).With(indexesOf(v.active)...)
+	last := map[int]*corev1.Pod{}
+	for _, p := range v.owned {
+		i := indexOf(p)
+		if !v.tracked(p) || !v.countable(p) || !failed(v.job, p) || taken.Has(i) {
+			continue
+		}
+		if other := last[i]; other == nil || failedLater(p, other) {
+			last[i] = p
+		}
+	}
+	return last
+}
+
+func failedLater(p, other *corev1.Pod) bool {
+	return allFailuresBefore(p) >= allFailuresBefore(other) && !endedAt(p).Before(endedAt(other))
+}
+
+// indexDelay returns how long the index of the failed pod must wait for its next pod.
+func indexDelay(v view, last *corev1.Pod) time.Duration {
+	if last == nil {
+		return 0
+	}
+	return v.delayLeft(int(allFailuresBefore(last))+1, endedAt(last))
+}
+
+// countIndexFailures notes on a new pod how often its index has failed.
+func countIndexFailures(job *batchv1.Job, annotations map[string]string, last *corev1.Pod) {
+	counted, ignored := int32(0), int32(0)
+	if last != nil {
+		counted, ignored = failuresBefore(last), ignoredBefore(last)
+		if judgePod(job, last).counts() {
+			counted++
+		} else {
+			ignored++
+		}
+	}
+	annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(int(counted))
+	if ignored > 0 {
+		annotations[batchv1.JobIndexIgnoredFailureCountAnnotation] = strconv.Itoa(int(ignored))
+	}
+}
+
+// failuresBefore is how many pods of its index failed before p.
+func failuresBefore(p *corev1.Pod) int32 {
+	return countIn(p, batchv1.JobIndexFailureCountAnnotation)
+}
+
+func ignoredBefore(p *corev1.Pod) int32 {
+	return countIn(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
+}
+
+func allFailuresBefore(p *corev1.Pod) int64 {
+	return int64(failuresBefore(p)) + int64(ignoredBefore(p))
+}
+
+func countIn(p *corev1.Pod, annotation string) int32 {
+	n, err := strconv.ParseInt(p.Annotations[annotation], 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return 0
+	}
+	return int32(n)
+}

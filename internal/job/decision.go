@@ -1,0 +1,101 @@
+package job
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// Decision is what shall be done, in the order of its fields. A step that fails does not stop the steps up to Status;
+// without Status stored nothing after it may happen.
+type Decision struct {
+	// Adopt are orphans to put under the Job's control, with the tracking finalizer.
+	Adopt []*corev1.Pod
+	// LetGo are pods that no longer match the selector: the Job's reference and the finalizer go.
+	LetGo []*corev1.Pod
+	// Create are new pods, lowest index first.
+	Create []*corev1.Pod
+	// Discard are pods to end uncounted (suspension, scale-down): first the finalizer goes, then the pod.
+	Discard []*corev1.Pod
+	// Delete are pods to end because the Job failed. They keep the finalizer: they are counted once seen to end.
+	Delete []*corev1.Pod
+
+	// Release are pods that the next status accounts for (the persisted one, where nothing is to be written): their
+	// tracking finalizer may go.
+	Release []*corev1.Pod
+	// Events tell what the next status says; record them once it is stored.
+	Events []Event
+	// Counts are increments for metrics, under the same condition.
+	Counts Counts
+
+	// Again asks for another decision as soon as this one is applied.
+	Again bool
+	// LookAgainAfter, where positive, is when time alone changes the decision.
+	LookAgainAfter time.Duration
+
+	persisted, next *batchv1.JobStatus
+}
+
+// Event is for the Job's reader.
+type Event struct {
+	// Type is Normal or Warning.
+	Type, Reason, Message string
+}
+
+// Outcome tells what came of a decision's pod creations and removals.
+type Outcome struct {
+	// NotCreated is the number of pods of Create that do not exist.
+	NotCreated int
+	// NotRemoved are pods of Discard and Delete that were not told to end.
+	NotRemoved []*corev1.Pod
+}
+
+// Status returns the status to store after the pods were created and removed, or nil if it is stored already. MayWait
+// tells that nothing is lost if the write comes later or never: a later decision repeats it.
+func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, mayWait bool) {
+	next = d.next.DeepCopy()
+	next.Active -= int32(o.NotCreated)
+	for _, p := range o.NotRemoved {
+		next.Active++
+		*next.Terminating--
+		if ready(p) {
+			*next.Ready++
+		}
+	}
+	if equality.Semantic.DeepEqual(d.persisted, next) {
+		return nil, false
+	}
+	return next, nothingToLose(d.persisted, next)
+}
+
+// Rest tells that nothing is to be done until something changes.
+func (d Decision) Rest() bool {
+	next, _ := d.Status(Outcome{})
+	pods := len(d.Adopt) + len(d.LetGo) + len(d.Create) + len(d.Discard) + len(d.Delete) + len(d.Release)
+	return next == nil && pods == 0 && !d.Again
+}
+
+// nothingToLose tells that next could be worked out again from the pods alone if it were not stored: it differs from
+// old in numbers of living pods, in the start, and in pods that moved from the list to the counters.
+func nothingToLose(old, next *batchv1.JobStatus) bool {
+	was := old.DeepCopy()
+	was.Active, was.Ready, was.Terminating = next.Active, next.Ready, next.Terminating
+	was.Succeeded, was.Failed = next.Succeeded, next.Failed
+	if was.StartTime == nil {
+		was.StartTime = next.StartTime
+	}
+	listed, now := orEmpty(old.UncountedTerminatedPods), orEmpty(next.UncountedTerminatedPods)
+	if !subset(now.Succeeded, listed.Succeeded) || !subset(now.Failed, listed.Failed) {
+		return false
+	}
+	was.UncountedTerminatedPods = next.UncountedTerminatedPods
+	return equality.Semantic.DeepEqual(was, next)
+}
+
+func subset(a, b []types.UID) bool {
+	return len(a) == 0 || sets.New(b...).HasAll(a...)
+}

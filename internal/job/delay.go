@@ -1,0 +1,134 @@
+package job
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// remembered bounds the failures in a History: the delay doubles with each, so further ones change nothing.
+const remembered = 40
+
+// History tells the newest ends of a Job's pods. It is made from pods alone, so that a new controller finds the same
+// delays as the one before. The zero value is empty.
+type History struct {
+	lastSuccess time.Time
+	// failures are the newest, oldest first.
+	failures []failureAt
+}
+
+type failureAt struct {
+	pod types.UID
+	at  time.Time
+}
+
+// Record takes in a pod that ended or, where that counts as a failure, was told to end. Recording a pod again replaces
+// what was known of it.
+func (h *History) Record(p *corev1.Pod) {
+	at := endedAt(p)
+	if p.Status.Phase == corev1.PodSucceeded {
+		if at.After(h.lastSuccess) {
+			h.lastSuccess = at
+		}
+		return
+	}
+	known := func(f failureAt) bool { return f.pod == p.UID }
+	h.failures = slices.DeleteFunc(slices.Clone(h.failures), known)
+	n, _ := slices.BinarySearchFunc(h.failures, at, func(f failureAt, at time.Time) int { return f.at.Compare(at) })
+	h.failures = slices.Insert(h.failures, n, failureAt{p.UID, at})
+	if len(h.failures) > remembered {
+		h.failures = h.failures[1:]
+	}
+}
+
+// sinceSuccess returns the number of failures after the last success, and the time of the last one.
+func (h History) sinceSuccess() (n int, last time.Time) {
+	for _, f := range h.failures {
+		if f.at.After(h.lastSuccess) {
+			n, last = n+1, f.at
+		}
+	}
+	return n, last
+}
+
+// jobDelay returns how long the Job must wait before it may replace failed pods.
+func jobDelay(v view) time.Duration {
+	h := v.History
+	for _, p := range v.owned {
+		if v.tracked(p) && v.countable(p) && (failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded) {
+			h.Record(p)
+		}
+	}
+	return v.delayLeft(h.sinceSuccess())
+}
+
+// delayLeft is what is left of the delay after so many failures in a row: PodFailureBackoff, doubled by each failure
+// after the first, up to MaxPodFailureBackoff, from the last failure on.
+func (v *view) delayLeft(failures int, last time.Time) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	delay := v.PodFailureBackoff
+	for range failures - 1 {
+		delay *= 2
+		if delay >= v.MaxPodFailureBackoff {
+			delay = v.MaxPodFailureBackoff
+			break
+		}
+	}
+	return max(0, last.Add(delay).Sub(v.Now))
+}
+
+// endedAt is when p ended: when its last container did; else when it was seen not to be ready any more; else when it
+// was told to end; else, for want of anything better, when it was made.
+func endedAt(p *corev1.Pod) time.Time {
+	if at := lastContainerEnd(p); !at.IsZero() {
+		return at
+	}
+	if c := podCondition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
+	}
+	if p.DeletionTimestamp != nil {
+		return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
+	}
+	return p.CreationTimestamp.Time
+}
+
+// lastContainerEnd is zero unless all containers have ended, sidecars included.
+func lastContainerEnd(p *corev1.Pod) time.Time {
+	last := time.Time{}
+	for i := range p.Status.ContainerStatuses {
+		end := p.Status.ContainerStatuses[i].State.Terminated
+		if end == nil || end.FinishedAt.IsZero() {
+			return time.Time{}
+		}
+		last = later(last, end.FinishedAt.Time)
+	}
+	for i := range p.Status.InitContainerStatuses {
+		s := &p.Status.InitContainerStatuses[i]
+		if !sidecar(p, s.Name) {
+			continue
+		}
+		if s.State.Terminated == nil || s.State.Terminated.FinishedAt.IsZero() {
+			return time.Time{}
+		}
+		last = later(last, s.State.Terminated.FinishedAt.Time)
+	}
+	return last
+}
+
+func sidecar(p *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	})
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,56 @@
+package job
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// Observation is all that a decision depends on. Decide changes nothing in it.
+type Observation struct {
+	// Job is the newest version known; its status must be the persisted one, since pods are counted against it.
+	Job *batchv1.Job
+	// Pods are the pods that the Job controls or could adopt and that still matter: active, terminating, or with
+	// the tracking finalizer. Pods that are counted and have no finalizer are welcome but change nothing.
+	Pods []*corev1.Pod
+	// Now is the time of the decision.
+	Now time.Time
+	// InFlight are the observer's own writes that Pods does not show yet.
+	InFlight InFlight
+	// History tells the newest successes and failures among pods that may be gone from Pods.
+	History History
+	Settings
+}
+
+// InFlight names pods by UID whose change was accepted by the server but is not seen yet.
+type InFlight struct {
+	// Deleted pods have been told to end.
+	Deleted sets.Set[types.UID]
+	// Released pods have lost the tracking finalizer.
+	Released sets.Set[types.UID]
+}
+
+// Settings are the same for all Jobs of a controller.
+type Settings struct {
+	// PodFailureBackoff is the delay after the first failure; each further one doubles it.
+	PodFailureBackoff time.Duration
+	// MaxPodFailureBackoff bounds the delay.
+	MaxPodFailureBackoff time.Duration
+	// MaxUncountedPods bounds the UIDs that a status lists.
+	MaxUncountedPods int
+	// MaxPodCreateDelete bounds the pods that one decision creates or removes to meet parallelism.
+	MaxPodCreateDelete int
+}
+
+// DefaultSettings are upstream's.
+func DefaultSettings() Settings {
+	return Settings{
+		PodFailureBackoff:    10 * time.Second,
+		MaxPodFailureBackoff: 10 * time.Minute,
+		MaxUncountedPods:     500,
+		MaxPodCreateDelete:   500,
+	}
+}

@@ -1,0 +1,101 @@
+package job
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// plan is what changes among the living pods: some are removed, or some are made, never both.
+type plan struct {
+	create, discard, delete []*corev1.Pod
+	events                  []Event
+	// after, where positive, is when a pod may be created that may not be now.
+	after time.Duration
+}
+
+func manage(v view, end *verdict) plan {
+	switch {
+	case end.success():
+		return plan{discard: v.active}
+	case end.failure():
+		return plan{delete: v.active}
+	case v.job.DeletionTimestamp != nil:
+		// Who deletes the Job decides about its pods.
+		return plan{}
+	case suspended(v.job):
+		return plan{discard: v.active}
+	}
+	want := wantActive(v)
+	if surplus := surplusPods(v, len(v.active)-want); len(surplus) > 0 {
+		return shrink(v, surplus)
+	}
+	missing := want - len(v.active)
+	if replacesEndedOnly(v.job) {
+		missing -= len(v.terminating)
+	}
+	return grow(v, min(missing, v.MaxPodCreateDelete))
+}
+
+// wantActive is how many pods should be active: spec.parallelism, but never more than successes are missing. A work
+// queue takes no new pods once one has succeeded, and keeps those it has.
+func wantActive(v view) int {
+	parallelism := int(ptr.Deref(v.job.Spec.Parallelism, 1))
+	if v.job.Spec.Completions != nil {
+		return max(0, min(parallelism, v.completions()-int(v.succeeded)))
+	}
+	if v.succeeded > 0 {
+		return len(v.active)
+	}
+	return parallelism
+}
+
+func shrink(v view, surplus []*corev1.Pod) plan {
+	p := plan{discard: surplus[:min(len(surplus), v.MaxPodCreateDelete)]}
+	if v.job.Spec.Completions != nil && int(v.succeeded) >= v.completions() {
+		p.events = append(p.events, Event{corev1.EventTypeWarning, "TooManyActivePods",
+			"Too many active pods running after completion count reached"})
+	}
+	return p
+}
+
+func grow(v view, missing int) plan {
+	if missing <= 0 {
+		return plan{}
+	}
+	if !perIndex(v.job) {
+		if wait := jobDelay(v); wait > 0 {
+			return plan{after: wait}
+		}
+	}
+	if !v.indexed() {
+		return plan{create: newPods(v, missing)}
+	}
+	indexes, wait := startable(v, pendingIndexes(v, missing))
+	return plan{create: newIndexedPods(v, indexes), after: wait}
+}
+
+// pendingIndexes returns the lowest n indexes that need a pod.
+func pendingIndexes(v view, n int) []int {
+	if v.completions() == 0 {
+		return nil
+	}
+	busy := v.done.Union(v.failedIndexes).With(indexesOf(v.active)...)
+	if replacesEndedOnly(v.job) {
+		busy = busy.With(indexesOf(v.terminating)...)
+	}
+	return Indexes{{0, v.completions() - 1}}.Without(busy).first(n)
+}
+
+// startable returns the indexes whose delay is over, and how long until the next one's is.
+func startable(v view, indexes []int) (now []int, after time.Duration) {
+	for _, i := range indexes {
+		if wait := indexDelay(v, v.retained[i]); wait > 0 {
+			after = earliest(after, wait)
+			continue
+		}
+		now = append(now, i)
+	}
+	return now, after
+}

@@ -1,0 +1,95 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// surplusPods returns at least atLeast active pods to remove, those that lose least first. In an indexed Job the pods
+// without an index, with an index beyond completions, and all but one of each index go in any case.
+func surplusPods(v view, atLeast int) []*corev1.Pod {
+	surplus, useful := []*corev1.Pod(nil), slices.Clone(v.active)
+	if v.indexed() {
+		surplus, useful = splitUseless(v)
+	}
+	if more := atLeast - len(surplus); more > 0 {
+		slices.SortFunc(useful, losesLess)
+		surplus = append(surplus, useful[:more]...)
+	}
+	return surplus
+}
+
+// splitUseless relies on v.active being in the order of indexes.
+func splitUseless(v view) (useless, useful []*corev1.Pod) {
+	for rest := slices.Clone(v.active); len(rest) > 0; {
+		n := 1
+		for n < len(rest) && indexOf(rest[n]) == indexOf(rest[0]) {
+			n++
+		}
+		same := rest[:n]
+		rest = rest[n:]
+		if !v.countable(same[0]) {
+			useless = append(useless, same...)
+			continue
+		}
+		slices.SortFunc(same, losesLess)
+		keep := len(same) - 1
+		useless, useful = append(useless, same[:keep]...), append(useful, same[keep])
+	}
+	return useless, useful
+}
+
+// losesLess orders pods by what is lost with them: not on a node before on one, pending before running, not ready
+// before ready, ready for a short time before a long one, with many restarts before few, young before old.
+func losesLess(a, b *corev1.Pod) int {
+	return cmp.Or(
+		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+		cmp.Compare(progress(a), progress(b)),
+		falseFirst(ready(a), ready(b)),
+		youngFirst(readySince(a), readySince(b)),
+		cmp.Compare(maxRestarts(b), maxRestarts(a)),
+		youngFirst(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
+		cmp.Compare(a.UID, b.UID),
+	)
+}
+
+func progress(p *corev1.Pod) int {
+	return slices.Index([]corev1.PodPhase{corev1.PodPending, corev1.PodUnknown, corev1.PodRunning}, p.Status.Phase)
+}
+
+func readySince(p *corev1.Pod) time.Time {
+	if !ready(p) {
+		return time.Time{}
+	}
+	return podCondition(p, corev1.PodReady).LastTransitionTime.Time
+}
+
+func maxRestarts(p *corev1.Pod) int32 {
+	most := int32(0)
+	for i := range p.Status.ContainerStatuses {
+		most = max(most, p.Status.ContainerStatuses[i].RestartCount)
+	}
+	return most
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// youngFirst puts an unknown time before any.
+func youngFirst(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return falseFirst(!a.IsZero(), !b.IsZero())
+	}
+	return b.Compare(a)
+}

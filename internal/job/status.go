@@ -1,0 +1,123 @@
+package job
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// statusDraft is a status under construction with the events that tell what is new in it.
+type statusDraft struct {
+	status *batchv1.JobStatus
+	events []Event
+	now    metav1.Time
+	// finished tells that the status ends the Job.
+	finished bool
+}
+
+func nextStatus(v view, end *verdict, plan plan, t tally) statusDraft {
+	s := statusDraft{status: v.job.Status.DeepCopy(), now: metav1.NewTime(v.Now.Truncate(time.Second))}
+	s.countPods(v, t)
+	s.countLiving(v, plan)
+	if end == nil || s.status.StartTime == nil {
+		s.status.StartTime = v.start
+	}
+	switch {
+	case end != nil:
+		s.conclude(v, end, t)
+	case v.job.DeletionTimestamp == nil:
+		s.followSuspension(v)
+	}
+	return s
+}
+
+func (s *statusDraft) countPods(v view, t tally) {
+	s.status.UncountedTerminatedPods = &t.uncounted
+	s.status.Succeeded += t.succeeded
+	s.status.Failed += t.failed
+	if !v.indexed() {
+		return
+	}
+	completed := v.completed.With(t.indexes...)
+	s.status.CompletedIndexes = completed.String()
+	s.status.Succeeded = int32(completed.Count())
+	if perIndex(v.job) {
+		s.status.FailedIndexes = ptr.To(v.failedIndexes.String())
+	}
+}
+
+// countLiving counts pods as they will be once the plan is carried out.
+func (s *statusDraft) countLiving(v view, plan plan) {
+	removed := len(plan.discard) + len(plan.delete)
+	living := countReady(v.active) - countReady(plan.discard) - countReady(plan.delete)
+	s.status.Active = int32(len(v.active) - removed + len(plan.create))
+	s.status.Terminating = ptr.To(int32(len(v.terminating) + removed))
+	s.status.Ready = ptr.To(int32(living))
+}
+
+func countReady(pods []*corev1.Pod) int {
+	n := 0
+	for _, p := range pods {
+		if ready(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// conclude stores the verdict and, once nothing is left to wait for, ends the Job. Both are never in one write: who
+// watches the Job sees the verdict first.
+func (s *statusDraft) conclude(v view, end *verdict, t tally) {
+	if !end.stored {
+		s.set(end.condition, corev1.ConditionTrue, end.reason, end.message)
+		return
+	}
+	listed := len(t.uncounted.Succeeded) + len(t.uncounted.Failed)
+	if !quiet(v) || listed > 0 || holdsFinalizers(v) {
+		return
+	}
+	s.finished = true
+	if s.status.StartTime == nil && !(suspended(v.job) && v.completions() == 0) {
+		// A Job can end while it is suspended, by a pod that succeeded all the same. Ended Jobs need a start.
+		s.status.StartTime = &s.now
+	}
+	s.set(end.terminal(), corev1.ConditionTrue, end.reason, end.message)
+	if end.failure() {
+		s.event(corev1.EventTypeWarning, end.reason, end.message)
+		return
+	}
+	s.status.CompletionTime = &s.now
+	if v.job.Spec.Completions != nil && s.status.Succeeded > *v.job.Spec.Completions {
+		s.event(corev1.EventTypeWarning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
+	}
+	s.event(corev1.EventTypeNormal, "Completed", "Job completed")
+}
+
+func holdsFinalizers(v view) bool {
+	for _, p := range v.owned {
+		if v.tracked(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// set gives the Job a condition, in the place of the one of the same type if it has one.
+func (s *statusDraft) set(kind batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
+	c := batchv1.JobCondition{
+		Type: kind, Status: status, Reason: reason, Message: message,
+		LastProbeTime: s.now, LastTransitionTime: s.now,
+	}
+	if old := condition(s.status.Conditions, kind); old != nil {
+		*old = c
+		return
+	}
+	s.status.Conditions = append(s.status.Conditions, c)
+}
+
+func (s *statusDraft) event(kind, reason, message string) {
+	s.events = append(s.events, Event{kind, reason, message})
+}

@@ -1,0 +1,136 @@
+package job
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// tally is how pods are counted: each exactly once, whoever deletes them and whenever the controller dies.
+//
+// An ended pod goes through four states. Only two things are stored, the finalizer (on the pod) and the status (on the
+// Job), and every single write leads from one of these states to the next:
+//
+//	            finalizer   in uncounted   in the counter
+//	ended          yes           -               -
+//	               │ status write n: the pod's UID is listed
+//	listed         yes          yes              -
+//	               │ the finalizer goes; the pod may vanish
+//	released        -           yes              -
+//	               │ status write n+1: the UID leaves the list and the counter takes it
+//	counted         -            -              yes
+//
+// Two rules keep the count right over any crash, lost write or conflict: a finalizer goes only when the stored status
+// lists its pod, and a UID leaves the list only when the finalizer is gone. So "ended" is never mistaken for "counted".
+//
+// The cheapest order is one status write a round: write n+1 counts the pods that write n listed and lists those that
+// ended since, so a Job that ends pods in k rounds costs k+1 status writes, not 2k. An index in completedIndexes is list
+// and counter in one: it cannot be added twice.
+type tally struct {
+	// uncounted is the list to store.
+	uncounted batchv1.UncountedTerminatedPods
+	// succeeded and failed leave the list for the counters.
+	succeeded, failed int32
+	// indexes are those to add to completedIndexes.
+	indexes []int
+	// release are pods that the status accounts for once it is stored with this tally.
+	release []*corev1.Pod
+	counts  Counts
+}
+
+func track(v view, end *verdict) tally {
+	t := tally{}
+	t.settle(v)
+	room := v.MaxUncountedPods - len(t.uncounted.Succeeded) - len(t.uncounted.Failed)
+	for _, p := range v.owned {
+		if !v.tracked(p) || !mayRelease(v, end, p) {
+			continue
+		}
+		taken := t.account(v, end, p, room)
+		room -= taken
+		if taken >= 0 {
+			t.release = append(t.release, p)
+		}
+	}
+	return t
+}
+
+// settle moves UIDs whose pod has no finalizer any more from the list to the counters.
+func (t *tally) settle(v view) {
+	held := sets.New[types.UID]()
+	for _, p := range v.owned {
+		if v.tracked(p) {
+			held.Insert(p.UID)
+		}
+	}
+	stored := orEmpty(v.job.Status.UncountedTerminatedPods)
+	t.uncounted.Succeeded, t.succeeded = split(stored.Succeeded, held)
+	t.uncounted.Failed, t.failed = split(stored.Failed, held)
+}
+
+func split(listed []types.UID, held sets.Set[types.UID]) (stay []types.UID, gone int32) {
+	for _, uid := range listed {
+		if held.Has(uid) {
+			stay = append(stay, uid)
+		}
+	}
+	return stay, int32(len(listed) - len(stay))
+}
+
+// mayRelease tells whether nothing but counting keeps the finalizer of p.
+func mayRelease(v view, end *verdict, p *corev1.Pod) bool {
+	switch {
+	case v.job.DeletionTimestamp != nil:
+		return true
+	case end != nil:
+		// Pods that shall end because the Job did are counted once they are seen to.
+		return Ended(p) || p.DeletionTimestamp != nil
+	case p.Status.Phase == corev1.PodSucceeded:
+		return true
+	default:
+		return failed(v.job, p) && v.retained[indexOf(p)] != p
+	}
+}
+
+// noRoom tells that a pod must wait for a later status.
+const noRoom = -1
+
+// account puts p where it counts, if it does, and returns how much room of the status that takes.
+func (t *tally) account(v view, end *verdict, p *corev1.Pod, room int) int {
+	listed := v.uncounted.succeeded.Has(p.UID) || v.uncounted.failed.Has(p.UID)
+	if listed || !v.countable(p) {
+		return 0
+	}
+	if p.Status.Phase == corev1.PodSucceeded {
+		return t.accountSuccess(v, p, room)
+	}
+	if !failed(v.job, p) && !end.failure() {
+		return 0
+	}
+	j := judgePod(v.job, p)
+	if j.counts() && room <= 0 {
+		return noRoom
+	}
+	t.counts.policyAction(j.action)
+	if !j.counts() {
+		return 0
+	}
+	t.uncounted.Failed = append(t.uncounted.Failed, p.UID)
+	return 1
+}
+
+func (t *tally) accountSuccess(v view, p *corev1.Pod, room int) int {
+	if v.indexed() && (v.completed.Has(indexOf(p)) || !v.done.Has(indexOf(p))) {
+		return 0
+	}
+	if room <= 0 {
+		return noRoom
+	}
+	if v.indexed() {
+		t.indexes = append(t.indexes, indexOf(p))
+	} else {
+		t.uncounted.Succeeded = append(t.uncounted.Succeeded, p.UID)
+	}
+	return 1
+}

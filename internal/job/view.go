@@ -1,0 +1,134 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+)
+
+// view is an observation with its pods sorted out. It is made once per decision and never changed.
+type view struct {
+	Observation
+	job *batchv1.Job
+	// start is when the Job became active: what the deadline counts from. Nil while it is suspended.
+	start *metav1.Time
+
+	adopt, letGo []*corev1.Pod
+	// owned are the Job's pods, lowest index first.
+	owned []*corev1.Pod
+	// active pods have neither ended nor been told to.
+	active []*corev1.Pod
+	// terminating pods have been told to end and have not.
+	terminating []*corev1.Pod
+
+	// uncounted is what the persisted status lists as ended but not counted.
+	uncounted uncounted
+	// newFailed pods have failed since: they are in no list and no counter.
+	newFailed []*corev1.Pod
+
+	// succeeded and failed are the totals, counted or not.
+	succeeded, failed int32
+	// completed is persisted; done includes the indexes that succeeded since. An index ends once: none is both in
+	// done and in failedIndexes, and none leaves the one it is in.
+	completed, done, failedIndexes Indexes
+	// retained is the last failed pod of each index that waits for a new pod: it holds the count of failures.
+	retained map[int]*corev1.Pod
+}
+
+type uncounted struct{ succeeded, failed sets.Set[types.UID] }
+
+func look(obs Observation) view {
+	v := view{Observation: obs, job: obs.Job}
+	v.claim()
+	slices.SortFunc(v.owned, byIndexThenUID)
+	for _, p := range v.owned {
+		switch {
+		case Ended(p):
+		case p.DeletionTimestamp != nil || obs.InFlight.Deleted.Has(p.UID):
+			v.terminating = append(v.terminating, p)
+		default:
+			v.active = append(v.active, p)
+		}
+	}
+	u := orEmpty(v.job.Status.UncountedTerminatedPods)
+	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
+	newSucceeded := v.newlyEnded(v.uncounted.succeeded, func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+	v.newFailed = v.newlyEnded(v.uncounted.failed, func(p *corev1.Pod) bool { return failed(v.job, p) })
+	v.succeeded = v.job.Status.Succeeded + int32(len(newSucceeded)+len(v.uncounted.succeeded))
+	v.failed = v.job.Status.Failed + int32(countedFailures(v.job, v.newFailed)+len(v.uncounted.failed))
+	if v.indexed() {
+		v.lookAtIndexes(newSucceeded)
+	}
+	v.start = v.startTime()
+	return v
+}
+
+func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {
+	v.completed = ParseIndexes(v.job.Status.CompletedIndexes, v.completions())
+	stored := storedFailedIndexes(*v)
+	v.done = v.completed.Union(Indexes(nil).With(indexesOf(newSucceeded)...).Without(stored))
+	v.succeeded = int32(v.done.Count())
+	if perIndex(v.job) {
+		v.failedIndexes = stored.Union(newlyFailedIndexes(*v).Without(v.done))
+		v.retained = findRetained(*v)
+	}
+}
+
+// newlyEnded returns the pods that await being counted and satisfy is.
+func (v *view) newlyEnded(listed sets.Set[types.UID], is func(*corev1.Pod) bool) []*corev1.Pod {
+	var ended []*corev1.Pod
+	for _, p := range v.owned {
+		if v.tracked(p) && !listed.Has(p.UID) && v.countable(p) && is(p) {
+			ended = append(ended, p)
+		}
+	}
+	return ended
+}
+
+// tracked tells whether p still has the finalizer: without it, p is counted or never will be.
+func (v *view) tracked(p *corev1.Pod) bool {
+	return HasFinalizer(p) && !v.InFlight.Released.Has(p.UID)
+}
+
+// countable tells whether p can count at all: in an indexed Job, only a pod with an index that the Job has.
+func (v *view) countable(p *corev1.Pod) bool {
+	if !v.indexed() {
+		return true
+	}
+	i := indexOf(p)
+	return i != noIndex && i < v.completions()
+}
+
+func (v *view) indexed() bool {
+	mode := v.job.Spec.CompletionMode
+	return mode != nil && *mode == batchv1.IndexedCompletion
+}
+
+func (v *view) completions() int { return int(ptr.Deref(v.job.Spec.Completions, 0)) }
+
+func indexesOf(pods []*corev1.Pod) []int {
+	indexes := make([]int, 0, len(pods))
+	for _, p := range pods {
+		if i := indexOf(p); i != noIndex {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
+}
+
+func byIndexThenUID(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(indexOf(a), indexOf(b)), cmp.Compare(a.UID, b.UID))
+}
+
+func orEmpty(u *batchv1.UncountedTerminatedPods) *batchv1.UncountedTerminatedPods {
+	if u == nil {
+		return &batchv1.UncountedTerminatedPods{}
+	}
+	return u
+}
