@@ -1,0 +1,143 @@
+// Package env makes the environment and the command line of a container from its spec.
+//
+// A process has no image that could set its PATH or HOME, so a small base from the environment of the server stands
+// in for it: PATH, HOME, USER, LANG, LC_*, TZ and TMPDIR, each only where the pod does not set it. $(VAR) references
+// never see the base, as they never see an image's environment.
+package env
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/config"
+	"github.com/stint-dev/stint/internal/node/downward"
+)
+
+// Resolver makes environments for the containers of one node.
+type Resolver struct {
+	Configs config.Reader
+	Facts   downward.Facts
+	// Base holds NAME=value pairs; see Base.
+	Base []string
+}
+
+// Vars is a resolved environment.
+type Vars struct {
+	names  []string
+	values map[string]string
+}
+
+// Base picks out of the server's environment what stands in for an image's.
+func Base(environ []string) []string {
+	var base []string
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		switch name {
+		case "PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR":
+			base = append(base, pair)
+		default:
+			if strings.HasPrefix(name, "LC_") {
+				base = append(base, pair)
+			}
+		}
+	}
+	return base
+}
+
+// Resolve reads all that the container's environment refers to. An error names what is missing.
+func (r Resolver) Resolve(ctx context.Context, pod *corev1.Pod, c *corev1.Container) (*Vars, error) {
+	v := &Vars{values: map[string]string{}}
+	for i := range c.EnvFrom {
+		if err := r.addAll(ctx, v, pod, &c.EnvFrom[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Env {
+		e := &c.Env[i]
+		value, found, err := r.value(ctx, v, pod, c.Name, e)
+		if err != nil {
+			return nil, fmt.Errorf("environment variable %s: %w", e.Name, err)
+		}
+		if found {
+			v.set(e.Name, value)
+		}
+	}
+	return v, nil
+}
+
+// Environ returns NAME=value pairs, those of the base that v does not set first.
+func (r Resolver) Environ(v *Vars, hostname string) []string {
+	environ := make([]string, 0, len(r.Base)+len(v.names)+1)
+	for _, pair := range append(slices.Clone(r.Base), "HOSTNAME="+hostname) {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, set := v.values[name]; !set {
+			environ = append(environ, pair)
+		}
+	}
+	for _, name := range v.names {
+		environ = append(environ, name+"="+v.values[name])
+	}
+	return environ
+}
+
+// Command returns the whole argument vector with every $(VAR) expanded.
+func (v *Vars) Command(c *corev1.Container) []string {
+	command := make([]string, 0, len(c.Command)+len(c.Args))
+	for _, arg := range append(slices.Clone(c.Command), c.Args...) {
+		command = append(command, Expand(arg, v.Lookup))
+	}
+	return command
+}
+
+// Lookup returns the value of a variable that the pod sets.
+func (v *Vars) Lookup(name string) (string, bool) {
+	value, ok := v.values[name]
+	return value, ok
+}
+
+// set keeps a variable's first place and its last value.
+func (v *Vars) set(name, value string) {
+	if _, ok := v.values[name]; !ok {
+		v.names = append(v.names, name)
+	}
+	v.values[name] = value
+}
+
+func (r Resolver) addAll(ctx context.Context, v *Vars, pod *corev1.Pod, from *corev1.EnvFromSource) error {
+	values := map[string]string{}
+	switch {
+	case from.ConfigMapRef != nil:
+		m, err := r.Configs.ConfigMap(ctx, pod.Namespace, from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
+		if err != nil {
+			return err
+		}
+		if m != nil {
+			values = m.Data
+		}
+	case from.SecretRef != nil:
+		s, err := r.Configs.Secret(ctx, pod.Namespace, from.SecretRef.Name, from.SecretRef.Optional)
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			values = text(s.Data)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		v.set(from.Prefix+key, values[key])
+	}
+	return nil
+}
+
+func text(data map[string][]byte) map[string]string {
+	values := make(map[string]string, len(data))
+	for key, value := range data {
+		values[key] = string(value)
+	}
+	return values
+}

@@ -1,0 +1,130 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// lookEvery is how often a follower looks for new lines.
+const lookEvery = 100 * time.Millisecond
+
+// Open reads the log at path. Ended is closed when the container writes no more; a follower reads on until then.
+// Closing the reader or ending ctx stops it.
+func Open(ctx context.Context, path string, ended <-chan struct{}, opts Options) io.ReadCloser {
+	ctx, cancel := context.WithCancel(ctx)
+	pipe, w := io.Pipe()
+	go func() {
+		err := stream(ctx, path, ended, opts, w)
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		_ = w.CloseWithError(err)
+	}()
+	return &reader{PipeReader: pipe, cancel: cancel}
+}
+
+type reader struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+// Close stops the follower behind the reader.
+func (r *reader) Close() error {
+	r.cancel()
+	return r.PipeReader.Close()
+}
+
+func stream(ctx context.Context, path string, ended <-chan struct{}, opts Options, w io.Writer) error {
+	out := &printer{w: w, opts: opts, left: opts.Limit, midLine: map[string]bool{}}
+	if opts.Tail >= 0 {
+		lines, err := count(path, opts)
+		if err != nil {
+			return err
+		}
+		out.skip = max(0, lines-opts.Tail)
+	}
+	c := &cursor{path: path}
+	defer c.close()
+	for {
+		// Asked before reading: what was written until the end is read in this round.
+		last := !opts.Follow || isClosed(ended)
+		if err := drain(ctx, c, out); err != nil {
+			if errors.Is(err, errFull) {
+				return nil
+			}
+			return err
+		}
+		if last {
+			return nil
+		}
+		if err := wait(ctx, ended); err != nil {
+			return err
+		}
+	}
+}
+
+// drain prints what there is.
+func drain(ctx context.Context, c *cursor, out *printer) error {
+	for {
+		line, err := c.line()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := parse(line)
+		if err != nil {
+			// A line that a crash has cut in two is no reason to withhold the others.
+			continue
+		}
+		if err := out.print(r); err != nil {
+			return err
+		}
+	}
+}
+
+// count returns how many whole lines the log holds that are wanted.
+func count(path string, opts Options) (int64, error) {
+	c := &cursor{path: path}
+	defer c.close()
+	var lines int64
+	for {
+		line, err := c.line()
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if r, err := parse(line); err == nil && r.whole && r.wanted(opts) {
+			lines++
+		}
+	}
+}
+
+func wait(ctx context.Context, ended <-chan struct{}) error {
+	timer := time.NewTimer(lookEvery)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-ended:
+	case <-timer.C:
+	}
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,122 @@
+package volumes
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/config"
+	"github.com/stint-dev/stint/internal/node/downward"
+	"github.com/stint-dev/stint/internal/node/env"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Maker makes volumes.
+type Maker struct {
+	Configs config.Reader
+	Facts   downward.Facts
+}
+
+// Pod is a pod and the folder that holds its volumes.
+type Pod struct {
+	*corev1.Pod
+	Dir string
+}
+
+// Mounts makes the volumes that the container mounts and returns where it is to see them. Lookup knows the
+// container's environment, for subPathExpr.
+func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup func(string) (string, bool)) ([]runtime.Mount, error) {
+	if len(c.VolumeMounts) == 0 {
+		return nil, nil
+	}
+	byName := byName(pod.Pod)
+	mounts := make([]runtime.Mount, 0, len(c.VolumeMounts))
+	for _, vm := range c.VolumeMounts {
+		v := byName[vm.Name]
+		if v == nil {
+			return nil, fmt.Errorf("volume %q: the pod has no volume of this name", vm.Name)
+		}
+		mount, err := m.prepare(ctx, pod, v)
+		if err != nil {
+			return nil, fmt.Errorf("volume %q: %w", v.Name, err)
+		}
+		mount.ContainerPath = containerPath(vm.MountPath)
+		mount.ReadOnly = vm.ReadOnly
+		sub := vm.SubPath
+		if vm.SubPathExpr != "" {
+			sub = env.Expand(vm.SubPathExpr, lookup)
+		}
+		if sub != "" {
+			if mount.HostPath, err = subPath(mount.HostPath, sub); err != nil {
+				return nil, fmt.Errorf("volume %q: %w", v.Name, err)
+			}
+		}
+		mounts = append(mounts, mount)
+	}
+	return mounts, nil
+}
+
+// Update rewrites those of the pod's volumes that show objects of the API and have been made.
+func (m Maker) Update(ctx context.Context, pod Pod) error {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if !showsObjects(v) {
+			continue
+		}
+		if _, err := os.Stat(pod.path(v)); err != nil {
+			continue
+		}
+		if _, err := m.prepare(ctx, pod, v); err != nil {
+			return fmt.Errorf("update volume %q: %w", v.Name, err)
+		}
+	}
+	return nil
+}
+
+// prepare makes the volume, or brings it up to date.
+func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume) (runtime.Mount, error) {
+	mount := runtime.Mount{HostPath: pod.path(v)}
+	switch {
+	case v.EmptyDir != nil:
+		if v.EmptyDir.Medium == corev1.StorageMediumMemory {
+			mount.Tmpfs = true
+			if v.EmptyDir.SizeLimit != nil {
+				mount.SizeBytes = v.EmptyDir.SizeLimit.Value()
+			}
+		}
+		return mount, makeEmptyDir(mount.HostPath, pod.group())
+	case v.HostPath != nil:
+		mount.HostPath = v.HostPath.Path
+		return mount, ensureHostPath(v.HostPath)
+	}
+	files, err := m.files(ctx, pod.Pod, v)
+	if err != nil {
+		return mount, err
+	}
+	return mount, write(mount.HostPath, files, pod.group())
+}
+
+func showsObjects(v *corev1.Volume) bool {
+	return v.ConfigMap != nil || v.Secret != nil || v.DownwardAPI != nil || v.Projected != nil
+}
+
+func (p Pod) path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
+
+// group is the group that shall own the files, or -1.
+func (p Pod) group() int {
+	if p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil || os.Geteuid() != 0 {
+		return -1
+	}
+	return int(*p.Spec.SecurityContext.FSGroup)
+}
+
+// containerPath makes a mount path absolute as a container runtime does: relative to the root.
+func containerPath(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join("/", path)
+}

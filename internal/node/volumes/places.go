@@ -1,0 +1,113 @@
+package volumes
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// makeEmptyDir makes a folder that every user of the pod may write to.
+func makeEmptyDir(path string, group int) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	if group >= 0 {
+		if err := os.Chown(path, -1, group); err != nil {
+			return err
+		}
+		return os.Chmod(path, 0o777|fs.ModeSetgid)
+	}
+	return os.Chmod(path, 0o777)
+}
+
+// wanted tells for each kind of hostPath that must be there what a file's mode has to say.
+var wanted = map[corev1.HostPathType]struct {
+	is   func(fs.FileMode) bool
+	noun string
+}{
+	corev1.HostPathDirectory: {fs.FileMode.IsDir, "directory"},
+	corev1.HostPathFile:      {fs.FileMode.IsRegular, "file"},
+	corev1.HostPathSocket:    {func(m fs.FileMode) bool { return m&fs.ModeSocket != 0 }, "socket"},
+	corev1.HostPathCharDev:   {func(m fs.FileMode) bool { return m&fs.ModeCharDevice != 0 }, "character device"},
+	corev1.HostPathBlockDev: {func(m fs.FileMode) bool {
+		return m&fs.ModeDevice != 0 && m&fs.ModeCharDevice == 0
+	}, "block device"},
+}
+
+// ensureHostPath makes or checks a path of the machine, as its type asks.
+func ensureHostPath(h *corev1.HostPathVolumeSource) error {
+	kind := corev1.HostPathUnset
+	if h.Type != nil {
+		kind = *h.Type
+	}
+	switch kind {
+	case corev1.HostPathUnset:
+		if _, err := os.Stat(h.Path); err != nil {
+			return fmt.Errorf("hostPath: %w; use type DirectoryOrCreate or FileOrCreate to have it made", err)
+		}
+		return nil
+	case corev1.HostPathDirectoryOrCreate:
+		if err := os.MkdirAll(h.Path, 0o755); err != nil {
+			return fmt.Errorf("hostPath: %w", err)
+		}
+		kind = corev1.HostPathDirectory
+	case corev1.HostPathFileOrCreate:
+		f, err := os.OpenFile(h.Path, os.O_CREATE|os.O_RDONLY, 0o644)
+		if err != nil {
+			return fmt.Errorf("hostPath: %w", err)
+		}
+		_ = f.Close()
+		kind = corev1.HostPathFile
+	}
+	want, known := wanted[kind]
+	if !known {
+		return fmt.Errorf("hostPath type %q is not supported", kind)
+	}
+	info, err := os.Stat(h.Path)
+	if err != nil {
+		return fmt.Errorf("hostPath: %w", err)
+	}
+	if !want.is(info.Mode()) {
+		return fmt.Errorf("hostPath type check failed: %s is not a %s", h.Path, want.noun)
+	}
+	return nil
+}
+
+// subPath returns the real place of sub inside the volume and makes it a folder where there is nothing. It never
+// leaves the volume, whatever links the pod has put there.
+func subPath(volume, sub string) (string, error) {
+	if !filepath.IsLocal(sub) {
+		return "", fmt.Errorf("subPath %q must be a relative path inside the volume", sub)
+	}
+	root, err := os.OpenRoot(volume)
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	defer func() { _ = root.Close() }()
+	if _, err = root.Stat(sub); errors.Is(err, fs.ErrNotExist) {
+		err = root.MkdirAll(sub, 0o777)
+	}
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	base, err := filepath.EvalSymlinks(volume)
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(base, sub))
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
+		return "", fmt.Errorf("subPath %q leads out of the volume", sub)
+	}
+	return real, nil
+}

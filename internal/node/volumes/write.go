@@ -1,0 +1,159 @@
+package volumes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// dataLink is the link that one rename swaps from the old files to the new.
+const dataLink = "..data"
+
+// write makes the folder show exactly these files, old ones or new ones at any instant and never a mixture.
+// It does nothing if the folder shows them already.
+func write(dir string, files map[string]file, group int) error {
+	for path := range files {
+		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
+			return fmt.Errorf("file path %q must be relative, inside the volume, and not begin with two dots", path)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	old, err := os.Readlink(filepath.Join(dir, dataLink))
+	if err == nil && same(filepath.Join(dir, old), files, group) {
+		return nil
+	}
+	generation, err := writeGeneration(dir, files, group)
+	if err != nil {
+		return err
+	}
+	if err := swap(dir, filepath.Base(generation)); err != nil {
+		return err
+	}
+	if err := link(dir, files); err != nil {
+		return err
+	}
+	if old != "" {
+		return os.RemoveAll(filepath.Join(dir, old))
+	}
+	return nil
+}
+
+func writeGeneration(dir string, files map[string]file, group int) (string, error) {
+	generation, err := os.MkdirTemp(dir, time.Now().UTC().Format("..2006_01_02_15_04_05."))
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(generation, 0o755); err != nil {
+		return "", err
+	}
+	for path, f := range files {
+		if err := writeFile(filepath.Join(generation, path), f, group); err != nil {
+			return "", err
+		}
+	}
+	return generation, nil
+}
+
+func writeFile(path string, f file, group int) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, f.data, 0o600); err != nil {
+		return err
+	}
+	if group >= 0 {
+		if err := os.Chown(path, -1, group); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(path, f.permissions(group))
+}
+
+// permissions lets the owning group read what it owns.
+func (f file) permissions(group int) fs.FileMode {
+	mode := fs.FileMode(f.mode) & fs.ModePerm
+	if group >= 0 {
+		mode |= 0o040
+	}
+	return mode
+}
+
+func swap(dir, generation string) error {
+	fresh := filepath.Join(dir, dataLink+"_tmp")
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(generation, fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, filepath.Join(dir, dataLink))
+}
+
+// link makes the names that users see, and removes those that are no more.
+func link(dir string, files map[string]file) error {
+	wanted := map[string]bool{}
+	for path := range files {
+		top, _, _ := strings.Cut(path, "/")
+		wanted[top] = true
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), ".."):
+		case wanted[e.Name()]:
+			delete(wanted, e.Name())
+		default:
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	for name := range wanted {
+		if err := os.Symlink(filepath.Join(dataLink, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errDiffers ends the comparison of two generations early.
+var errDiffers = errors.New("differs")
+
+// same tells whether the generation holds exactly these files.
+func same(generation string, files map[string]file, group int) bool {
+	found := 0
+	err := filepath.WalkDir(generation, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(generation, path)
+		if err != nil {
+			return err
+		}
+		found++
+		return files[name].compare(path, e, group)
+	})
+	return err == nil && found == len(files)
+}
+
+func (f file) compare(path string, e fs.DirEntry, group int) error {
+	info, err := e.Info()
+	if err != nil || info.Mode().Perm() != f.permissions(group) {
+		return errDiffers
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(data, f.data) {
+		return errDiffers
+	}
+	return nil
+}
