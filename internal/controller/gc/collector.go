@@ -1,0 +1,188 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+const (
+	// workers bounds how many objects are deleted at once: enough for the store to write them in batches, few
+	// enough to leave room for the Jobs that still run.
+	workers = 24
+	// A retry waits this long at first and at most.
+	firstRetry, lastRetry = 5 * time.Millisecond, 30 * time.Second
+)
+
+// Collector collects the garbage of one API server.
+type Collector struct {
+	kinds    []*kind
+	owners   *owners
+	recorder record.EventRecorder
+	queue    workqueue.TypedRateLimitingInterface[item]
+	// ready: the caches are full. Before, an owner that is not in its cache means nothing.
+	ready atomic.Bool
+	// waiting holds, for an owner that waits for its dependents, the UID of one of them.
+	waiting sync.Map
+	// watching is what kept New from watching a kind.
+	watching error
+}
+
+// New watches all kinds of c. The informers may be started after it returns.
+func New(c client.Interface, recorder record.EventRecorder) *Collector {
+	gc := &Collector{
+		owners:   newOwners(),
+		recorder: recorder,
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[item](firstRetry, lastRetry),
+			workqueue.TypedRateLimitingQueueConfig[item]{Name: "gc"}),
+	}
+	for _, served := range c.Kinds() {
+		if ignored(served.GroupVersionKind) {
+			continue
+		}
+		k := &kind{Kind: served, cache: served.Informer().GetIndexer()}
+		gc.kinds = append(gc.kinds, k)
+		gc.owners.kinds[served.GroupKind()] = k
+		gc.watching = errors.Join(gc.watching, gc.watch(k))
+	}
+	return gc
+}
+
+func (c *Collector) watch(k *kind) error {
+	if err := k.Informer().AddIndexers(cache.Indexers{byOwner: ownerUIDs}); err != nil {
+		return fmt.Errorf("index %s by owner: %w", k.Kind.Kind, err)
+	}
+	if _, err := k.Informer().AddEventHandler(c.handlers(k)); err != nil {
+		return fmt.Errorf("watch %s: %w", k.Kind.Kind, err)
+	}
+	return nil
+}
+
+// ignored kinds own nothing and are owned by nobody, and come in great numbers.
+func ignored(gvk schema.GroupVersionKind) bool {
+	return gvk.Kind == "Event"
+}
+
+// Run works until ctx ends.
+func (c *Collector) Run(ctx context.Context) error {
+	if c.watching != nil {
+		return c.watching
+	}
+	synced := make([]cache.InformerSynced, 0, len(c.kinds))
+	for _, k := range c.kinds {
+		synced = append(synced, k.Informer().HasSynced)
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+		c.queue.ShutDown()
+		return nil
+	}
+	c.ready.Store(true)
+	c.lookAtAll()
+
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for c.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	c.queue.ShutDown()
+	running.Wait()
+	return nil
+}
+
+func (c *Collector) next(ctx context.Context) bool {
+	i, stop := c.queue.Get()
+	if stop {
+		return false
+	}
+	defer c.queue.Done(i)
+	again, err := c.examine(ctx, i)
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil && !apierrors.IsConflict(err) {
+		klog.FromContext(ctx).Error(err, "Garbage collection is retried", "object", i.String())
+	}
+	if again || err != nil {
+		c.queue.AddRateLimited(i)
+		return true
+	}
+	c.queue.Forget(i)
+	return true
+}
+
+// examine does what is to be done with one object. Again asks for another look after a while.
+func (c *Collector) examine(ctx context.Context, i item) (again bool, err error) {
+	obj, ok := i.kind.cached(i.namespace, i.name, i.uid)
+	if !ok {
+		return false, nil
+	}
+	c.waiting.Delete(i.uid)
+	v := &view{Collector: c, ctx: ctx, item: i}
+	o, blocker, err := observe(v, obj)
+	if err != nil {
+		return false, err
+	}
+	d := Decide(o)
+	if o.State != Solid && d.Verb == Nothing && blocker != "" {
+		c.waiting.Store(i.uid, blocker)
+	}
+	if err := c.apply(ctx, i, obj, d); err != nil && !apierrors.IsNotFound(err) {
+		return false, fmt.Errorf("collect %s: %w", i, err)
+	}
+	return v.ahead, nil
+}
+
+func (c *Collector) apply(ctx context.Context, i item, obj client.Object, d Decision) error {
+	switch d.Verb {
+	case Nothing:
+		return nil
+	case Delete:
+		return i.kind.Delete(ctx, obj, client.DeleteOptions{Propagation: d.Propagation, Unchanged: true})
+	case Finalize:
+		if d.Finalizer == metav1.FinalizerOrphanDependents {
+			c.owners.orphaned.Add(i.uid, nil)
+		}
+	}
+	_, err := i.kind.Modify(ctx, obj, func(o client.Object) { d.edit(o) })
+	return err
+}
+
+// edit carries out a decision that changes the object's metadata.
+func (d Decision) edit(o metav1.Object) {
+	named := func(ref metav1.OwnerReference) bool { return slices.Contains(d.Owners, ref.UID) }
+	switch d.Verb {
+	case Release:
+		o.SetOwnerReferences(slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), named))
+	case Unblock:
+		refs := slices.Clone(o.GetOwnerReferences())
+		for i := range refs {
+			if named(refs[i]) {
+				refs[i].BlockOwnerDeletion = nil
+			}
+		}
+		o.SetOwnerReferences(refs)
+	case Finalize:
+		o.SetFinalizers(slices.DeleteFunc(slices.Clone(o.GetFinalizers()),
+			func(f string) bool { return f == d.Finalizer }))
+	}
+}
+
+var _ world = (*view)(nil)
