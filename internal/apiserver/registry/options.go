@@ -1,0 +1,26 @@
+package registry
+
+import "github.com/stint-dev/stint/internal/node/runtime"
+
+// Options are what the rules of the kinds depend on.
+type Options struct {
+	// Node tells what the node that will run the pods can hold to. Nil means everything can be honoured: a server
+	// whose pods run elsewhere.
+	Node func() runtime.Info
+}
+
+// All lists every kind that is served.
+func All(o Options) []Resource {
+	return []Resource{
+		Pod(o),
+		PodTemplate(o),
+	}
+}
+
+// node returns what the node can do, and whether there is a node to ask.
+func (o Options) node() (runtime.Info, bool) {
+	if o.Node == nil {
+		return runtime.Info{}, false
+	}
+	return o.Node(), true
+}

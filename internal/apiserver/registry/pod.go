@@ -1,0 +1,135 @@
+package registry
+
+import (
+	"context"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubectl/pkg/util/qos"
+	"k8s.io/utils/ptr"
+)
+
+// Pod is the kind that everything here is for.
+func Pod(o Options) Resource {
+	return Resource{
+		Version:    corev1.SchemeGroupVersion,
+		Kind:       "Pod",
+		Plural:     "pods",
+		Singular:   "pod",
+		ShortNames: []string{"po"},
+		Categories: []string{"all"},
+		New:        func() runtime.Object { return &corev1.Pod{} },
+		NewList:    func() runtime.Object { return &corev1.PodList{} },
+
+		Default:          func(obj runtime.Object) { defaultPod(obj.(*corev1.Pod)) },
+		PrepareForCreate: func(_ context.Context, obj runtime.Object) { preparePod(obj.(*corev1.Pod)) },
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validatePod(obj.(*corev1.Pod), o)
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnPod(obj.(*corev1.Pod), o)
+		},
+		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+			preparePodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validatePodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+		},
+		Status: &StatusStrategy{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				preparePodStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+				return validatePodStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+		},
+		SelectableFields:     func(obj runtime.Object) fields.Set { return podFields(obj.(*corev1.Pod)) },
+		SelectableFieldNames: podFieldNames,
+		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
+			options.GracePeriodSeconds = ptr.To(podGrace(obj.(*corev1.Pod), options.GracePeriodSeconds))
+			return true
+		},
+		Columns: podColumns,
+		Row:     podRow,
+	}
+}
+
+var podFieldNames = []string{
+	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+	"status.phase", "status.podIP", "status.nominatedNodeName",
+}
+
+func podFields(pod *corev1.Pod) fields.Set {
+	return fields.Set{
+		"spec.nodeName":            pod.Spec.NodeName,
+		"spec.restartPolicy":       string(pod.Spec.RestartPolicy),
+		"spec.schedulerName":       pod.Spec.SchedulerName,
+		"spec.serviceAccountName":  pod.Spec.ServiceAccountName,
+		"spec.hostNetwork":         strconv.FormatBool(pod.Spec.HostNetwork),
+		"status.phase":             string(pod.Status.Phase),
+		"status.podIP":             pod.Status.PodIP,
+		"status.nominatedNodeName": pod.Status.NominatedNodeName,
+	}
+}
+
+// preparePod makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
+func preparePod(pod *corev1.Pod) {
+	pod.Generation = 1
+	setDefault(&pod.Spec.ServiceAccountName, "default")
+	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
+	pod.Spec.Priority = orDefault(pod.Spec.Priority, 0)
+	pod.Spec.PreemptionPolicy = orDefault(pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
+
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qos.ComputePodQOS(pod)}
+	if len(pod.Spec.SchedulingGates) > 0 {
+		pod.Status.Conditions = []corev1.PodCondition{{
+			Type:    corev1.PodScheduled,
+			Status:  corev1.ConditionFalse,
+			Reason:  corev1.PodReasonSchedulingGated,
+			Message: "Scheduling is blocked due to non-empty scheduling gates",
+		}}
+	}
+}
+
+func preparePodUpdate(pod, old *corev1.Pod) {
+	pod.Status = old.Status
+	pod.Generation = old.Generation
+	if !apiequality.Semantic.DeepEqual(pod.Spec, old.Spec) {
+		pod.Generation++
+	}
+}
+
+// podGrace is how long a pod that is to be deleted gets to end; asked is what the request names.
+func podGrace(pod *corev1.Pod, asked *int64) int64 {
+	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
+	switch {
+	case pod.Spec.NodeName == "", pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
+		return 0 // nothing runs
+	case grace < 0:
+		return 1
+	}
+	return grace
+}
+
+// validatePod judges what is a pod's alone; what it shares with templates is validatePodSpec's.
+func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
+	spec := field.NewPath("spec")
+	errs := validatePodSpec(&pod.Spec, spec)
+	if len(pod.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod"))
+	}
+	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return append(errs, refuseWhatNodeCannot(&pod.Spec, o, spec)...)
+}
+
+func warnPod(pod *corev1.Pod, o Options) []string {
+	spec := field.NewPath("spec")
+	return append(warnPodSpec(&pod.Spec, spec), warnWhatNodeIgnores(&pod.Spec, o, spec)...)
+}

@@ -1,0 +1,103 @@
+package registry
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+const oneNode = "has no effect: there is one node and every pod runs on it"
+
+// podRules judge the fields of the pod itself.
+var podRules = []rule[*corev1.PodSpec]{
+	// Where to run.
+	{"affinity", func(s *corev1.PodSpec) bool { return s.Affinity != nil }, nil, warn, oneNode},
+	{"nodeSelector", func(s *corev1.PodSpec) bool { return len(s.NodeSelector) > 0 }, nil, warn, oneNode},
+	{"tolerations", toleratesTaints, nil, warn, oneNode},
+	{"topologySpreadConstraints", func(s *corev1.PodSpec) bool { return len(s.TopologySpreadConstraints) > 0 }, nil, warn, oneNode},
+	{"schedulerName", func(s *corev1.PodSpec) bool { return s.SchedulerName != corev1.DefaultSchedulerName }, nil, warn,
+		"has no effect: the node takes its pods itself"},
+	{"schedulingGroup", func(s *corev1.PodSpec) bool { return s.SchedulingGroup != nil }, nil, warn,
+		"has no effect: pods are started one by one, the oldest first"},
+	{"priorityClassName", func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" }, nil, warn,
+		"has no effect: pods are started oldest first"},
+	{"priority", func(s *corev1.PodSpec) bool { return ptr.Deref(s.Priority, 0) != 0 }, nil, warn,
+		"has no effect: pods are started oldest first"},
+	{"evictionResponders", func(s *corev1.PodSpec) bool { return len(s.EvictionResponders) > 0 }, nil, warn,
+		"has no effect: nothing asks for evictions here"},
+	{"readinessGates", func(s *corev1.PodSpec) bool { return len(s.ReadinessGates) > 0 }, nil, warn,
+		"has no effect: a pod is ready when its containers are"},
+
+	// Accounts. No token is mounted, whatever automountServiceAccountToken says.
+	{"serviceAccountName", func(s *corev1.PodSpec) bool { return s.ServiceAccountName != "" && s.ServiceAccountName != "default" }, nil, warn,
+		"has no effect: pods get no service account token"},
+	{"automountServiceAccountToken", func(s *corev1.PodSpec) bool { return ptr.Deref(s.AutomountServiceAccountToken, false) }, nil, warn,
+		"has no effect: pods get no service account token"},
+	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, asContainer, warn,
+		"has no effect: images are not pulled"},
+
+	// Names and networks. Processes share the machine's.
+	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,
+		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
+	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, withHostname, warn,
+		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
+	{"setHostnameAsFQDN", func(s *corev1.PodSpec) bool { return ptr.Deref(s.SetHostnameAsFQDN, false) }, nil, warn,
+		"has no effect: there is no cluster domain"},
+	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" }, nil, warn,
+		"has no effect: there is no cluster DNS that would know the pod by this name"},
+	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone }, asContainer, warn,
+		"has no effect: processes resolve names as the machine does"},
+	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil }, asContainer, warn,
+		"has no effect: processes resolve names as the machine does"},
+	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, asContainer, refuse,
+		"processes resolve names as the machine does: add the names to the machine's hosts file and remove this field"},
+
+	// Namespaces of the kernel.
+	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, asContainer, refuse,
+		"the process runtime gives containers process ids of their own where it can: remove it"},
+	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }, asContainer, refuse,
+		"the process runtime does not let containers choose: remove it"},
+	{"shareProcessNamespace", func(s *corev1.PodSpec) bool { return ptr.Deref(s.ShareProcessNamespace, false) }, asContainer, refuse,
+		"each container is a process tree of its own on the process runtime: remove it"},
+	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, asContainer, refuse,
+		"processes belong to users of the machine on the process runtime: remove it, or set it to true"},
+	{"runtimeClassName", func(s *corev1.PodSpec) bool { return s.RuntimeClassName != nil }, nil, refuse,
+		"RuntimeClasses are not served and the node has one runtime: remove it"},
+	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
+		"it comes from a RuntimeClass, and these are not served: remove it"},
+	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,
+		"this node runs linux"},
+
+	// Devices and resources.
+	{"resourceClaims", func(s *corev1.PodSpec) bool { return len(s.ResourceClaims) > 0 }, nil, refuse,
+		"ResourceClaims are not served: remove it"},
+	{"resources.limits", func(s *corev1.PodSpec) bool { return s.Resources != nil && len(s.Resources.Limits) > 0 }, nil, warn,
+		"has no effect: only limits of containers are held; set them there"},
+
+	// Security.
+	{"securityContext.runAsUser", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.RunAsUser != nil }), withUsers, refuse, cannotSetUser},
+	{"securityContext.runAsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.RunAsGroup != nil }), withUsers, refuse, cannotSetUser},
+	{"securityContext.supplementalGroups", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.SupplementalGroups) > 0 }), withUsers, refuse, cannotSetUser},
+	{"securityContext.fsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.FSGroup != nil }), withUsers, refuse, cannotSetUser},
+	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.Sysctls) > 0 }), asContainer, refuse,
+		"processes share the machine's kernel parameters: set them on the machine and remove this field"},
+	{"securityContext.seLinuxOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxOptions != nil }), asContainer, refuse, noLabels},
+	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccompFile(c.SeccompProfile) }), asContainer, refuse, noProfiles},
+	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccomp(c.SeccompProfile) }), asContainer, warn, noSeccomp},
+	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmorFile(c.AppArmorProfile) }), asContainer, refuse, noProfiles},
+	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmor(c.AppArmorProfile) }), asContainer, warn, noAppArmor},
+}
+
+func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.PodSpec) bool {
+	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }
+}
+
+// toleratesTaints leaves out the two tolerations that a cluster gives every pod, so that a pod exported from one
+// comes in without a word.
+func toleratesTaints(s *corev1.PodSpec) bool {
+	for _, t := range s.Tolerations {
+		if t.Key != corev1.TaintNodeNotReady && t.Key != corev1.TaintNodeUnreachable {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+func validatePodSecurity(s *corev1.PodSpec, p *field.Path) field.ErrorList {
+	errs := validateSharedNamespaces(s, p)
+	p = p.Child("securityContext")
+	c := s.SecurityContext
+	if c == nil {
+		return errs
+	}
+	errs = append(errs, validateUser(c.RunAsUser, p.Child("runAsUser"))...)
+	errs = append(errs, validateGroup(c.RunAsGroup, p.Child("runAsGroup"))...)
+	errs = append(errs, validateGroup(c.FSGroup, p.Child("fsGroup"))...)
+	for i := range c.SupplementalGroups {
+		errs = append(errs, validateGroup(&c.SupplementalGroups[i], p.Child("supplementalGroups").Index(i))...)
+	}
+	if c.SupplementalGroupsPolicy != nil {
+		errs = append(errs, among(*c.SupplementalGroupsPolicy, p.Child("supplementalGroupsPolicy"),
+			corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)...)
+	}
+	if c.FSGroupChangePolicy != nil {
+		errs = append(errs, among(*c.FSGroupChangePolicy, p.Child("fsGroupChangePolicy"), corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)...)
+	}
+	if c.SELinuxChangePolicy != nil {
+		errs = append(errs, among(*c.SELinuxChangePolicy, p.Child("seLinuxChangePolicy"),
+			corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)...)
+	}
+	errs = append(errs, validateSysctls(c.Sysctls, p.Child("sysctls"))...)
+	errs = append(errs, validateSeccomp(c.SeccompProfile, p.Child("seccompProfile"))...)
+	return append(errs, validateAppArmor(c.AppArmorProfile, p.Child("appArmorProfile"))...)
+}
+
+// validateSharedNamespaces: what is the machine's cannot also be the pod's own.
+func validateSharedNamespaces(s *corev1.PodSpec, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.HostPID && ptr.Deref(s.ShareProcessNamespace, false) {
+		errs = append(errs, field.Invalid(p.Child("shareProcessNamespace"), true, "shareProcessNamespace and hostPID cannot both be true"))
+	}
+	if !ptr.Deref(s.HostUsers, true) && (s.HostPID || s.HostIPC || s.HostNetwork) {
+		errs = append(errs, field.Forbidden(p.Child("hostUsers"), "must be true when hostPID, hostIPC or hostNetwork is true"))
+	}
+	return errs
+}
+
+func validateUser(id *int64, p *field.Path) field.ErrorList {
+	if id == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsValidUserID(*id) {
+		errs = append(errs, field.Invalid(p, *id, msg))
+	}
+	return errs
+}
+
+func validateGroup(id *int64, p *field.Path) field.ErrorList {
+	if id == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsValidGroupID(*id) {
+		errs = append(errs, field.Invalid(p, *id, msg))
+	}
+	return errs
+}
+
+func validateSysctls(sysctls []corev1.Sysctl, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[string]()
+	for i, s := range sysctls {
+		at := p.Index(i).Child("name")
+		// net/ipv4/ip_forward is net.ipv4.ip_forward.
+		name := strings.ReplaceAll(s.Name, "/", ".")
+		switch {
+		case name == "":
+			errs = append(errs, field.Required(at, ""))
+		case len(validation.IsDNS1123SubdomainWithUnderscore(strings.ToLower(name))) > 0:
+			errs = append(errs, field.Invalid(at, s.Name, "must be a kernel parameter such as net.ipv4.ip_forward"))
+		case seen.Has(name):
+			errs = append(errs, field.Duplicate(at, s.Name))
+		}
+		seen.Insert(name)
+	}
+	return errs
+}
+
+func validateSeccomp(s *corev1.SeccompProfile, p *field.Path) field.ErrorList {
+	if s == nil {
+		return nil
+	}
+	errs := among(s.Type, p.Child("type"),
+		corev1.SeccompProfileTypeLocalhost, corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined)
+	local := s.Type == corev1.SeccompProfileTypeLocalhost
+	return append(errs, validateLocalProfile(s.LocalhostProfile, local, p.Child("localhostProfile"))...)
+}
+
+func validateAppArmor(s *corev1.AppArmorProfile, p *field.Path) field.ErrorList {
+	if s == nil {
+		return nil
+	}
+	errs := among(s.Type, p.Child("type"),
+		corev1.AppArmorProfileTypeLocalhost, corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined)
+	local := s.Type == corev1.AppArmorProfileTypeLocalhost
+	return append(errs, validateLocalProfile(s.LocalhostProfile, local, p.Child("localhostProfile"))...)
+}
+
+// validateLocalProfile: a profile of the machine is named exactly when one is asked for.
+func validateLocalProfile(name *string, wanted bool, p *field.Path) field.ErrorList {
+	switch {
+	case wanted && ptr.Deref(name, "") == "":
+		return field.ErrorList{field.Required(p, "must be set when type is Localhost")}
+	case wanted:
+		return validateInside(*name, p)
+	case name != nil:
+		return field.ErrorList{field.Invalid(p, *name, "can only be set when type is Localhost")}
+	}
+	return nil
+}
+
+// validateSecurity judges the securityContext of one container.
+func validateSecurity(c container, p *field.Path) field.ErrorList {
+	s := c.SecurityContext
+	if s == nil {
+		return nil
+	}
+	errs := validateUser(s.RunAsUser, p.Child("runAsUser"))
+	errs = append(errs, validateGroup(s.RunAsGroup, p.Child("runAsGroup"))...)
+	if s.ProcMount != nil {
+		errs = append(errs, among(*s.ProcMount, p.Child("procMount"), corev1.DefaultProcMount, corev1.UnmaskedProcMount)...)
+		if *s.ProcMount == corev1.UnmaskedProcMount && ptr.Deref(c.pod.HostUsers, true) {
+			errs = append(errs, field.Invalid(p.Child("procMount"), *s.ProcMount, "`hostUsers` must be false to use `Unmasked`"))
+		}
+	}
+	errs = append(errs, validateEscalation(s, p)...)
+	errs = append(errs, validateSeccomp(s.SeccompProfile, p.Child("seccompProfile"))...)
+	return append(errs, validateAppArmor(s.AppArmorProfile, p.Child("appArmorProfile"))...)
+}
+
+// validateEscalation: a container that has all rights cannot be kept from getting them.
+func validateEscalation(s *corev1.SecurityContext, p *field.Path) field.ErrorList {
+	if ptr.Deref(s.AllowPrivilegeEscalation, true) {
+		return nil
+	}
+	var errs field.ErrorList
+	if ptr.Deref(s.Privileged, false) {
+		errs = append(errs, field.Invalid(p, false, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"))
+	}
+	if s.Capabilities != nil && slices.Contains(s.Capabilities.Add, "CAP_SYS_ADMIN") {
+		errs = append(errs, field.Invalid(p, false, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
+	}
+	return errs
+}
