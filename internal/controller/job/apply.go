@@ -1,0 +1,188 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/client"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// writers bounds the writes to pods of one Job that are under way at the same time.
+const writers = 32
+
+// apply carries a decision out. The order matters: status after the pods it speaks of, finalizers after the status that
+// counts them, events and metrics after what they tell.
+func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision, action *string) error {
+	if err := c.claim(ctx, job, d); err != nil {
+		return err
+	}
+	outcome, failed := c.changePods(ctx, job, d, action)
+	next, mayWait := d.Status(outcome)
+	switch {
+	case next == nil:
+	case mayWait && !d.Again && c.postpone(job):
+	default:
+		if err := c.store(ctx, job, next); err != nil {
+			return errors.Join(failed, err)
+		}
+		for _, e := range d.Events {
+			c.recorder.Event(job, e.Type, e.Reason, e.Message)
+		}
+		c.metrics.counted(job, d.Counts)
+	}
+	return errors.Join(failed, c.release(ctx, job, d.Release))
+}
+
+// claim adopts pods and lets go of others.
+func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decision) error {
+	if len(d.Adopt) > 0 {
+		// A Job that is being deleted or is another one by now must not get hold of pods that then go with it.
+		fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
+		if err != nil {
+			return fmt.Errorf("adopting pods: %w", err)
+		}
+		if fresh.UID != job.UID || fresh.DeletionTimestamp != nil {
+			return fmt.Errorf("adopting pods: Job %s/%s was deleted at %v", job.Namespace, job.Name, fresh.DeletionTimestamp)
+		}
+	}
+	err := c.each(d.Adopt, func(p *corev1.Pod) error {
+		return c.modify(ctx, job, p, func(p *corev1.Pod) {
+			p.OwnerReferences = append(p.OwnerReferences, core.ControllerRef(job))
+			core.AddFinalizer(p)
+		})
+	})
+	return errors.Join(err, c.each(d.LetGo, func(p *corev1.Pod) error {
+		return c.modify(ctx, job, p, func(p *corev1.Pod) {
+			p.OwnerReferences = slices.DeleteFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == job.UID })
+			core.RemoveFinalizer(p)
+		})
+	}))
+}
+
+// changePods creates and removes pods and tells what came of it.
+func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.Decision, action *string) (core.Outcome, error) {
+	o := core.Outcome{}
+	var createFailed error
+	if len(d.Create) > 0 {
+		*action = "pods_created"
+		var made int
+		made, createFailed = c.create(ctx, job, d.Create)
+		o.NotCreated = len(d.Create) - made
+		c.metrics.created(d.Counts.CreationReason, made, o.NotCreated)
+	}
+	if len(d.Discard)+len(d.Delete) > 0 {
+		*action = "pods_deleted"
+	}
+	var mu sync.Mutex
+	failed := func(p *corev1.Pod, err error) error {
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			o.NotRemoved = append(o.NotRemoved, p)
+		}
+		return err
+	}
+	discardFailed := c.each(d.Discard, func(p *corev1.Pod) error {
+		err := c.removeFinalizer(ctx, job, p)
+		if err == nil {
+			err = c.remove(ctx, job, p)
+		}
+		return failed(p, err)
+	})
+	deleteFailed := c.each(d.Delete, func(p *corev1.Pod) error { return failed(p, c.remove(ctx, job, p)) })
+	return o, errors.Join(createFailed, discardFailed, deleteFailed)
+}
+
+func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
+	err := c.client.Pods().Delete(ctx, p, client.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		c.index.mark(p.UID, func(e *entry) { e.missing = true })
+		return nil
+	}
+	if err != nil {
+		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
+		return fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })
+	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %v", p.Name)
+	return nil
+}
+
+// store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and
+// the next one sees the change.
+func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus) error {
+	changed := job.DeepCopy()
+	changed.Status = *next
+	written, err := c.client.Jobs().UpdateStatus(ctx, changed)
+	if err != nil {
+		return fmt.Errorf("storing the status of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	c.memory.wrote(written)
+	return nil
+}
+
+// postpone puts off a status write that may wait, once, in the hope that the next thing to store comes soon.
+func (c *Controller) postpone(job *batchv1.Job) bool {
+	left := c.memory.postpone(job.UID, c.options.Clock.Now(), c.options.SyncBatchPeriod)
+	if left > 0 {
+		c.queue.AddAfter(keyOf(job), left)
+	}
+	return left > 0
+}
+
+// release takes the finalizer off pods that the stored status accounts for. The counters may take them a little later.
+func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
+	if len(pods) == 0 {
+		return nil
+	}
+	c.index.record(job.UID, pods)
+	c.postpone(job)
+	return c.each(pods, func(p *corev1.Pod) error { return c.removeFinalizer(ctx, job, p) })
+}
+
+func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
+	if !core.HasFinalizer(p) {
+		return nil
+	}
+	return c.modify(ctx, job, p, core.RemoveFinalizer)
+}
+
+// modify changes a pod and takes the result into the index.
+func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod, change func(*corev1.Pod)) error {
+	changed, err := c.client.Pods().Modify(ctx, p, change)
+	if apierrors.IsNotFound(err) {
+		c.index.mark(p.UID, func(e *entry) { e.missing = true })
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("changing pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	c.index.wrote(job.UID, changed, c.options.Clock.Now())
+	c.index.mark(p.UID, func(e *entry) { e.released = e.released || !core.HasFinalizer(changed) })
+	return nil
+}
+
+// each does the same to all pods, several at a time, and returns what went wrong.
+func (c *Controller) each(pods []*corev1.Pod, do func(*corev1.Pod) error) error {
+	errs := make([]error, len(pods))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, writers)
+	for i, p := range pods {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(p)
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}

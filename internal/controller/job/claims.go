@@ -1,0 +1,79 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// claims tells which Job would adopt a pod that nobody controls. Most Jobs select by a label with their own UID, which
+// is found at once; only selectors that people wrote must be tried one by one.
+type claims struct {
+	mu sync.Mutex
+	// byUID are the Jobs with a generated selector, byHand those with a selector of their own.
+	byUID  map[types.UID]types.NamespacedName
+	byHand map[types.UID]claim
+}
+
+type claim struct {
+	job      types.UID
+	key      types.NamespacedName
+	selector labels.Selector
+}
+
+func newClaims() *claims {
+	return &claims{byUID: map[types.UID]types.NamespacedName{}, byHand: map[types.UID]claim{}}
+}
+
+// add tells whether pods that are there already may be the Job's.
+func (c *claims) add(job *batchv1.Job) (mayHavePods bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !ptr.Deref(job.Spec.ManualSelector, false) {
+		c.byUID[job.UID] = keyOf(job)
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err != nil {
+		return false
+	}
+	c.byHand[job.UID] = claim{job.UID, keyOf(job), selector}
+	return true
+}
+
+func (c *claims) remove(job *batchv1.Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byUID, job.UID)
+	delete(c.byHand, job.UID)
+}
+
+// find returns the Job that would adopt pod; of several, always the same.
+func (c *claims) find(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, label := range []string{batchv1.ControllerUidLabel, "controller-uid"} {
+		uid := types.UID(pod.Labels[label])
+		if key, found := c.byUID[uid]; found && key.Namespace == pod.Namespace {
+			return uid, key, true
+		}
+	}
+	var matching []claim
+	for _, m := range c.byHand {
+		if m.key.Namespace == pod.Namespace && m.selector.Matches(labels.Set(pod.Labels)) {
+			matching = append(matching, m)
+		}
+	}
+	if len(matching) == 0 {
+		return "", types.NamespacedName{}, false
+	}
+	first := slices.MinFunc(matching, func(a, b claim) int { return cmp.Compare(a.job, b.job) })
+	return first.job, first.key, true
+}

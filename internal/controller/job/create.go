@@ -1,0 +1,43 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// create makes pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what one pod is refused
+// for, the next hundred are too. It returns how many pods there are.
+func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
+	for size := 1; len(pods) > 0 && err == nil; size *= 2 {
+		batch := pods[:min(size, len(pods))]
+		pods = pods[len(batch):]
+		var n atomic.Int64
+		err = c.each(batch, func(p *corev1.Pod) error {
+			err := c.createOne(ctx, job, p)
+			if err == nil {
+				n.Add(1)
+			}
+			return err
+		})
+		made += int(n.Load())
+	}
+	return made, err
+}
+
+func (c *Controller) createOne(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
+	made, err := c.client.Pods().Create(ctx, p)
+	if err != nil {
+		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
+		}
+		return fmt.Errorf("creating a pod for Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	c.index.wrote(job.UID, made, c.options.Clock.Now())
+	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %v", made.Name)
+	return nil
+}

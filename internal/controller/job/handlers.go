@@ -1,0 +1,146 @@
+package job
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+func keyOf(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// last unwraps what a handler gets for an object whose deletion was missed.
+func last[T any](obj any) (T, bool) {
+	if gone, missed := obj.(cache.DeletedFinalStateUnknown); missed {
+		obj = gone.Obj
+	}
+	o, ok := obj.(T)
+	return o, ok
+}
+
+func (c *Controller) jobHandler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { c.jobAdded(obj.(*batchv1.Job)) },
+		UpdateFunc: func(was, is any) {
+			old, job := was.(*batchv1.Job), is.(*batchv1.Job)
+			if old.UID != job.UID {
+				c.jobGone(old)
+				c.jobAdded(job)
+				return
+			}
+			if !c.memory.isOwn(job) || core.Finished(job) {
+				c.queue.Add(keyOf(job))
+			}
+		},
+		DeleteFunc: func(obj any) {
+			if job, ok := last[*batchv1.Job](obj); ok {
+				c.jobGone(job)
+			}
+		},
+	}
+}
+
+func (c *Controller) jobAdded(job *batchv1.Job) {
+	if !c.options.manages(job) {
+		if job.Spec.ManagedBy != nil {
+			c.metrics.externalJobs.WithLabelValues(*job.Spec.ManagedBy).Inc()
+		}
+		c.index.forget(job.UID)
+		return
+	}
+	if c.claims.add(job) {
+		c.findOrphans(job)
+	}
+	c.queue.Add(keyOf(job))
+}
+
+// jobGone leaves it to others to delete the Job's pods, but they must be able to.
+func (c *Controller) jobGone(job *batchv1.Job) {
+	c.claims.remove(job)
+	c.memory.forget(job.UID)
+	for _, p := range c.index.forget(job.UID) {
+		c.orphans.Add(keyOf(p))
+	}
+}
+
+func (c *Controller) podHandler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { c.podShown(nil, obj.(*corev1.Pod)) },
+		UpdateFunc: func(was, is any) {
+			old, pod := was.(*corev1.Pod), is.(*corev1.Pod)
+			if old.UID != pod.UID {
+				c.podGone(old)
+				old = nil
+			}
+			if old == nil || old.ResourceVersion != pod.ResourceVersion {
+				c.podShown(old, pod)
+			}
+		},
+		DeleteFunc: func(obj any) {
+			if pod, ok := last[*corev1.Pod](obj); ok {
+				c.podGone(pod)
+			}
+		},
+	}
+}
+
+func (c *Controller) podShown(old, pod *corev1.Pod) {
+	c.metrics.finalizerChanged(old, pod)
+	if old != nil {
+		c.wakeFormer(old, pod)
+	}
+	job, key, claimed := c.claimant(pod)
+	if !claimed {
+		c.index.end(pod)
+		c.checkOrphan(pod)
+		return
+	}
+	shown := c.job(key)
+	if shown != nil && shown.UID == job && !c.options.manages(shown) {
+		return
+	}
+	news := c.index.show(job, pod)
+	if shown == nil || shown.UID != job || core.Finished(shown) {
+		// The Job may be gone, or just not be shown yet.
+		c.checkOrphan(pod)
+	} else if news {
+		c.queue.Add(key)
+	}
+}
+
+func (c *Controller) checkOrphan(pod *corev1.Pod) {
+	if core.HasFinalizer(pod) {
+		c.orphans.Add(keyOf(pod))
+	}
+}
+
+// wakeFormer wakes the Job that pod belonged to until now.
+func (c *Controller) wakeFormer(old, pod *corev1.Pod) {
+	before, now := jobRef(old), jobRef(pod)
+	if before != nil && (now == nil || now.UID != before.UID) {
+		c.queue.Add(types.NamespacedName{Namespace: old.Namespace, Name: before.Name})
+	}
+}
+
+func (c *Controller) podGone(pod *corev1.Pod) {
+	c.metrics.finalizerChanged(pod, nil)
+	if ref := jobRef(pod); c.index.end(pod) && ref != nil {
+		c.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name})
+	}
+}
+
+// claimant returns the Job that pod belongs to or that would adopt it.
+func (c *Controller) claimant(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
+	if ref := jobRef(pod); ref != nil {
+		return ref.UID, types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}, true
+	}
+	if metav1.GetControllerOfNoCopy(pod) != nil {
+		return "", types.NamespacedName{}, false
+	}
+	return c.claims.find(pod)
+}

@@ -1,0 +1,95 @@
+package job
+
+import (
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// memory is what the controller must know of a Job between two syncs. Losing it costs writes, nothing else.
+type memory struct {
+	mu   sync.Mutex
+	jobs map[types.UID]*recollection
+}
+
+type recollection struct {
+	// written is the Job as the controller's last write left it, until the informer shows it.
+	written *batchv1.Job
+	// notBefore is the earliest time for the next sync.
+	notBefore time.Time
+	// waiting is since when a status write that may wait does so; zero for none.
+	waiting time.Time
+}
+
+func newMemory() *memory { return &memory{jobs: map[types.UID]*recollection{}} }
+
+func (m *memory) of(job types.UID) *recollection {
+	r := m.jobs[job]
+	if r == nil {
+		r = &recollection{}
+		m.jobs[job] = r
+	}
+	return r
+}
+
+// newest returns the newer of what the informer shows and what was written.
+func (m *memory) newest(shown *batchv1.Job) *batchv1.Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(shown.UID)
+	if r.written != nil && older(shown, r.written) {
+		return r.written
+	}
+	r.written = nil
+	return shown
+}
+
+// isOwn tells that job is as the controller's last write left it, and so no news.
+func (m *memory) isOwn(job *batchv1.Job) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.jobs[job.UID]
+	return r != nil && r.written != nil && !older(r.written, job)
+}
+
+func (m *memory) wrote(job *batchv1.Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(job.UID)
+	r.written, r.waiting = job, time.Time{}
+}
+
+// postpone tells how much longer a status write that may wait shall do so; 0 is no longer.
+func (m *memory) postpone(job types.UID, now time.Time, period time.Duration) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(job)
+	if r.waiting.IsZero() {
+		r.waiting = now
+	}
+	return max(0, r.waiting.Add(period).Sub(now))
+}
+
+// rest lets no sync of job start before t.
+func (m *memory) rest(job types.UID, t time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(job).notBefore = t
+}
+
+func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.jobs[job]; r != nil {
+		return max(0, r.notBefore.Sub(now))
+	}
+	return 0
+}
+
+func (m *memory) forget(job types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.jobs, job)
+}

@@ -1,0 +1,117 @@
+package job
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// metrics carry kube-controller-manager's names and labels, so that its dashboards show this controller too.
+type metrics struct {
+	syncSeconds     *prometheus.HistogramVec
+	syncs           *prometheus.CounterVec
+	jobsFinished    *prometheus.CounterVec
+	podsFinished    *prometheus.CounterVec
+	podsCreated     *prometheus.CounterVec
+	indexesFinished *prometheus.CounterVec
+	policyActions   *prometheus.CounterVec
+	finalizers      *prometheus.CounterVec
+	externalJobs    *prometheus.CounterVec
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "job_controller", Name: name, Help: help}, labels)
+	}
+	m := &metrics{
+		syncSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "job_controller", Name: "job_sync_duration_seconds", Help: "How long one look at a Job took.",
+			Buckets: prometheus.ExponentialBuckets(0.004, 2, 15),
+		}, []string{"completion_mode", "result", "action"}),
+		syncs:           counter("job_syncs_total", "Looks at Jobs.", "completion_mode", "result", "action"),
+		jobsFinished:    counter("jobs_finished_total", "Jobs that ended.", "completion_mode", "result", "reason"),
+		podsFinished:    counter("job_pods_finished_total", "Pods that ended and were counted.", "completion_mode", "result"),
+		podsCreated:     counter("job_pods_creation_total", "Pods created, by why and by how that went.", "reason", "status"),
+		indexesFinished: counter("job_finished_indexes_total", "Indexes that ended.", "status", "backoffLimit"),
+		policyActions: counter("pod_failures_handled_by_failure_policy_total",
+			"Failed pods that a rule of a pod failure policy matched.", "action"),
+		finalizers: counter("terminated_pods_tracking_finalizer_total",
+			"Ended pods that came to have, or lost, the finalizer batch.kubernetes.io/job-tracking.", "event"),
+		externalJobs: counter("jobs_by_external_controller_total", "Jobs left to another controller.", "controller_name"),
+	}
+	if r == nil {
+		return m, nil
+	}
+	return m, errors.Join(r.Register(m.syncSeconds), r.Register(m.syncs), r.Register(m.jobsFinished),
+		r.Register(m.podsFinished), r.Register(m.podsCreated), r.Register(m.indexesFinished),
+		r.Register(m.policyActions), r.Register(m.finalizers), r.Register(m.externalJobs))
+}
+
+// synced counts one look at a Job.
+func (m *metrics) synced(job *batchv1.Job, action string, err error, seconds float64) {
+	result := "success"
+	if err != nil {
+		result = "error"
+	}
+	m.syncSeconds.WithLabelValues(mode(job), result, action).Observe(seconds)
+	m.syncs.WithLabelValues(mode(job), result, action).Inc()
+}
+
+// counted takes in what a decision tells, once its status is stored.
+func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
+	add(m.podsFinished, c.PodsSucceeded, mode(job), "succeeded")
+	add(m.podsFinished, c.PodsFailed, mode(job), "failed")
+	limit := "global"
+	if job.Spec.BackoffLimitPerIndex != nil {
+		limit = "perIndex"
+	}
+	add(m.indexesFinished, c.IndexesSucceeded, "succeeded", limit)
+	add(m.indexesFinished, c.IndexesFailed, "failed", limit)
+	for action, n := range c.PolicyActions {
+		add(m.policyActions, n, string(action))
+	}
+	if c.Finished != nil {
+		result := "failed"
+		if c.Finished.Succeeded {
+			result = "succeeded"
+		}
+		m.jobsFinished.WithLabelValues(mode(job), result, c.Finished.Reason).Inc()
+	}
+}
+
+func (m *metrics) created(reason string, succeeded, failed int) {
+	add(m.podsCreated, succeeded, reason, "succeeded")
+	add(m.podsCreated, failed, reason, "failed")
+}
+
+// finalizerChanged compares two versions of a pod; nil is none.
+func (m *metrics) finalizerChanged(old, now *corev1.Pod) {
+	was, is := endedWithFinalizer(old), endedWithFinalizer(now)
+	switch {
+	case is && !was:
+		m.finalizers.WithLabelValues("add").Inc()
+	case was && !is:
+		m.finalizers.WithLabelValues("delete").Inc()
+	}
+}
+
+func endedWithFinalizer(p *corev1.Pod) bool {
+	return p != nil && core.Ended(p) && core.HasFinalizer(p)
+}
+
+func add(c *prometheus.CounterVec, n int, labels ...string) {
+	if n > 0 {
+		c.WithLabelValues(labels...).Add(float64(n))
+	}
+}
+
+func mode(job *batchv1.Job) string {
+	if m := job.Spec.CompletionMode; m != nil {
+		return string(*m)
+	}
+	return string(batchv1.NonIndexedCompletion)
+}

@@ -1,0 +1,80 @@
+package job
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/clock"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// ManagedBy is the value of spec.managedBy that hands a Job to Stint on a cluster with another Job controller.
+const ManagedBy = "stint.dev/job-controller"
+
+// Options tune a Controller. The zero value is ready for the embedded server.
+type Options struct {
+	// ManagedBy are the values of spec.managedBy of the Jobs to run. batchv1.JobControllerName includes the Jobs without
+	// the field. Empty takes both that and ManagedBy.
+	ManagedBy []string
+	// ConcurrentSyncs is how many Jobs are worked on at the same time; 0 is 5.
+	ConcurrentSyncs int
+	// PodFailureBackoff is the delay after a first failure; 0 is 10 s.
+	PodFailureBackoff time.Duration
+	// MaxPodFailureBackoff bounds the delay; 0 is 10 min.
+	MaxPodFailureBackoff time.Duration
+	// SyncBatchPeriod bounds how long news of a Job may wait so that more can be handled with it; 0 is 20 ms.
+	SyncBatchPeriod time.Duration
+	// MaxUncountedPods bounds the UIDs that a Job's status lists; 0 is 500.
+	MaxUncountedPods int
+	// MaxPodCreateDeletePerSync bounds the pods that one sync creates or removes; 0 is 500.
+	MaxPodCreateDeletePerSync int
+
+	// Registerer takes the controller's metrics; nil leaves them unregistered.
+	Registerer prometheus.Registerer
+	// Clock is the real one where nil.
+	Clock clock.WithTicker
+}
+
+func (o Options) withDefaults() Options {
+	d := core.DefaultSettings()
+	if len(o.ManagedBy) == 0 {
+		o.ManagedBy = []string{batchv1.JobControllerName, ManagedBy}
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	orDefault(&o.ConcurrentSyncs, 5)
+	orDefault(&o.PodFailureBackoff, d.PodFailureBackoff)
+	orDefault(&o.MaxPodFailureBackoff, d.MaxPodFailureBackoff)
+	orDefault(&o.SyncBatchPeriod, 20*time.Millisecond)
+	orDefault(&o.MaxUncountedPods, d.MaxUncountedPods)
+	orDefault(&o.MaxPodCreateDeletePerSync, d.MaxPodCreateDelete)
+	return o
+}
+
+func orDefault[T int | time.Duration](v *T, otherwise T) {
+	if *v == 0 {
+		*v = otherwise
+	}
+}
+
+func (o Options) settings() core.Settings {
+	return core.Settings{
+		PodFailureBackoff:    o.PodFailureBackoff,
+		MaxPodFailureBackoff: o.MaxPodFailureBackoff,
+		MaxUncountedPods:     o.MaxUncountedPods,
+		MaxPodCreateDelete:   o.MaxPodCreateDeletePerSync,
+	}
+}
+
+// manages tells whether job is this controller's.
+func (o Options) manages(job *batchv1.Job) bool {
+	manager := batchv1.JobControllerName
+	if job.Spec.ManagedBy != nil {
+		manager = *job.Spec.ManagedBy
+	}
+	return slices.Contains(o.ManagedBy, manager)
+}

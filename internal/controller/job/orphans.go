@@ -1,0 +1,83 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// findOrphans shows job the pods that nobody controls and that its selector matches.
+func (c *Controller) findOrphans(job *batchv1.Job) {
+	for _, obj := range c.pods.GetStore().List() {
+		pod := obj.(*corev1.Pod)
+		if pod.Namespace != job.Namespace || metav1.GetControllerOfNoCopy(pod) != nil {
+			continue
+		}
+		if uid, _, found := c.claims.find(pod); found && uid == job.UID {
+			c.index.show(uid, pod)
+		}
+	}
+}
+
+// findAllOrphans looks at pods that were shown before the Job that may adopt them.
+func (c *Controller) findAllOrphans() {
+	for _, obj := range c.pods.GetStore().List() {
+		if pod := obj.(*corev1.Pod); metav1.GetControllerOfNoCopy(pod) == nil {
+			c.podShown(pod, pod)
+		}
+	}
+}
+
+// releaseOrphan takes the tracking finalizer off a pod that no Job will ever count. Without that the pod could not be
+// deleted.
+func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName) error {
+	obj, found, err := c.pods.GetStore().GetByKey(key.String())
+	if err != nil || !found {
+		return nil
+	}
+	pod := obj.(*corev1.Pod)
+	if !core.HasFinalizer(pod) {
+		return nil
+	}
+	needed, err := c.needed(ctx, pod)
+	if err != nil || needed {
+		return err
+	}
+	_, err = c.client.Pods().Modify(ctx, pod, core.RemoveFinalizer)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("releasing pod %s, which belongs to no Job: %w", key, err)
+	}
+	return nil
+}
+
+// needed tells whether a Job, of this controller or another, still has to count pod.
+func (c *Controller) needed(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	uid, key, claimed := c.claimant(pod)
+	if !claimed {
+		// Something that is no Job controls the pod: its finalizers are not ours to judge.
+		return metav1.GetControllerOfNoCopy(pod) != nil, nil
+	}
+	job := c.job(key)
+	if job == nil || job.UID != uid {
+		var err error
+		// The informer may be late; a finalizer taken too early is a pod that is never counted.
+		if job, err = c.client.Jobs().Get(ctx, key.Namespace, key.Name); err != nil && !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("asking for Job %s, which pod %s names as its owner: %w", key, pod.Name, err)
+		}
+		if err != nil || job.UID != uid {
+			c.index.forget(uid)
+			return false, nil
+		}
+	}
+	return !c.options.manages(job) || !core.Finished(job), nil
+}

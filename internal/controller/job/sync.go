@@ -1,0 +1,125 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+const (
+	// rounds bounds how often one sync decides; a Job that ends needs three.
+	rounds = 5
+	// crowd is how many pods a Job must have for its syncs to keep the whole batch period between them.
+	crowd = 100
+	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
+	patience = 30 * time.Second
+)
+
+// syncWhenRested keeps a pause between two syncs of a Job, so that one sync handles the news of many pods. The pause
+// grows with the number of pods: a Job with one pod at a time has nothing to batch and is never kept waiting.
+func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedName) error {
+	shown := c.job(key)
+	if shown == nil || !c.options.manages(shown) {
+		return nil
+	}
+	if left := c.memory.restLeft(shown.UID, c.options.Clock.Now()); left > 0 {
+		c.queue.AddAfter(key, left)
+		return nil
+	}
+	start := c.options.Clock.Now()
+	action := "tracking"
+	pods, err := c.sync(ctx, shown, &action)
+	now := c.options.Clock.Now()
+	c.memory.rest(shown.UID, now.Add(c.options.SyncBatchPeriod*time.Duration(min(pods-1, crowd))/crowd))
+	c.metrics.synced(shown, action, err, now.Sub(start).Seconds())
+	return err
+}
+
+// sync decides and applies until there is nothing left to do at once. It returns how many pods matter.
+func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *string) (pods int, err error) {
+	c.index.open(shown.UID)
+	defer c.index.close(shown.UID)
+	for range rounds {
+		job := c.memory.newest(shown)
+		if core.Finished(job) {
+			c.tidy(shown)
+			return 0, nil
+		}
+		if mode(job) != string(batchv1.NonIndexedCompletion) && mode(job) != string(batchv1.IndexedCompletion) {
+			c.recorder.Event(job, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
+			return 0, nil
+		}
+		obs, err := c.observe(ctx, job)
+		if err != nil {
+			return 0, err
+		}
+		d := core.Decide(obs)
+		if err := c.apply(ctx, job, d, action); err != nil {
+			return len(obs.Pods), ignoreGone(err)
+		}
+		if d.LookAgainAfter > 0 {
+			c.queue.AddAfter(keyOf(job), d.LookAgainAfter)
+		}
+		pods = len(obs.Pods)
+		if !d.Again {
+			return pods, nil
+		}
+	}
+	c.queue.Add(keyOf(shown))
+	return pods, nil
+}
+
+func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
+	obs := core.Observation{Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings()}
+	unshown := c.index.observe(&obs, patience)
+	for _, p := range unshown {
+		if err := c.lookUp(ctx, p); err != nil {
+			return obs, err
+		}
+	}
+	if len(unshown) > 0 {
+		c.index.observe(&obs, patience)
+	}
+	return obs, nil
+}
+
+// lookUp asks for a pod that the informer never showed: the pod may have come and gone while the watch was broken.
+func (c *Controller) lookUp(ctx context.Context, p *corev1.Pod) error {
+	found, err := c.client.Pods().Get(ctx, p.Namespace, p.Name)
+	switch {
+	case apierrors.IsNotFound(err) || (err == nil && found.UID != p.UID):
+		c.index.end(p)
+	case err != nil:
+		return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
+	default:
+		c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, c.options.Clock.Now() })
+	}
+	return nil
+}
+
+// tidy ends the controller's interest in a finished Job once the informer shows that it is.
+func (c *Controller) tidy(shown *batchv1.Job) {
+	if !core.Finished(shown) {
+		return
+	}
+	c.claims.remove(shown)
+	c.memory.forget(shown.UID)
+	for _, p := range c.index.forget(shown.UID) {
+		c.orphans.Add(keyOf(p))
+	}
+}
+
+// ignoreGone makes nothing of writes to a Job or pod that is gone: the informer will tell.
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
