@@ -12,8 +12,15 @@ type Options struct {
 // All lists every kind that is served.
 func All(o Options) []Resource {
 	return []Resource{
+		Namespace(),
+		Node(),
 		Pod(o),
 		PodTemplate(o),
+		ConfigMap(),
+		Secret(),
+		ServiceAccount(),
+		Event(),
+		Lease(),
 	}
 }
 

@@ -33,6 +33,8 @@ var containerRules = []rule[*corev1.Container]{
 	{"lifecycle.preStop", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }, nil, refuse, noHooks},
 	{"lifecycle.stopSignal", stopsOtherwise, nil, refuse, "containers are stopped with SIGTERM: remove it"},
 
+	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not carried out here: use Restart"},
+
 	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
 	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
 	{"volumeDevices", func(c *corev1.Container) bool { return len(c.VolumeDevices) > 0 }, nil, refuse,
@@ -69,6 +71,12 @@ func stopsOtherwise(c *corev1.Container) bool {
 	return c.Lifecycle != nil && c.Lifecycle.StopSignal != nil && *c.Lifecycle.StopSignal != corev1.SIGTERM
 }
 
+func restartsPod(c *corev1.Container) bool {
+	return slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
+		return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
+	})
+}
+
 func messagesElsewhere(c *corev1.Container) bool {
 	return c.TerminationMessagePath != corev1.TerminationMessagePathDefault
 }
@@ -85,7 +93,7 @@ func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 		found = append(found, judge(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
 	}
 	for i := range c.VolumeMounts {
-		found = append(found, judgeMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)
+		found = append(found, judgeMount(&c.VolumeMounts[i], volumeOf(s, c.VolumeMounts[i].Name), node, p.Child("volumeMounts").Index(i))...)
 	}
 	found = append(found, judgeResources(c, p.Child("resources", "requests"))...)
 	return append(found, judgeSecurity(s, c, node, p.Child("securityContext"))...)

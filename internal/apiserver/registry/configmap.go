@@ -1,0 +1,102 @@
+package registry
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// ConfigMap is the kind that hands settings to pods.
+func ConfigMap() Resource {
+	return Resource{
+		Version:    corev1.SchemeGroupVersion,
+		Kind:       "ConfigMap",
+		Plural:     "configmaps",
+		Singular:   "configmap",
+		ShortNames: []string{"cm"},
+		New:        func() runtime.Object { return &corev1.ConfigMap{} },
+		NewList:    func() runtime.Object { return &corev1.ConfigMapList{} },
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateConfigMap(obj.(*corev1.ConfigMap))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			cm, was := obj.(*corev1.ConfigMap), old.(*corev1.ConfigMap)
+			errs := validateFrozen(was.Immutable, cm.Immutable, map[string]bool{
+				"data":       !apiequality.Semantic.DeepEqual(cm.Data, was.Data),
+				"binaryData": !apiequality.Semantic.DeepEqual(cm.BinaryData, was.BinaryData),
+			})
+			return append(errs, validateConfigMap(cm)...)
+		},
+		Columns: []metav1.TableColumnDefinition{
+			nameColumn,
+			{Name: "Data", Type: "string", Description: corev1.ConfigMap{}.SwaggerDoc()["data"]},
+			ageColumn,
+		},
+		Row: func(obj runtime.Object, now time.Time) []any {
+			cm := obj.(*corev1.ConfigMap)
+			return []any{cm.Name, int64(len(cm.Data) + len(cm.BinaryData)), age(cm.CreationTimestamp, now)}
+		},
+	}
+}
+
+func validateConfigMap(cm *corev1.ConfigMap) field.ErrorList {
+	var errs field.ErrorList
+	size := 0
+	data, binary := field.NewPath("data"), field.NewPath("binaryData")
+	for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
+		errs = append(errs, validateDataKey(key, data)...)
+		if _, twice := cm.BinaryData[key]; twice {
+			errs = append(errs, field.Invalid(data.Key(key), key, "duplicate of key present in binaryData"))
+		}
+		size += len(cm.Data[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(cm.BinaryData)) {
+		errs = append(errs, validateDataKey(key, binary)...)
+		size += len(cm.BinaryData[key])
+	}
+	if size > corev1.MaxSecretSize {
+		// The values together are too much, not one of them.
+		errs = append(errs, field.TooLong(field.NewPath(""), "", corev1.MaxSecretSize))
+	}
+	return errs
+}
+
+// validateDataKey wants a key that can be a file name.
+func validateDataKey(key string, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, msg := range validation.IsConfigMapKey(key) {
+		errs = append(errs, field.Invalid(p.Key(key), key, msg))
+	}
+	return errs
+}
+
+// validateFrozen holds an object that was marked immutable to what it was. Changed tells of each field whether it
+// differs.
+func validateFrozen(was, now *bool, changed map[string]bool) field.ErrorList {
+	if !ptr.Deref(was, false) {
+		return nil
+	}
+	var errs field.ErrorList
+	if !ptr.Deref(now, false) {
+		errs = append(errs, frozen("immutable"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		if changed[name] {
+			errs = append(errs, frozen(name))
+		}
+	}
+	return errs
+}
+
+func frozen(name string) *field.Error {
+	return field.Forbidden(field.NewPath(name), "field is immutable when `immutable` is set: delete the object and create it anew")
+}

@@ -1,0 +1,167 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	eventsAreKept     = time.Hour
+	maxEventField     = 128
+	maxEventNoteBytes = 1024
+)
+
+// Event is the kind that tells what happened to the others. The server stores those of events.k8s.io in this form.
+func Event() Resource {
+	return Resource{
+		Version:    corev1.SchemeGroupVersion,
+		Kind:       "Event",
+		Plural:     "events",
+		Singular:   "event",
+		ShortNames: []string{"ev"},
+		TTL:        eventsAreKept,
+		New:        func() runtime.Object { return &corev1.Event{} },
+		NewList:    func() runtime.Object { return &corev1.EventList{} },
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateEvent(obj.(*corev1.Event))
+		},
+		ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+			return validateEvent(obj.(*corev1.Event))
+		},
+		SelectableFields:     func(obj runtime.Object) fields.Set { return eventFields(obj.(*corev1.Event)) },
+		SelectableFieldNames: eventFieldNames,
+		Columns:              eventColumns,
+		Row:                  eventRow,
+	}
+}
+
+var eventFieldNames = []string{
+	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
+	"reason", "reportingComponent", "source", "type",
+}
+
+func eventFields(e *corev1.Event) fields.Set {
+	o := &e.InvolvedObject
+	return fields.Set{
+		"involvedObject.kind":            o.Kind,
+		"involvedObject.namespace":       o.Namespace,
+		"involvedObject.name":            o.Name,
+		"involvedObject.uid":             string(o.UID),
+		"involvedObject.apiVersion":      o.APIVersion,
+		"involvedObject.resourceVersion": o.ResourceVersion,
+		"involvedObject.fieldPath":       o.FieldPath,
+		"reason":                         e.Reason,
+		"reportingComponent":             e.ReportingController,
+		"source":                         eventComponent(e),
+		"type":                           e.Type,
+	}
+}
+
+// eventComponent is who reported: new clients say it in another field than old ones.
+func eventComponent(e *corev1.Event) string {
+	if e.Source.Component != "" {
+		return e.Source.Component
+	}
+	return e.ReportingController
+}
+
+func validateEvent(e *corev1.Event) field.ErrorList {
+	var errs field.ErrorList
+	at := field.NewPath("involvedObject", "namespace")
+	switch namespace := e.InvolvedObject.Namespace; {
+	case namespace == "" && e.Namespace != "" && e.Namespace != metav1.NamespaceDefault:
+		errs = append(errs, field.Invalid(at, namespace, "does not match event.namespace: events of objects without a namespace belong in default"))
+	case namespace != "" && namespace != e.Namespace:
+		errs = append(errs, field.Invalid(at, namespace, "does not match event.namespace"))
+	}
+	if e.EventTime.IsZero() {
+		return errs // an old client, which knows no more
+	}
+	for _, f := range []struct{ name, value string }{
+		{"reportingComponent", e.ReportingController}, {"reportingInstance", e.ReportingInstance},
+		{"action", e.Action}, {"reason", e.Reason},
+	} {
+		if f.value == "" {
+			errs = append(errs, field.Required(field.NewPath(f.name), ""))
+		}
+		if len(f.value) > maxEventField {
+			errs = append(errs, field.TooLong(field.NewPath(f.name), "", maxEventField))
+		}
+	}
+	if e.ReportingController != "" {
+		for _, msg := range validation.IsQualifiedName(e.ReportingController) {
+			errs = append(errs, field.Invalid(field.NewPath("reportingComponent"), e.ReportingController, msg))
+		}
+	}
+	if len(e.Message) > maxEventNoteBytes {
+		errs = append(errs, field.TooLong(field.NewPath("message"), "", maxEventNoteBytes))
+	}
+	return errs
+}
+
+var eventColumns = []metav1.TableColumnDefinition{
+	{Name: "Last Seen", Type: "string", Description: corev1.Event{}.SwaggerDoc()["lastTimestamp"]},
+	{Name: "Type", Type: "string", Description: corev1.Event{}.SwaggerDoc()["type"]},
+	{Name: "Reason", Type: "string", Description: corev1.Event{}.SwaggerDoc()["reason"]},
+	{Name: "Object", Type: "string", Description: corev1.Event{}.SwaggerDoc()["involvedObject"]},
+	{Name: "Subobject", Type: "string", Priority: 1, Description: corev1.ObjectReference{}.SwaggerDoc()["fieldPath"]},
+	{Name: "Source", Type: "string", Priority: 1, Description: corev1.Event{}.SwaggerDoc()["source"]},
+	{Name: "Message", Type: "string", Description: corev1.Event{}.SwaggerDoc()["message"]},
+	{Name: "First Seen", Type: "string", Priority: 1, Description: corev1.Event{}.SwaggerDoc()["firstTimestamp"]},
+	{Name: "Count", Type: "string", Priority: 1, Description: corev1.Event{}.SwaggerDoc()["count"]},
+	{Name: "Name", Type: "string", Priority: 1, Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]},
+}
+
+func eventRow(obj runtime.Object, now time.Time) []any {
+	e := obj.(*corev1.Event)
+	first := e.FirstTimestamp
+	if first.IsZero() {
+		first = metav1.NewTime(e.EventTime.Time)
+	}
+	last, count := e.LastTimestamp, e.Count
+	switch {
+	case e.Series != nil:
+		last, count = metav1.NewTime(e.Series.LastObservedTime.Time), e.Series.Count
+	case last.IsZero():
+		last = first
+	}
+	return []any{
+		age(last, now),
+		e.Type,
+		e.Reason,
+		eventObject(&e.InvolvedObject),
+		e.InvolvedObject.FieldPath,
+		eventSource(e),
+		strings.TrimSpace(e.Message),
+		age(first, now),
+		int64(max(count, 1)),
+		e.Name,
+	}
+}
+
+func eventObject(o *corev1.ObjectReference) string {
+	if o.Name == "" {
+		return strings.ToLower(o.Kind)
+	}
+	return fmt.Sprintf("%s/%s", strings.ToLower(o.Kind), o.Name)
+}
+
+func eventSource(e *corev1.Event) string {
+	parts := []string{eventComponent(e)}
+	if host := e.Source.Host; host != "" {
+		parts = append(parts, host)
+	} else if e.Source.Component == "" && e.ReportingInstance != "" {
+		parts = append(parts, e.ReportingInstance)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,116 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Namespace is the kind that holds all others. Its deletion empties it first: the finalizer in spec says so.
+func Namespace() Resource {
+	return Resource{
+		Version:        corev1.SchemeGroupVersion,
+		Kind:           "Namespace",
+		Plural:         "namespaces",
+		Singular:       "namespace",
+		ShortNames:     []string{"ns"},
+		ClusterScoped:  true,
+		New:            func() runtime.Object { return &corev1.Namespace{} },
+		NewList:        func() runtime.Object { return &corev1.NamespaceList{} },
+		NameValidation: apivalidation.NameIsDNSLabel,
+
+		Default:          func(obj runtime.Object) { labelNamespace(obj.(*corev1.Namespace)) },
+		PrepareForCreate: func(_ context.Context, obj runtime.Object) { prepareNamespace(obj.(*corev1.Namespace)) },
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateNamespaceLabel(obj.(*corev1.Namespace))
+		},
+		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+			ns, was := obj.(*corev1.Namespace), old.(*corev1.Namespace)
+			ns.Spec.Finalizers, ns.Status = was.Spec.Finalizers, was.Status
+		},
+		ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+			return validateNamespaceLabel(obj.(*corev1.Namespace))
+		},
+		Status: &StatusStrategy{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				obj.(*corev1.Namespace).Spec = old.(*corev1.Namespace).Spec
+			},
+			ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+				return validateNamespacePhase(obj.(*corev1.Namespace))
+			},
+		},
+		SelectableFields: func(obj runtime.Object) fields.Set {
+			return fields.Set{"status.phase": string(obj.(*corev1.Namespace).Status.Phase)}
+		},
+		SelectableFieldNames: []string{"status.phase"},
+		Columns: []metav1.TableColumnDefinition{
+			nameColumn,
+			{Name: "Status", Type: "string", Description: "The status of the namespace"},
+			ageColumn,
+		},
+		Row: func(obj runtime.Object, now time.Time) []any {
+			ns := obj.(*corev1.Namespace)
+			return []any{ns.Name, string(ns.Status.Phase), age(ns.CreationTimestamp, now)}
+		},
+	}
+}
+
+// labelNamespace makes a namespace selectable by its name.
+func labelNamespace(ns *corev1.Namespace) {
+	if ns.Name == "" {
+		return
+	}
+	if ns.Labels == nil {
+		ns.Labels = map[string]string{}
+	}
+	ns.Labels[corev1.LabelMetadataName] = ns.Name
+}
+
+func prepareNamespace(ns *corev1.Namespace) {
+	// A generated name is known only now.
+	labelNamespace(ns)
+	ns.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
+	for _, f := range ns.Spec.Finalizers {
+		if f == corev1.FinalizerKubernetes {
+			return
+		}
+	}
+	ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
+}
+
+func validateNamespaceLabel(ns *corev1.Namespace) field.ErrorList {
+	p := field.NewPath("metadata", "labels").Key(corev1.LabelMetadataName)
+	errs := apivalidation.ValidateFinalizers(finalizerNames(ns.Spec.Finalizers), field.NewPath("spec", "finalizers"))
+	if value := ns.Labels[corev1.LabelMetadataName]; value != ns.Name {
+		errs = append(errs, field.Invalid(p, value, "must be equal to the namespace's name"))
+	}
+	return errs
+}
+
+func finalizerNames(finalizers []corev1.FinalizerName) []string {
+	var names []string
+	for _, f := range finalizers {
+		// Kubernetes' own has no domain, which only it may have.
+		if f != corev1.FinalizerKubernetes {
+			names = append(names, string(f))
+		}
+	}
+	return names
+}
+
+func validateNamespacePhase(ns *corev1.Namespace) field.ErrorList {
+	p := field.NewPath("status", "phase")
+	switch {
+	case ns.DeletionTimestamp.IsZero() && ns.Status.Phase != corev1.NamespaceActive:
+		return field.ErrorList{field.Invalid(p, ns.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+	case !ns.DeletionTimestamp.IsZero() && ns.Status.Phase != corev1.NamespaceTerminating:
+		return field.ErrorList{field.Invalid(p, ns.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package registry
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// ServiceAccount is kept so that manifests that bring their accounts along can be applied; no tokens are issued.
+func ServiceAccount() Resource {
+	return Resource{
+		Version:    corev1.SchemeGroupVersion,
+		Kind:       "ServiceAccount",
+		Plural:     "serviceaccounts",
+		Singular:   "serviceaccount",
+		ShortNames: []string{"sa"},
+		New:        func() runtime.Object { return &corev1.ServiceAccount{} },
+		NewList:    func() runtime.Object { return &corev1.ServiceAccountList{} },
+		Columns: []metav1.TableColumnDefinition{
+			nameColumn,
+			{Name: "Secrets", Type: "string", Description: corev1.ServiceAccount{}.SwaggerDoc()["secrets"]},
+			ageColumn,
+		},
+		Row: func(obj runtime.Object, now time.Time) []any {
+			sa := obj.(*corev1.ServiceAccount)
+			return []any{sa.Name, int64(len(sa.Secrets)), age(sa.CreationTimestamp, now)}
+		},
+	}
+}
