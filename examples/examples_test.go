@@ -1,0 +1,69 @@
+// Package examples holds manifests for people to try. Its test sees to it that they are what they seem.
+package examples
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+func TestEveryExampleIsAValidManifestThatTheReadmeLists(t *testing.T) {
+	files, err := filepath.Glob("*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			if !strings.Contains(string(readme), "["+file+"]("+file+")") {
+				t.Errorf("README.md has no line for %s", file)
+			}
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if jobs := decode(t, content); jobs == 0 {
+				t.Error("there is no Job in it")
+			}
+		})
+	}
+}
+
+// decode refuses what no API type has and returns the number of Jobs.
+func decode(t *testing.T, content []byte) (jobs int) {
+	t.Helper()
+	strict := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
+	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return jobs
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj, _, err := strict.Decode(document, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job, ok := obj.(*batchv1.Job); ok {
+			jobs++
+			if job.Name == "" || job.Spec.Template.Spec.RestartPolicy == "" {
+				t.Errorf("Job %q needs a name and a restart policy", job.Name)
+			}
+		}
+	}
+}
