@@ -1,0 +1,49 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+
+	apifilters "k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/apiserver/pkg/endpoints/filters/impersonation"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/filters"
+)
+
+// chain puts the filters around the handlers, the last named outermost. It is the library's own chain without what
+// one machine has no use for: priority and fairness, audit, tracing, CORS, and the wait for other servers' paths.
+func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Handler {
+	handler = apifilters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
+	handler = filters.WithMaxInFlightLimit(handler, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
+	handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
+	unauthorized := apifilters.Unauthorized(c.Serializer)
+	handler = apifilters.WithAuthentication(handler, c.Authentication.Authenticator, unauthorized, c.Authentication.APIAudiences, nil)
+	handler = apifilters.WithWarningRecorder(handler)
+	handler = filters.WithTimeoutForNonLongRunningRequests(handler, c.LongRunningFunc)
+	handler = apifilters.WithRequestDeadline(handler, nil, nil, c.LongRunningFunc, c.Serializer, c.RequestTimeout)
+	handler = filters.WithWaitGroup(handler, c.LongRunningFunc, c.NonLongRunningRequestWaitGroup)
+	handler = s.withShutdown(handler, c.LongRunningFunc)
+	handler = apifilters.WithCacheControl(handler)
+	handler = filters.WithHTTPLogging(handler)
+	handler = apifilters.WithLatencyTrackers(handler)
+	handler = apifilters.WithRequestInfo(handler, c.RequestInfoResolver)
+	handler = apifilters.WithRequestReceivedTimestamp(handler)
+	handler = filters.WithPanicRecovery(handler, c.RequestInfoResolver)
+	return apifilters.WithAuditInit(handler)
+}
+
+// withShutdown ends watches and logs when the server stops, which would wait for them otherwise.
+func (s *Server) withShutdown(handler http.Handler, longRunning apirequest.LongRunningRequestCheck) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		info, ok := apirequest.RequestInfoFrom(req.Context())
+		if !ok || !longRunning(req, info) {
+			handler.ServeHTTP(w, req)
+			return
+		}
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		defer context.AfterFunc(s.stopping, cancel)()
+		handler.ServeHTTP(w, req.WithContext(ctx))
+	})
+}

@@ -1,0 +1,93 @@
+package apiserver
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/authentication/request/union"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	apiopenapi "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/apiserver/pkg/server/filters"
+	"k8s.io/client-go/rest"
+
+	"github.com/stint-dev/stint/internal/apiserver/openapi"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// memoryHost is the host in the URLs of clients that need no socket.
+const memoryHost = "stint.internal:443"
+
+func (s *Server) genericConfig(resources []registry.Resource) (*genericapiserver.Config, error) {
+	c := genericapiserver.NewConfig(s.codecs)
+	c.EffectiveVersion = newVersion()
+	c.ExternalAddress = memoryHost
+	c.BuildHandlerChainFunc = s.chain
+	c.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	c.LongRunningFunc = filters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log", "exec", "attach", "portforward"))
+	c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight = 1000, 500
+	c.EnableProfiling = false
+	c.StorageObjectCountTracker = nil
+	c.RESTOptionsGetter = s.storages
+
+	scheme, err := newOpenAPIScheme(resources)
+	if err != nil {
+		return nil, err
+	}
+	setOpenAPI(c, scheme)
+	s.loopback = &rest.Config{
+		Host:        "https://" + memoryHost,
+		BearerToken: uuid.NewString(),
+		QPS:         -1,
+		Transport:   memoryTransport{handler: http.HandlerFunc(s.serveInMemory)},
+	}
+	c.LoopbackClientConfig = s.loopback
+	return c, s.secure(c)
+}
+
+func setOpenAPI(c *genericapiserver.Config, scheme *runtime.Scheme) {
+	namer := apiopenapi.NewDefinitionNamer(scheme)
+	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIConfig.Info.Title = "Stint"
+	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIV3Config.Info.Title = "Stint"
+}
+
+// secure sets up TLS, who may come in, and the kubeconfig for them.
+func (s *Server) secure(c *genericapiserver.Config) error {
+	if s.config.Listener == nil {
+		c.Authentication.Authenticator = union.New()
+		return nil
+	}
+	host, _, err := net.SplitHostPort(s.config.Listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("listen address %s: %w", s.config.Listener.Addr(), err)
+	}
+	keys, err := loadPKI(filepath.Join(s.config.DataDir, "pki"), []string{host}, time.Now())
+	if err != nil {
+		return err
+	}
+	ca, err := dynamiccertificates.NewStaticCAContent("stint", keys.CA)
+	if err != nil {
+		return fmt.Errorf("read the CA certificate: %w", err)
+	}
+	c.Authentication.Authenticator = newAuthenticator(ca, keys.Token)
+	cert, err := dynamiccertificates.NewStaticCertKeyContent("stint", keys.Server.Cert, keys.Server.Key)
+	if err != nil {
+		return fmt.Errorf("read the server certificate: %w", err)
+	}
+	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.config.Listener, Cert: cert, ClientCA: ca}
+	c.ExternalAddress = s.config.Listener.Addr().String()
+	url, err := serverURL(s.config.Listener.Addr())
+	if err != nil {
+		return err
+	}
+	return writeKubeconfig(s.KubeconfigPath(), url, keys)
+}

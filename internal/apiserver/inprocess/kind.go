@@ -1,0 +1,80 @@
+package inprocess
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// kind does what resource promises, for objects of whatever type.
+type kind struct {
+	Kind
+	admit AdmitFunc
+
+	mu       sync.Mutex
+	informer cache.SharedIndexInformer
+}
+
+func newKind(k Kind, admit AdmitFunc) *kind { return &kind{Kind: k, admit: admit} }
+
+func (k *kind) groupResource() schema.GroupResource { return k.Store.DefaultQualifiedResource }
+
+// in says which namespace a request is in, as the HTTP handlers do.
+func in(ctx context.Context, namespace string) context.Context {
+	return genericapirequest.WithNamespace(ctx, namespace)
+}
+
+func (k *kind) get(ctx context.Context, namespace, name string) (client.Object, error) {
+	return object(k.Store.Get(in(ctx, namespace), name, &metav1.GetOptions{}))
+}
+
+func (k *kind) create(ctx context.Context, obj client.Object) (client.Object, error) {
+	obj = obj.DeepCopyObject().(client.Object)
+	rest.WipeObjectMetaSystemFields(obj)
+	if k.Resource.Default != nil {
+		k.Resource.Default(obj)
+	}
+	if err := k.admit(ctx, k.groupResource(), obj.GetNamespace(), obj.GetName()); err != nil {
+		return nil, err
+	}
+	return object(k.Store.Create(in(ctx, obj.GetNamespace()), obj, nil, &metav1.CreateOptions{}))
+}
+
+func (k *kind) delete(ctx context.Context, obj client.Object, opts client.DeleteOptions) error {
+	uid := obj.GetUID()
+	options := &metav1.DeleteOptions{GracePeriodSeconds: opts.GracePeriodSeconds}
+	if uid != "" {
+		options.Preconditions = &metav1.Preconditions{UID: &uid}
+	}
+	if opts.Propagation != "" {
+		options.PropagationPolicy = &opts.Propagation
+	}
+	_, _, err := k.Deleter.Delete(in(ctx, obj.GetNamespace()), obj.GetName(), rest.ValidateAllObjectFunc, options)
+	return err
+}
+
+// noStatus is the answer where a kind has none.
+func (k *kind) noStatus() error {
+	return apierrors.NewMethodNotSupported(k.groupResource(), "update the status of")
+}
+
+func object(obj runtime.Object, err error) (client.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	o, ok := obj.(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("the store returned a %T, which has no metadata", obj)
+	}
+	return o, nil
+}

@@ -1,0 +1,141 @@
+package inprocess
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage"
+	storeerr "k8s.io/apiserver/pkg/storage/errors"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// errEmptied stops a write that took the last finalizer off an object that is being deleted: the object goes instead.
+var errEmptied = errors.New("the last finalizer is gone")
+
+// modify applies change to the newest version of the object that observed shows.
+//
+// The write starts from the newest version known here, observed's or the cache's, without asking etcd. It is one
+// transaction where that version is the newest indeed, and is tried again on the one etcd holds where it is not.
+func (k *kind) modify(ctx context.Context, observed client.Object, strategy rest.RESTUpdateStrategy, change func(client.Object)) (client.Object, error) {
+	if strategy == nil {
+		return nil, k.noStatus()
+	}
+	update := func(existing client.Object) (client.Object, error) {
+		obj := existing.DeepCopyObject().(client.Object)
+		change(obj)
+		return obj, nil
+	}
+	out, err := k.write(ctx, observed, strategy, update)
+	if storage.IsInvalidObj(err) {
+		// Another object of this name: the one that was observed is gone.
+		return nil, apierrors.NewNotFound(k.groupResource(), observed.GetName())
+	}
+	return out, k.interpret(err, observed.GetName())
+}
+
+// updateStatus replaces the status, if obj is the newest version.
+func (k *kind) updateStatus(ctx context.Context, obj client.Object) (client.Object, error) {
+	if k.StatusStrategy == nil {
+		return nil, k.noStatus()
+	}
+	update := func(existing client.Object) (client.Object, error) {
+		if obj.GetResourceVersion() != existing.GetResourceVersion() {
+			return nil, apierrors.NewConflict(k.groupResource(), obj.GetName(), errors.New(genericregistry.OptimisticLockErrorMsg))
+		}
+		return obj.DeepCopyObject().(client.Object), nil
+	}
+	out, err := k.write(ctx, obj, k.StatusStrategy, update)
+	if storage.IsInvalidObj(err) {
+		return nil, apierrors.NewConflict(k.groupResource(), obj.GetName(), err)
+	}
+	return out, k.interpret(err, obj.GetName())
+}
+
+func (k *kind) interpret(err error, name string) error {
+	if err == nil {
+		return nil
+	}
+	return storeerr.InterpretUpdateError(err, k.groupResource(), name)
+}
+
+func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.RESTUpdateStrategy, update func(client.Object) (client.Object, error)) (client.Object, error) {
+	ctx = in(ctx, observed.GetNamespace())
+	key, err := k.Store.KeyFunc(ctx, observed.GetName())
+	if err != nil {
+		return nil, err
+	}
+	uid := observed.GetUID()
+	preconditions := &storage.Preconditions{UID: &uid}
+	out := k.Store.NewFunc()
+	try := func(existing runtime.Object, res storage.ResponseMeta) (runtime.Object, *uint64, error) {
+		obj, err := update(existing.(client.Object))
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := rest.BeforeUpdate(strategy, ctx, obj, existing); err != nil {
+			return nil, nil, err
+		}
+		if genericregistry.ShouldDeleteDuringUpdate(ctx, key, obj, existing) &&
+			(k.Store.ShouldDeleteDuringUpdate == nil || k.Store.ShouldDeleteDuringUpdate(ctx, key, obj, existing)) {
+			return nil, nil, errEmptied
+		}
+		ttl, err := k.ttl(obj, res)
+		return obj, ttl, err
+	}
+	err = k.Direct.GuaranteedUpdate(ctx, key, out, false, preconditions, try, k.newest(ctx, key, observed))
+	if errors.Is(err, errEmptied) {
+		return observed, k.remove(ctx, key, preconditions)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out.(client.Object), nil
+}
+
+// newest returns a copy of observed or of what the cache holds, whichever is newer. The write changes it.
+func (k *kind) newest(ctx context.Context, key string, observed client.Object) runtime.Object {
+	versioner := k.Direct.Versioner()
+	seen, err := versioner.ObjectResourceVersion(observed)
+	if err != nil {
+		seen = 0
+	}
+	cached := k.Store.NewFunc()
+	err = k.Store.Storage.Get(ctx, key, storage.GetOptions{ResourceVersion: "0"}, cached)
+	if err == nil {
+		if held, err := versioner.ObjectResourceVersion(cached); err == nil && held > seen {
+			return cached.DeepCopyObject()
+		}
+	}
+	if seen == 0 {
+		return nil
+	}
+	return observed.DeepCopyObject()
+}
+
+// ttl keeps what goes by itself on its way.
+func (k *kind) ttl(obj runtime.Object, res storage.ResponseMeta) (*uint64, error) {
+	if k.Store.TTLFunc == nil {
+		return nil, nil
+	}
+	ttl, err := k.Store.TTLFunc(obj, uint64(max(res.TTL, 0)), true)
+	return &ttl, err
+}
+
+// remove deletes what has no finalizer left. That it is gone already is as good.
+func (k *kind) remove(ctx context.Context, key string, preconditions *storage.Preconditions) error {
+	deleted := k.Store.NewFunc()
+	err := k.Store.Storage.Delete(ctx, key, deleted, preconditions, storage.ValidateAllObjectFunc, false, nil, storage.DeleteOptions{})
+	if storage.IsNotFound(err) {
+		return nil
+	}
+	if err == nil && k.Store.AfterDelete != nil {
+		k.Store.AfterDelete(deleted, &metav1.DeleteOptions{})
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/stint-dev/stint/internal/apiserver/inprocess"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// routes holds what is served under which version: resource or resource/subresource → its REST.
+type routes map[schema.GroupVersion]map[string]rest.Storage
+
+func (r routes) add(gv schema.GroupVersion, path string, storage rest.Storage) {
+	if r[gv] == nil {
+		r[gv] = map[string]rest.Storage{}
+	}
+	r[gv][path] = storage
+}
+
+// build makes the storage of every kind, routes to it, and the kinds of the in-process client.
+func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, []inprocess.Kind, error) {
+	s.admission = &namespaceAdmission{}
+	out := routes{}
+	var kinds []inprocess.Kind
+	for _, r := range resources {
+		main, err := newObjectREST(s.scheme, s.storages, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.stores = append(s.stores, main.Store)
+		kind := inprocess.Kind{
+			Resource: r,
+			Store:    main.Store,
+			Deleter:  main,
+			Direct:   s.storages.made[main.DefaultQualifiedResource].Direct,
+			Strategy: main.UpdateStrategy,
+		}
+		out.add(r.Version, r.Plural, main)
+		if r.Status != nil {
+			status := newStatusREST(main)
+			out.add(r.Version, r.Plural+"/status", status)
+			kind.StatusStrategy = status.strategy
+		}
+		s.addSpecial(out, main, &kind, logs)
+		kinds = append(kinds, kind)
+	}
+	if s.admission.namespaces == nil {
+		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
+	}
+	addReviews(out)
+	return out, kinds, nil
+}
+
+// addSpecial adds what one kind alone has.
+func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, logs LogSource) {
+	gv := main.resource.Version
+	switch gv.WithResource(main.resource.Plural).GroupResource() {
+	case schema.GroupResource{Resource: "namespaces"}:
+		s.admission.namespaces = main.Store
+		namespaces := newNamespaceREST(main, s.admission)
+		out.add(gv, "namespaces", namespaces)
+		out.add(gv, "namespaces/finalize", newFinalizeREST(namespaces))
+		kind.Deleter = namespaces
+		kind.Strategy = finalizeStrategy{main.UpdateStrategy.(strategy)}
+	case podsResource:
+		binding := &bindingREST{pods: main.Store}
+		out.add(gv, "bindings", pluralBindingREST{binding})
+		out.add(gv, "pods/binding", binding)
+		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
+		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
+		for _, name := range []string{"exec", "attach", "portforward"} {
+			out.add(gv, "pods/"+name, missingREST{subresource: name})
+		}
+		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
+	case schema.GroupResource{Resource: "events"}:
+		out.add(eventsv1.SchemeGroupVersion, "events", main)
+	}
+}
+
+func addReviews(out routes) {
+	out.add(authenticationv1.SchemeGroupVersion, "selfsubjectreviews", selfSubjectReview())
+	out.add(authorizationv1.SchemeGroupVersion, "selfsubjectaccessreviews", selfSubjectAccessReview())
+	out.add(authorizationv1.SchemeGroupVersion, "selfsubjectrulesreviews", selfSubjectRulesReview())
+}
+
+// install gives the routes to the library, the legacy group first.
+func (s *Server) install(all routes) error {
+	parameters := runtime.NewParameterCodec(s.scheme)
+	groups := map[string]*genericapiserver.APIGroupInfo{}
+	var names []string
+	for gv, storage := range all {
+		info := groups[gv.Group]
+		if info == nil {
+			made := genericapiserver.NewDefaultAPIGroupInfo(gv.Group, s.scheme, parameters, s.codecs)
+			info = &made
+			info.PrioritizedVersions = nil
+			groups[gv.Group] = info
+			names = append(names, gv.Group)
+		}
+		info.PrioritizedVersions = append(info.PrioritizedVersions, gv)
+		info.VersionedResourcesStorageMap[gv.Version] = storage
+	}
+	slices.Sort(names)
+	var others []*genericapiserver.APIGroupInfo
+	for _, name := range names {
+		if name == "" {
+			if err := s.generic.InstallLegacyAPIGroup(genericapiserver.DefaultLegacyAPIPrefix, groups[name]); err != nil {
+				return err
+			}
+			continue
+		}
+		others = append(others, groups[name])
+	}
+	return s.generic.InstallAPIGroups(others...)
+}
+
+// waitForStorage returns once every kind can be listed from memory.
+func (s *Server) waitForStorage(ctx context.Context) error {
+	return poll(ctx, func() bool {
+		for _, st := range s.stores {
+			if st.ReadinessCheck() != nil {
+				return false
+			}
+		}
+		return true
+	})
+}

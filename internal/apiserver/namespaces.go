@@ -1,0 +1,131 @@
+package apiserver
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// namespaceREST serves namespaces, whose deletion takes three steps:
+//
+//	Active ── DELETE ──► Terminating ── a controller empties it, then PUT /finalize ──► gone
+//
+// spec.finalizers says who must have been there before the last step.
+type namespaceREST struct {
+	*objectREST
+	admission *namespaceAdmission
+}
+
+func newNamespaceREST(r *objectREST, a *namespaceAdmission) *namespaceREST {
+	r.ShouldDeleteDuringUpdate = func(_ context.Context, _ string, obj, _ runtime.Object) bool {
+		return len(obj.(*corev1.Namespace).Spec.Finalizers) == 0
+	}
+	r.AfterDelete = func(obj runtime.Object, _ *metav1.DeleteOptions) { a.forget(obj.(*corev1.Namespace).Name) }
+	return &namespaceREST{objectREST: r, admission: a}
+}
+
+// Delete marks the namespace as terminating, and deletes it only if nobody has to empty it.
+func (r *namespaceREST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+	obj, err := r.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, false, err
+	}
+	ns := obj.(*corev1.Namespace)
+	if len(ns.Spec.Finalizers) == 0 && len(ns.Finalizers) == 0 {
+		return r.objectREST.Delete(ctx, name, validate, options)
+	}
+	if ns.DeletionTimestamp != nil {
+		return ns, false, nil
+	}
+	marked, err := r.mark(ctx, ns, validate, options)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(options.DryRun) == 0 {
+		r.admission.markTerminating(name, marked.UID)
+	}
+	return marked, false, nil
+}
+
+func (r *namespaceREST) mark(ctx context.Context, ns *corev1.Namespace, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (*corev1.Namespace, error) {
+	preconditions := &metav1.Preconditions{UID: &ns.UID}
+	if options.Preconditions != nil {
+		preconditions = options.Preconditions
+	}
+	terminating := *r.Store
+	terminating.UpdateStrategy = terminatingStrategy{r.UpdateStrategy.(strategy)}
+	info := updateOf(preconditions, func(ctx context.Context, obj runtime.Object) error {
+		if validate != nil {
+			if err := validate(ctx, obj); err != nil {
+				return err
+			}
+		}
+		ns := obj.(*corev1.Namespace)
+		now := metav1.Now()
+		ns.DeletionTimestamp = &now
+		ns.Status.Phase = corev1.NamespaceTerminating
+		return nil
+	})
+	obj, _, err := terminating.Update(ctx, ns.Name, info, nil, nil, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*corev1.Namespace), nil
+}
+
+// terminatingStrategy writes what only a deletion may.
+type terminatingStrategy struct{ strategy }
+
+func (terminatingStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
+
+func (terminatingStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
+	return nil
+}
+
+// newFinalizeREST serves /finalize, where spec.finalizers is written.
+func newFinalizeREST(r *namespaceREST) *statusREST {
+	finalizing := *r.Store
+	finalizing.UpdateStrategy = finalizeStrategy{r.UpdateStrategy.(strategy)}
+	return &statusREST{store: &finalizing, strategy: statusStrategy{r.UpdateStrategy.(strategy)}}
+}
+
+// finalizeStrategy takes spec.finalizers from the request and all else from what is stored.
+type finalizeStrategy struct{ strategy }
+
+func (finalizeStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+	ns, stored := obj.(*corev1.Namespace), old.(*corev1.Namespace)
+	ns.Status = stored.Status
+}
+
+func (finalizeStrategy) ValidateUpdate(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+	return nil
+}
+
+// usualNamespaces are there in every cluster.
+var usualNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
+
+func ensureNamespaces(ctx context.Context, namespaces *genericregistry.Store, scheme *runtime.Scheme) error {
+	ctx = genericapirequest.WithNamespace(ctx, metav1.NamespaceNone)
+	for _, name := range usualNamespaces {
+		_, err := namespaces.Get(ctx, name, &metav1.GetOptions{})
+		if err == nil {
+			continue
+		}
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		scheme.Default(ns)
+		if _, err := namespaces.Create(ctx, ns, nil, &metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return nil
+}

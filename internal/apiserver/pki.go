@@ -1,0 +1,234 @@
+package apiserver
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+const (
+	caValidity   = 20 * 365 * 24 * time.Hour
+	certValidity = 5 * 365 * 24 * time.Hour
+	// renewBefore is how near its end a certificate is made anew at a start.
+	renewBefore = 180 * 24 * time.Hour
+)
+
+// pki holds the certificates and the token of one data directory. They are made once and kept over restarts, so that
+// a kubeconfig that was copied elsewhere goes on working.
+//
+//	pki/ca.crt, ca.key          signs the other two
+//	pki/server.crt, server.key  127.0.0.1, ::1, localhost
+//	pki/admin.crt, admin.key    client certificate of the kubeconfig
+//	pki/token                   the same rights, for clients without certificates
+type pki struct {
+	CA     []byte
+	Server keyPair
+	Admin  keyPair
+	Token  string
+}
+
+// keyPair is a certificate and its key in PEM.
+type keyPair struct{ Cert, Key []byte }
+
+// loadPKI reads what is in dir and makes what is missing, unreadable or about to end.
+func loadPKI(dir string, hosts []string, now time.Time) (*pki, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory for certificates: %w", err)
+	}
+	ca, caCert, caKey, err := loadCA(dir, now)
+	if err != nil {
+		return nil, err
+	}
+	issuer := issuer{dir: dir, cert: caCert, key: caKey, now: now}
+	server, err := issuer.load("server", serverTemplate(hosts))
+	if err != nil {
+		return nil, err
+	}
+	admin, err := issuer.load("admin", &x509.Certificate{
+		Subject:     pkix.Name{CommonName: adminName, Organization: []string{adminGroup}},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		return nil, err
+	}
+	token, err := loadToken(filepath.Join(dir, "token"))
+	if err != nil {
+		return nil, err
+	}
+	return &pki{CA: ca.Cert, Server: server, Admin: admin, Token: token}, nil
+}
+
+func serverTemplate(hosts []string) *x509.Certificate {
+	t := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: "stint"},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1).To4(), net.IPv6loopback},
+	}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			if !ip.IsLoopback() && !ip.IsUnspecified() {
+				t.IPAddresses = append(t.IPAddresses, ip)
+			}
+		} else if host != "" && host != "localhost" {
+			t.DNSNames = append(t.DNSNames, host)
+		}
+	}
+	return t
+}
+
+func loadCA(dir string, now time.Time) (keyPair, *x509.Certificate, crypto.Signer, error) {
+	pair, cert, key, err := readPair(dir, "ca")
+	if err == nil && now.Add(renewBefore).Before(cert.NotAfter) {
+		return pair, cert, key, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return keyPair{}, nil, nil, fmt.Errorf("%w; remove %s to have new certificates made", err, dir)
+	}
+	self := issuer{dir: dir, now: now}
+	pair, err = self.issue("ca", &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "stint-ca"},
+		NotAfter:              now.Add(caValidity),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageCertSign,
+	})
+	if err != nil {
+		return keyPair{}, nil, nil, err
+	}
+	_, cert, key, err = readPair(dir, "ca")
+	return pair, cert, key, err
+}
+
+// issuer signs certificates; without a certificate of its own it signs with the key of the one it makes.
+type issuer struct {
+	dir  string
+	cert *x509.Certificate
+	key  crypto.Signer
+	now  time.Time
+}
+
+// load returns the pair in the directory if it is still good, else a new one.
+func (i issuer) load(name string, template *x509.Certificate) (keyPair, error) {
+	pair, cert, _, err := readPair(i.dir, name)
+	if err == nil && i.good(cert, template) {
+		return pair, nil
+	}
+	return i.issue(name, template)
+}
+
+func (i issuer) good(cert, template *x509.Certificate) bool {
+	if !i.now.Add(renewBefore).Before(cert.NotAfter) || cert.CheckSignatureFrom(i.cert) != nil {
+		return false
+	}
+	for _, name := range template.DNSNames {
+		if cert.VerifyHostname(name) != nil {
+			return false
+		}
+	}
+	for _, ip := range template.IPAddresses {
+		if cert.VerifyHostname(ip.String()) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (i issuer) issue(name string, template *x509.Certificate) (keyPair, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return keyPair{}, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return keyPair{}, err
+	}
+	template.SerialNumber = serial
+	// A clock that is set back a little must not make the certificate invalid.
+	template.NotBefore = i.now.Add(-time.Hour)
+	parent, signer := i.cert, i.key
+	if parent == nil {
+		parent, signer = template, key
+	} else {
+		template.KeyUsage = x509.KeyUsageDigitalSignature
+		template.NotAfter = i.now.Add(certValidity)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		return keyPair{}, fmt.Errorf("make the certificate %s: %w", name, err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return keyPair{}, err
+	}
+	pair := keyPair{
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}),
+	}
+	return pair, writePair(i.dir, name, pair)
+}
+
+func writePair(dir, name string, pair keyPair) error {
+	if err := renameio.WriteFile(filepath.Join(dir, name+".key"), pair.Key, 0o600); err != nil {
+		return fmt.Errorf("write the key of certificate %s: %w", name, err)
+	}
+	if err := renameio.WriteFile(filepath.Join(dir, name+".crt"), pair.Cert, 0o644); err != nil {
+		return fmt.Errorf("write certificate %s: %w", name, err)
+	}
+	return nil
+}
+
+func readPair(dir, name string) (keyPair, *x509.Certificate, crypto.Signer, error) {
+	fail := func(err error) (keyPair, *x509.Certificate, crypto.Signer, error) {
+		return keyPair{}, nil, nil, fmt.Errorf("read certificate %s: %w", name, err)
+	}
+	var pair keyPair
+	var err error
+	if pair.Cert, err = os.ReadFile(filepath.Join(dir, name+".crt")); err != nil {
+		return fail(err)
+	}
+	if pair.Key, err = os.ReadFile(filepath.Join(dir, name+".key")); err != nil {
+		return fail(err)
+	}
+	parsed, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		return fail(err)
+	}
+	signer, ok := parsed.PrivateKey.(crypto.Signer)
+	if !ok {
+		return fail(fmt.Errorf("its key cannot sign"))
+	}
+	return pair, parsed.Leaf, signer, nil
+}
+
+func loadToken(path string) (string, error) {
+	if b, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(b))) >= 32 {
+		return strings.TrimSpace(string(b)), nil
+	}
+	random := make([]byte, 32)
+	if _, err := rand.Read(random); err != nil {
+		return "", err
+	}
+	token := hex.EncodeToString(random)
+	if err := renameio.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write the token: %w", err)
+	}
+	return token, nil
+}

@@ -1,0 +1,37 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// missingREST refuses what a later release will serve: a NotFound would say that the pod is not there.
+type missingREST struct{ subresource string }
+
+func (missingREST) New() runtime.Object { return &corev1.Pod{} }
+
+// Destroy does nothing: there is no storage.
+func (missingREST) Destroy() {}
+
+// ConnectMethods implements rest.Connecter.
+func (missingREST) ConnectMethods() []string { return []string{http.MethodGet, http.MethodPost} }
+
+// NewConnectOptions implements rest.Connecter.
+func (missingREST) NewConnectOptions() (runtime.Object, bool, string) { return nil, false, "" }
+
+// Connect implements rest.Connecter.
+func (m missingREST) Connect(context.Context, string, runtime.Object, rest.Responder) (http.Handler, error) {
+	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotImplemented,
+		Reason:  metav1.StatusReason("NotImplemented"),
+		Message: fmt.Sprintf("pods/%s is not there yet in this release of Stint", m.subresource),
+	}}
+}

@@ -1,0 +1,132 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+)
+
+// LogSource is where pods/log reads from: the node.
+type LogSource interface {
+	// PodLogs returns what one container of pod has written. opts names the container. With opts.Follow the reader
+	// goes on until the container has ended or ctx is over.
+	PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error)
+}
+
+// logREST serves pods/log.
+type logREST struct {
+	pods   *genericregistry.Store
+	source LogSource
+}
+
+func (*logREST) New() runtime.Object { return &corev1.Pod{} }
+
+// Destroy does nothing: the store belongs to the pods.
+func (*logREST) Destroy() {}
+
+// NewGetOptions implements rest.GetterWithOptions.
+func (*logREST) NewGetOptions() (runtime.Object, bool, string) {
+	return &corev1.PodLogOptions{}, false, ""
+}
+
+// ProducesMIMETypes implements rest.StorageMetadata.
+func (*logREST) ProducesMIMETypes(string) []string { return []string{"text/plain"} }
+
+// ProducesObject implements rest.StorageMetadata.
+func (*logREST) ProducesObject(string) any { return "" }
+
+// Get implements rest.GetterWithOptions. What it returns is streamed.
+func (r *logREST) Get(ctx context.Context, name string, obj runtime.Object) (runtime.Object, error) {
+	options, ok := obj.(*corev1.PodLogOptions)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not log options: %T", obj))
+	}
+	if errs := checkLogOptions(options); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "PodLogOptions"}, name, errs)
+	}
+	if r.source == nil {
+		return nil, apierrors.NewServiceUnavailable("this server has no node to read logs from")
+	}
+	got, err := r.pods.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	pod := got.(*corev1.Pod)
+	if options.Container, err = chooseContainer(pod, options.Container); err != nil {
+		return nil, err
+	}
+	return &logStream{source: r.source, pod: pod, options: options}, nil
+}
+
+func checkLogOptions(o *corev1.PodLogOptions) field.ErrorList {
+	var errs field.ErrorList
+	if o.SinceSeconds != nil && o.SinceTime != nil {
+		errs = append(errs, field.Forbidden(field.NewPath("sinceSeconds"), "at most one of sinceTime and sinceSeconds may be given"))
+	}
+	if o.SinceSeconds != nil && *o.SinceSeconds < 1 {
+		errs = append(errs, field.Invalid(field.NewPath("sinceSeconds"), *o.SinceSeconds, "must be greater than 0"))
+	}
+	if o.TailLines != nil && *o.TailLines < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("tailLines"), *o.TailLines, "must not be negative"))
+	}
+	if o.LimitBytes != nil && *o.LimitBytes < 1 {
+		errs = append(errs, field.Invalid(field.NewPath("limitBytes"), *o.LimitBytes, "must be greater than 0"))
+	}
+	if o.Stream != nil && *o.Stream != corev1.LogStreamAll {
+		errs = append(errs, field.NotSupported(field.NewPath("stream"), *o.Stream, []string{corev1.LogStreamAll}))
+	}
+	return errs
+}
+
+// chooseContainer takes the only container where the request names none.
+func chooseContainer(pod *corev1.Pod, name string) (string, error) {
+	var names, inits []string
+	for _, c := range pod.Spec.Containers {
+		names = append(names, c.Name)
+	}
+	for _, c := range pod.Spec.InitContainers {
+		inits = append(inits, c.Name)
+	}
+	if name == "" {
+		if len(names) == 1 {
+			return names[0], nil
+		}
+		if len(inits) > 0 {
+			return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %v or one of the init containers: %v", pod.Name, names, inits))
+		}
+		return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %v", pod.Name, names))
+	}
+	for _, known := range append(names, inits...) {
+		if known == name {
+			return name, nil
+		}
+	}
+	return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.Name))
+}
+
+// logStream opens the log when the handler is ready to send it.
+type logStream struct {
+	source  LogSource
+	pod     *corev1.Pod
+	options *corev1.PodLogOptions
+}
+
+// GetObjectKind makes logStream a runtime.Object, which the handler's signature wants.
+func (*logStream) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject returns the stream itself: there is nothing to change in it.
+func (s *logStream) DeepCopyObject() runtime.Object { return s }
+
+// InputStream implements rest.ResourceStreamer.
+func (s *logStream) InputStream(ctx context.Context, _, _ string) (io.ReadCloser, bool, string, error) {
+	reader, err := s.source.PodLogs(ctx, s.pod, s.options)
+	return reader, s.options.Follow, "text/plain", err
+}

@@ -1,0 +1,87 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// addQueries teaches the scheme to read the options of /log from a URL's query.
+func addQueries(scheme *runtime.Scheme) error {
+	return scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		options, err := logOptions(*in.(*url.Values))
+		if err == nil {
+			*out.(*corev1.PodLogOptions) = *options
+		}
+		return err
+	})
+}
+
+func logOptions(values url.Values) (*corev1.PodLogOptions, error) {
+	q := query{values: values}
+	options := &corev1.PodLogOptions{
+		Container:                    q.get("container"),
+		Follow:                       q.bool("follow"),
+		Previous:                     q.bool("previous"),
+		Timestamps:                   q.bool("timestamps"),
+		InsecureSkipTLSVerifyBackend: q.bool("insecureSkipTLSVerifyBackend"),
+		SinceSeconds:                 q.int("sinceSeconds"),
+		TailLines:                    q.int("tailLines"),
+		LimitBytes:                   q.int("limitBytes"),
+		SinceTime:                    q.time("sinceTime"),
+	}
+	if stream := q.get("stream"); stream != "" {
+		options.Stream = &stream
+	}
+	return options, q.err
+}
+
+// query reads typed values and keeps the first error.
+type query struct {
+	values url.Values
+	err    error
+}
+
+func (q *query) get(name string) string { return q.values.Get(name) }
+
+func (q *query) bool(name string) bool {
+	if !q.values.Has(name) {
+		return false
+	}
+	// As everywhere in the API: what is not false is true.
+	switch q.get(name) {
+	case "false", "0":
+		return false
+	}
+	return true
+}
+
+func (q *query) int(name string) *int64 {
+	if q.get(name) == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(q.get(name), 10, 64)
+	q.fail(name, err)
+	return &n
+}
+
+func (q *query) time(name string) *metav1.Time {
+	if q.get(name) == "" {
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, q.get(name))
+	q.fail(name, err)
+	return &metav1.Time{Time: t}
+}
+
+func (q *query) fail(name string, err error) {
+	if err != nil && q.err == nil {
+		q.err = fmt.Errorf("query parameter %s: %w", name, err)
+	}
+}

@@ -1,0 +1,121 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// objectREST serves the objects of one kind.
+type objectREST struct {
+	*genericregistry.Store
+	resource registry.Resource
+}
+
+func (r objectREST) ShortNames() []string { return r.resource.ShortNames }
+
+func (r objectREST) Categories() []string { return r.resource.Categories }
+
+// returnsDeleted holds the kinds of which a deletion returns the object, as upstream does, and not a Status.
+var returnsDeleted = map[string]bool{"pods": true, "namespaces": true, "podtemplates": true, "serviceaccounts": true}
+
+// newObjectREST makes the storage of one kind from its description.
+func newObjectREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter, r registry.Resource) (*objectREST, error) {
+	s := newStrategy(typer, r)
+	group := r.Version.Group
+	st := &genericregistry.Store{
+		NewFunc:                   r.New,
+		NewListFunc:               r.NewList,
+		DefaultQualifiedResource:  schema.GroupResource{Group: group, Resource: r.Plural},
+		SingularQualifiedResource: schema.GroupResource{Group: group, Resource: r.Singular},
+		CreateStrategy:            s,
+		UpdateStrategy:            s,
+		DeleteStrategy:            s,
+		ResetFieldsStrategy:       s,
+		TableConvertor:            newTables(r),
+		ReturnDeletedObject:       returnsDeleted[r.Plural],
+	}
+	if r.TTL != 0 {
+		st.TTLFunc = func(runtime.Object, uint64, bool) (uint64, error) { return uint64(r.TTL.Seconds()), nil }
+	}
+	err := st.CompleteWithOptions(&generic.StoreOptions{RESTOptions: options, AttrFunc: attributes(r)})
+	if err != nil {
+		return nil, fmt.Errorf("set up the storage of %s: %w", r.Plural, err)
+	}
+	return &objectREST{Store: st, resource: r}, nil
+}
+
+func newTables(r registry.Resource) rest.TableConvertor {
+	if r.Row == nil {
+		return rest.NewDefaultTableConvertor(schema.GroupResource{Group: r.Version.Group, Resource: r.Plural})
+	}
+	return tables{r}
+}
+
+// attributes returns what selectors may select an object by.
+func attributes(r registry.Resource) func(runtime.Object) (labels.Set, fields.Set, error) {
+	return func(obj runtime.Object) (labels.Set, fields.Set, error) {
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return nil, nil, err
+		}
+		set := fields.Set{}
+		if r.SelectableFields != nil {
+			set = r.SelectableFields(obj)
+		}
+		set["metadata.name"] = m.GetName()
+		if !r.ClusterScoped {
+			set["metadata.namespace"] = m.GetNamespace()
+		}
+		return labels.Set(m.GetLabels()), set, nil
+	}
+}
+
+// statusREST serves /status: the same store under another strategy.
+type statusREST struct {
+	store    *genericregistry.Store
+	strategy statusStrategy
+}
+
+func newStatusREST(r *objectREST) *statusREST {
+	s := statusStrategy{r.CreateStrategy.(strategy)}
+	st := *r.Store
+	st.UpdateStrategy = s
+	st.ResetFieldsStrategy = s
+	return &statusREST{store: &st, strategy: s}
+}
+
+func (r *statusREST) New() runtime.Object { return r.store.New() }
+
+// Destroy does nothing: the store belongs to the main resource.
+func (r *statusREST) Destroy() {}
+
+func (r *statusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	return r.store.Get(ctx, name, options)
+}
+
+func (r *statusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
+	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	// A status never makes an object.
+	return r.store.Update(ctx, name, objInfo, createValidation, updateValidation, false, options)
+}
+
+func (r *statusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return r.strategy.GetResetFields()
+}
+
+func (r *statusREST) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+	return r.store.ConvertToTable(ctx, obj, options)
+}

@@ -1,0 +1,97 @@
+package apiserver
+
+import (
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// published adds the API types of Kubernetes that clients may send or get, whether we serve their resources or not.
+var published = runtime.SchemeBuilder{
+	corev1.AddToScheme,
+	batchv1.AddToScheme,
+	eventsv1.AddToScheme,
+	coordinationv1.AddToScheme,
+	policyv1.AddToScheme,
+	authenticationv1.AddToScheme,
+	authorizationv1.AddToScheme,
+}
+
+// newOpenAPIScheme knows each type under its published name only: OpenAPI would take the second for its name.
+func newOpenAPIScheme(resources []registry.Resource) (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := published.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	for _, r := range resources {
+		scheme.AddKnownTypes(r.Version, r.New(), r.NewList())
+		metav1.AddToGroupVersion(scheme, r.Version)
+	}
+	return scheme, nil
+}
+
+// newScheme knows each type under two names, the published one and the internal one that the library stores and
+// converts by. Both are the same Go type, so that a conversion costs nothing and can lose nothing.
+func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
+	scheme, err := newOpenAPIScheme(resources)
+	if err != nil {
+		return nil, err
+	}
+	if err := metainternalversion.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	for _, r := range resources {
+		scheme.AddKnownTypes(internal(r.Version.Group), r.New(), r.NewList())
+		if r.Default != nil {
+			scheme.AddTypeDefaultingFunc(r.New(), func(obj any) { r.Default(obj.(runtime.Object)) })
+		}
+		if err := addFieldLabels(scheme, r); err != nil {
+			return nil, err
+		}
+	}
+	scheme.AddKnownTypes(internal(""), &corev1.Binding{}, &corev1.PodLogOptions{}, &corev1.PodExecOptions{},
+		&corev1.PodAttachOptions{}, &corev1.PodPortForwardOptions{})
+	scheme.AddKnownTypes(internal(policyv1.GroupName), &policyv1.Eviction{})
+	scheme.AddKnownTypes(internal(authenticationv1.GroupName), &authenticationv1.SelfSubjectReview{})
+	scheme.AddKnownTypes(internal(authorizationv1.GroupName), &authorizationv1.SelfSubjectAccessReview{},
+		&authorizationv1.SelfSubjectRulesReview{})
+	if err := addEvents(scheme); err != nil {
+		return nil, err
+	}
+	if err := addQueries(scheme); err != nil {
+		return nil, err
+	}
+	return scheme, nil
+}
+
+func internal(group string) schema.GroupVersion {
+	return schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
+}
+
+// addFieldLabels tells which field selectors a kind knows; others are refused.
+func addFieldLabels(scheme *runtime.Scheme, r registry.Resource) error {
+	known := map[string]bool{"metadata.name": true, "metadata.namespace": !r.ClusterScoped}
+	for _, name := range r.SelectableFieldNames {
+		known[name] = true
+	}
+	gvk := r.Version.WithKind(r.Kind)
+	return scheme.AddFieldLabelConversionFunc(gvk, func(label, value string) (string, string, error) {
+		if !known[label] {
+			return "", "", fmt.Errorf("field label not supported for %s: %s", r.Plural, label)
+		}
+		return label, value, nil
+	})
+}

@@ -1,0 +1,110 @@
+package apiserver_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait of a test.
+const deadline = 30 * time.Second
+
+// running is a server and the ways to reach it.
+type running struct {
+	*apiserver.Server
+	dir  string
+	http *rest.Config
+	// stop ends the server and then the store.
+	stop func()
+}
+
+func start(t testing.TB) *running { return startIn(t, t.TempDir(), nil) }
+
+func startIn(t testing.TB, dir string, logs apiserver.LogSource) *running {
+	t.Helper()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st, Listener: listener, Logs: logs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	stopped := false
+	r := &running{Server: s, dir: dir, stop: func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	}}
+	t.Cleanup(r.stop)
+	select {
+	case <-s.Ready():
+	case err := <-done:
+		t.Fatalf("the server ended: %v", err)
+	case <-time.After(deadline):
+		t.Fatal("the server is not ready")
+	}
+	r.http, err = clientcmd.BuildConfigFromFlags("", s.KubeconfigPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.http.QPS = -1
+	return r
+}
+
+func (r *running) clientset(t testing.TB) *kubernetes.Clientset {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(r.http)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func pod(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}},
+	}
+}
+
+func TestAPodIsMadeAndReadBack(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	c := r.clientset(t)
+	if _, err := c.CoreV1().Pods("default").Create(ctx, pod("a"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.CoreV1().Pods("default").Get(ctx, "a", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status.Phase != corev1.PodPending || got.UID == "" {
+		t.Errorf("phase %q, UID %q", got.Status.Phase, got.UID)
+	}
+}

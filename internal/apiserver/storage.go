@@ -1,0 +1,97 @@
+package apiserver
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// storages makes a storage for each kind and remembers it for the in-process client.
+type storages struct {
+	store    *store.Store
+	scheme   *runtime.Scheme
+	codecs   serializer.CodecFactory
+	versions map[schema.GroupResource]schema.GroupVersion
+	made     map[schema.GroupResource]*store.Storage
+}
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (s *storages) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	version, ok := s.versions[resource]
+	if !ok {
+		return generic.RESTOptions{}, fmt.Errorf("no stored version is known for %s", resource)
+	}
+	codec, err := s.codec(version)
+	if err != nil {
+		return generic.RESTOptions{}, err
+	}
+	config := storagebackend.NewDefaultConfig("", codec)
+	config.EncodeVersioner = version
+	return generic.RESTOptions{
+		StorageConfig:           config.ForResource(resource),
+		Decorator:               s.decorate,
+		EnableGarbageCollection: true,
+		DeleteCollectionWorkers: 4,
+		ResourcePrefix:          keyPrefix(resource),
+	}, nil
+}
+
+// keyPrefix is part of every stored key and must never change for a kind.
+func keyPrefix(r schema.GroupResource) string {
+	if r.Group == "" {
+		return "/" + r.Resource
+	}
+	return "/" + r.Group + "/" + r.Resource
+}
+
+// codec stores in protobuf where the type can, which costs a third of JSON's time.
+func (s *storages) codec(version schema.GroupVersion) (runtime.Codec, error) {
+	mediaType := runtime.ContentTypeProtobuf
+	if !hasProtobuf(s.scheme, version) {
+		mediaType = runtime.ContentTypeJSON
+	}
+	info, ok := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), mediaType)
+	if !ok {
+		return nil, fmt.Errorf("no serializer for %s", mediaType)
+	}
+	return s.codecs.CodecForVersions(info.Serializer, s.codecs.UniversalDeserializer(), version, internal(version.Group)), nil
+}
+
+// hasProtobuf reports whether the types of a version were generated with protobuf: all of them are, or none.
+func hasProtobuf(scheme *runtime.Scheme, version schema.GroupVersion) bool {
+	for kind := range scheme.KnownTypes(version) {
+		obj, err := scheme.New(version.WithKind(kind))
+		if err != nil {
+			continue
+		}
+		if _, isObject := obj.(interface{ GetName() string }); !isObject {
+			continue
+		}
+		_, ok := obj.(interface{ Unmarshal([]byte) error })
+		return ok
+	}
+	return false
+}
+
+func (s *storages) decorate(config *storagebackend.ConfigForResource, prefix string, key func(runtime.Object) (string, error),
+	newFunc, newList func() runtime.Object, attrs storage.AttrFunc, triggers storage.IndexerFuncs,
+	indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+	st, err := s.store.Storage(store.Kind{
+		Config: config, Prefix: prefix, Key: key, New: newFunc, NewList: newList,
+		Attrs: attrs, Triggers: triggers, Indexers: indexers,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.made[config.GroupResource] = st
+	return st.Cached, st.Close, nil
+}

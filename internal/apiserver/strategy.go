@@ -1,0 +1,149 @@
+package apiserver
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage/names"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// strategy is what the library asks when an object is created, updated or deleted, answered from a Resource.
+type strategy struct {
+	runtime.ObjectTyper
+	names.NameGenerator
+	resource registry.Resource
+}
+
+func newStrategy(typer runtime.ObjectTyper, r registry.Resource) strategy {
+	return strategy{ObjectTyper: typer, NameGenerator: names.SimpleNameGenerator, resource: r}
+}
+
+func (s strategy) NamespaceScoped() bool { return !s.resource.ClusterScoped }
+
+func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	if s.resource.PrepareForCreate != nil {
+		s.resource.PrepareForCreate(ctx, obj)
+	}
+}
+
+func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	errs := s.validateName(obj)
+	if s.resource.Validate != nil {
+		errs = append(errs, s.resource.Validate(ctx, obj)...)
+	}
+	return errs
+}
+
+func (s strategy) validateName(obj runtime.Object) field.ErrorList {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("metadata"), err)}
+	}
+	check := s.resource.NameValidation
+	if check == nil {
+		check = apivalidation.NameIsDNSSubdomain
+	}
+	path := field.NewPath("metadata", "name")
+	if m.GetName() == "" {
+		return field.ErrorList{field.Required(path, "name or generateName is required")}
+	}
+	var errs field.ErrorList
+	for _, reason := range check(m.GetName(), false) {
+		errs = append(errs, field.Invalid(path, m.GetName(), reason))
+	}
+	return errs
+}
+
+func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	if s.resource.WarningsOnCreate == nil {
+		return nil
+	}
+	return s.resource.WarningsOnCreate(ctx, obj)
+}
+
+func (strategy) Canonicalize(runtime.Object) {}
+
+func (strategy) AllowCreateOnUpdate(context.Context) bool { return false }
+
+func (strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
+
+func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	if s.resource.PrepareForUpdate != nil {
+		s.resource.PrepareForUpdate(ctx, obj, old)
+	}
+}
+
+func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	if s.resource.ValidateUpdate == nil {
+		return nil
+	}
+	return s.resource.ValidateUpdate(ctx, obj, old)
+}
+
+func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	if s.resource.WarningsOnUpdate == nil {
+		return nil
+	}
+	return s.resource.WarningsOnUpdate(ctx, obj, old)
+}
+
+func (s strategy) CheckGracefulDelete(ctx context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
+	return s.resource.CheckGracefulDelete != nil && s.resource.CheckGracefulDelete(ctx, obj, options)
+}
+
+func (s strategy) DefaultGarbageCollectionPolicy(context.Context) rest.GarbageCollectionPolicy {
+	switch {
+	case s.resource.TTL != 0:
+		// What goes by itself in a while must not wait for a collector.
+		return rest.Unsupported
+	case s.resource.DefaultPropagation == metav1.DeletePropagationOrphan:
+		return rest.OrphanDependents
+	}
+	return rest.DeleteDependents
+}
+
+// GetResetFields names what a server-side apply to the main resource does not own, whatever it sends.
+func (s strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	if s.resource.Status == nil {
+		return nil
+	}
+	return resetField(s.resource, "status")
+}
+
+func resetField(r registry.Resource, name string) map[fieldpath.APIVersion]*fieldpath.Set {
+	return map[fieldpath.APIVersion]*fieldpath.Set{
+		fieldpath.APIVersion(r.Version.String()): fieldpath.NewSet(fieldpath.MakePathOrDie(name)),
+	}
+}
+
+// statusStrategy is the strategy of /status.
+type statusStrategy struct{ strategy }
+
+func (s statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
+	if s.resource.Status.PrepareForUpdate != nil {
+		s.resource.Status.PrepareForUpdate(ctx, obj, old)
+	}
+}
+
+func (s statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	if s.resource.Status.ValidateUpdate == nil {
+		return nil
+	}
+	return s.resource.Status.ValidateUpdate(ctx, obj, old)
+}
+
+func (statusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
+}
+
+func (s statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+	return resetField(s.resource, "spec")
+}

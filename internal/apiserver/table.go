@@ -1,0 +1,36 @@
+package apiserver
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/table"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// tables turns objects into what `kubectl get` prints.
+type tables struct{ resource registry.Resource }
+
+func (t tables) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+	now := time.Now()
+	result := &metav1.Table{}
+	if m, err := meta.ListAccessor(obj); err == nil {
+		result.ResourceVersion = m.GetResourceVersion()
+		result.Continue = m.GetContinue()
+		result.RemainingItemCount = m.GetRemainingItemCount()
+	} else if m, err := meta.CommonAccessor(obj); err == nil {
+		result.ResourceVersion = m.GetResourceVersion()
+	}
+	if o, ok := options.(*metav1.TableOptions); !ok || !o.NoHeaders {
+		result.ColumnDefinitions = t.resource.Columns
+	}
+	rows, err := table.MetaToTableRow(obj, func(obj runtime.Object, _ metav1.Object, _, _ string) ([]any, error) {
+		return t.resource.Row(obj, now), nil
+	})
+	result.Rows = rows
+	return result, err
+}
