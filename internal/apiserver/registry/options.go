@@ -16,6 +16,8 @@ func All(o Options) []Resource {
 		Node(),
 		Pod(o),
 		PodTemplate(o),
+		Job(o),
+		CronJob(o),
 		ConfigMap(),
 		Secret(),
 		ServiceAccount(),

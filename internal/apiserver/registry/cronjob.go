@@ -1,0 +1,98 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// How many ended Jobs a CronJob keeps when its author names no numbers.
+const (
+	defaultSuccessfulJobsHistory = 3
+	defaultFailedJobsHistory     = 1
+)
+
+// CronJob describes batch/v1 CronJobs.
+func CronJob(o Options) Resource {
+	return Resource{
+		Version:    batchv1.SchemeGroupVersion,
+		Kind:       "CronJob",
+		Plural:     "cronjobs",
+		Singular:   "cronjob",
+		ShortNames: []string{"cj"},
+		Categories: []string{"all"},
+		New:        func() runtime.Object { return &batchv1.CronJob{} },
+		NewList:    func() runtime.Object { return &batchv1.CronJobList{} },
+
+		Default: func(obj runtime.Object) { defaultCronJob(obj.(*batchv1.CronJob)) },
+		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
+			cronJob := obj.(*batchv1.CronJob)
+			cronJob.Status = batchv1.CronJobStatus{}
+			cronJob.Generation = 1
+		},
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateCronJobCreate(obj.(*batchv1.CronJob), o)
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnCronJobCreate(obj.(*batchv1.CronJob), o)
+		},
+		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+			prepareCronJobForUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validateCronJobUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
+		},
+		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
+			return warnCronJobUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
+		},
+		Status: &StatusStrategy{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				obj.(*batchv1.CronJob).Spec = old.(*batchv1.CronJob).Spec
+			},
+		},
+		Columns: cronJobColumns(),
+		Row:     func(obj runtime.Object, now time.Time) []any { return cronJobRow(obj.(*batchv1.CronJob), now) },
+	}
+}
+
+// defaultCronJob leaves the Jobs' own defaults to the Jobs, as they are when they are created.
+func defaultCronJob(cronJob *batchv1.CronJob) {
+	spec := &cronJob.Spec
+	defaultPodTemplateSpec(&spec.JobTemplate.Spec.Template)
+	defaultPodFailurePolicy(spec.JobTemplate.Spec.PodFailurePolicy)
+	if spec.ConcurrencyPolicy == "" {
+		spec.ConcurrencyPolicy = batchv1.AllowConcurrent
+	}
+	if spec.Suspend == nil {
+		spec.Suspend = ptr.To(false)
+	}
+	if spec.SuccessfulJobsHistoryLimit == nil {
+		spec.SuccessfulJobsHistoryLimit = ptr.To[int32](defaultSuccessfulJobsHistory)
+	}
+	if spec.FailedJobsHistoryLimit == nil {
+		spec.FailedJobsHistoryLimit = ptr.To[int32](defaultFailedJobsHistory)
+	}
+}
+
+func prepareCronJobForUpdate(cronJob, old *batchv1.CronJob) {
+	cronJob.Status = old.Status
+	if !equality.Semantic.DeepEqual(cronJob.Spec, old.Spec) {
+		cronJob.Generation = old.Generation + 1
+	}
+}
+
+func warnCronJobCreate(cronJob *batchv1.CronJob, o Options) []string {
+	return append(warnJobName(cronJob.Name), warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
+}
+
+func warnCronJobUpdate(cronJob, old *batchv1.CronJob, o Options) []string {
+	if cronJob.Generation == old.Generation {
+		return nil
+	}
+	return warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))
+}

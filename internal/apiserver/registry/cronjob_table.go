@@ -1,0 +1,54 @@
+package registry
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func cronJobColumns() []metav1.TableColumnDefinition {
+	spec, status := batchv1.CronJobSpec{}.SwaggerDoc(), batchv1.CronJobStatus{}.SwaggerDoc()
+	return append([]metav1.TableColumnDefinition{
+		nameColumn,
+		{Name: "Schedule", Type: "string", Description: spec["schedule"]},
+		{Name: "Timezone", Type: "string", Description: spec["timeZone"]},
+		{Name: "Suspend", Type: "boolean", Description: spec["suspend"]},
+		{Name: "Active", Type: "integer", Description: status["active"]},
+		{Name: "Last Schedule", Type: "string", Description: status["lastScheduleTime"]},
+		ageColumn,
+	}, wideTemplateColumns(batchv1.JobSpec{}.SwaggerDoc()["selector"])...)
+}
+
+func cronJobRow(cronJob *batchv1.CronJob, now time.Time) []any {
+	spec := &cronJob.Spec
+	lastSchedule := "<none>"
+	if t := cronJob.Status.LastScheduleTime; t != nil {
+		lastSchedule = age(*t, now)
+	}
+	names, images := containersAndImages(spec.JobTemplate.Spec.Template.Spec.Containers)
+	return []any{
+		cronJob.Name,
+		spec.Schedule,
+		ptr.Deref(spec.TimeZone, "<none>"),
+		suspendCell(spec.Suspend),
+		int64(len(cronJob.Status.Active)),
+		lastSchedule,
+		age(cronJob.CreationTimestamp, now),
+		names,
+		images,
+		metav1.FormatLabelSelector(spec.JobTemplate.Spec.Selector),
+	}
+}
+
+// suspendCell is text in a column of booleans, as clients have come to expect.
+func suspendCell(suspend *bool) string {
+	switch {
+	case suspend == nil:
+		return "<unset>"
+	case *suspend:
+		return "True"
+	}
+	return "False"
+}

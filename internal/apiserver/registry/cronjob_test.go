@@ -1,0 +1,225 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+type cronJobEdit func(*batchv1.CronJob)
+
+// createdCronJob is a CronJob as the server makes it from a user's manifest.
+func createdCronJob(edits ...cronJobEdit) *batchv1.CronJob {
+	cronJob := &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "default"},
+		Spec: batchv1.CronJobSpec{
+			Schedule:    "0 3 * * *",
+			JobTemplate: batchv1.JobTemplateSpec{Spec: jobManifest().Spec},
+		},
+	}
+	for _, edit := range edits {
+		edit(cronJob)
+	}
+	r := CronJob(Options{})
+	r.Default(cronJob)
+	r.PrepareForCreate(context.Background(), cronJob)
+	return cronJob
+}
+
+func cronSpec(edit func(*batchv1.CronJobSpec)) cronJobEdit {
+	return func(cronJob *batchv1.CronJob) { edit(&cronJob.Spec) }
+}
+
+func template(edits ...jobEdit) cronJobEdit {
+	return func(cronJob *batchv1.CronJob) {
+		job := &batchv1.Job{ObjectMeta: cronJob.Spec.JobTemplate.ObjectMeta, Spec: cronJob.Spec.JobTemplate.Spec}
+		for _, edit := range edits {
+			edit(job)
+		}
+		cronJob.Spec.JobTemplate = batchv1.JobTemplateSpec{ObjectMeta: job.ObjectMeta, Spec: job.Spec}
+	}
+}
+
+func schedule(text string) cronJobEdit {
+	return cronSpec(func(s *batchv1.CronJobSpec) { s.Schedule = text })
+}
+
+func zone(name string) cronJobEdit {
+	return cronSpec(func(s *batchv1.CronJobSpec) { s.TimeZone = &name })
+}
+
+func TestCronJobDefaults(t *testing.T) {
+	s := createdCronJob().Spec
+	if s.ConcurrencyPolicy != batchv1.AllowConcurrent || *s.Suspend || *s.SuccessfulJobsHistoryLimit != 3 || *s.FailedJobsHistoryLimit != 1 {
+		t.Errorf("got %s, %v, %d, %d; want Allow, false, 3, 1",
+			s.ConcurrencyPolicy, *s.Suspend, *s.SuccessfulJobsHistoryLimit, *s.FailedJobsHistoryLimit)
+	}
+	if s.JobTemplate.Spec.BackoffLimit != nil || s.JobTemplate.Spec.Parallelism != nil {
+		t.Error("the Jobs' defaults are set before there is a Job")
+	}
+	if s.JobTemplate.Spec.Template.Spec.DNSPolicy != corev1.DNSClusterFirst {
+		t.Errorf("the pod template has no defaults: DNS policy %q", s.JobTemplate.Spec.Template.Spec.DNSPolicy)
+	}
+}
+
+func TestCronJobCreate(t *testing.T) {
+	name := func(n int) cronJobEdit {
+		return func(cronJob *batchv1.CronJob) { cronJob.Name = strings.Repeat("a", n) }
+	}
+	concurrency := func(p batchv1.ConcurrencyPolicy) cronJobEdit {
+		return cronSpec(func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = p })
+	}
+	limits := func(succeeded, failed int32, deadline int64) cronJobEdit {
+		return cronSpec(func(s *batchv1.CronJobSpec) {
+			s.SuccessfulJobsHistoryLimit, s.FailedJobsHistoryLimit, s.StartingDeadlineSeconds = &succeeded, &failed, &deadline
+		})
+	}
+	for sentence, c := range map[string]struct {
+		edit cronJobEdit
+		want []string
+	}{
+		"a plain CronJob is accepted":               {func(*batchv1.CronJob) {}, nil},
+		"a name of 52 characters names Jobs of 63":  {name(52), nil},
+		"a name of 53 characters is too long":       {name(53), []string{"metadata.name Invalid"}},
+		"a schedule is needed":                      {schedule(""), []string{"spec.schedule Required"}},
+		"Forbid is a policy":                        {concurrency(batchv1.ForbidConcurrent), nil},
+		"Replace is a policy":                       {concurrency(batchv1.ReplaceConcurrent), nil},
+		"an unknown policy is refused":              {concurrency("Queue"), []string{"spec.concurrencyPolicy NotSupported"}},
+		"limits may be 0":                           {limits(0, 0, 0), nil},
+		"successfulJobsHistoryLimit may not be -1":  {limits(-1, 0, 0), []string{"spec.successfulJobsHistoryLimit Invalid"}},
+		"failedJobsHistoryLimit may not be -1":      {limits(0, -1, 0), []string{"spec.failedJobsHistoryLimit Invalid"}},
+		"startingDeadlineSeconds may not be -1":     {limits(0, 0, -1), []string{"spec.startingDeadlineSeconds Invalid"}},
+		"the Job's rules hold":                      {template(specEdit(func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](-1) })), []string{"spec.jobTemplate.spec.backoffLimit Invalid"}},
+		"the Job's pods come to an end":             {template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = "" })), []string{"spec.jobTemplate.spec.template.spec.restartPolicy Required"}},
+		"the Jobs do not share a selector":          {template(selecting("app", "x")), []string{"spec.jobTemplate.spec.selector Invalid"}},
+		"the Jobs do not select by hand":            {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(true) })), []string{"spec.jobTemplate.spec.manualSelector NotSupported"}},
+		"that they do not may be said":              {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(false) })), nil},
+		"the Job's annotations of the future wait":  {template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "x"} }), []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Forbidden"}},
+		"a time zone in the schedule is refused":    {schedule("TZ=UTC 0 3 * * *"), []string{"spec.schedule Invalid"}},
+		"a bare time zone in it is refused quietly": {schedule("TZ=UTC"), []string{"spec.schedule Invalid"}},
+		"TZ=0 in it is refused quietly":             {schedule("TZ=0"), []string{"spec.schedule Invalid"}},
+		"CRON_TZ in it is refused":                  {schedule("CRON_TZ=Asia/Tokyo @daily"), []string{"spec.schedule Invalid"}},
+		"a time zone goes beside the schedule":      {zone("Europe/Berlin"), nil},
+		"a time zone that is unknown is refused":    {zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
+		"both wrong are told of both":               {func(c *batchv1.CronJob) { zone("x y")(c); schedule("x")(c) }, []string{"spec.schedule Invalid", "spec.timeZone Invalid"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			wantErrors(t, CronJob(Options{}).Validate(context.Background(), createdCronJob(c.edit)), c.want...)
+		})
+	}
+}
+
+func TestCronJobUpdate(t *testing.T) {
+	long := func(cronJob *batchv1.CronJob) { cronJob.Name = strings.Repeat("a", 53) }
+	annotated := template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "x"} })
+	for sentence, c := range map[string]struct {
+		old, edit cronJobEdit
+		want      []string
+	}{
+		"nothing may change":                       {long, func(*batchv1.CronJob) {}, nil},
+		"the schedule may change":                  {long, schedule("@hourly"), nil},
+		"the schedule is checked":                  {long, schedule("hourly"), []string{"spec.schedule Invalid"}},
+		"the template may change":                  {long, template(onFailure), nil},
+		"the template is checked":                  {long, template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.Containers = nil })), []string{"spec.jobTemplate.spec.template.spec.containers Required"}},
+		"the rest of the Job is checked":           {long, template(failurePolicy(failOnExit())), []string{"spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values Invalid"}},
+		"a zone that has become unknown may stay":  {zone("Europe/Nowhere"), schedule("@hourly"), nil},
+		"a zone that comes must be known":          {long, zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
+		"the template's annotations may stay":      {annotated, schedule("@hourly"), nil},
+		"annotations of the future may still wait": {long, annotated, []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Forbidden"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			r := CronJob(Options{})
+			old := createdCronJob(c.old)
+			cronJob := old.DeepCopy()
+			c.edit(cronJob)
+			r.PrepareForUpdate(context.Background(), cronJob, old)
+			wantErrors(t, r.ValidateUpdate(context.Background(), cronJob, old), c.want...)
+		})
+	}
+}
+
+func TestCronJobGenerationAndStatus(t *testing.T) {
+	r := CronJob(Options{})
+	old := createdCronJob()
+	cronJob := old.DeepCopy()
+	schedule("@hourly")(cronJob)
+	cronJob.Status.LastScheduleTime = at(5)
+	r.PrepareForUpdate(context.Background(), cronJob, old)
+	if cronJob.Generation != 2 || cronJob.Status.LastScheduleTime != nil {
+		t.Errorf("generation %d, last run %v; want 2 and none", cronJob.Generation, cronJob.Status.LastScheduleTime)
+	}
+	ran := old.DeepCopy()
+	schedule("@hourly")(ran)
+	ran.Status.LastScheduleTime = at(5)
+	r.Status.PrepareForUpdate(context.Background(), ran, old)
+	if ran.Spec.Schedule != old.Spec.Schedule || ran.Status.LastScheduleTime == nil {
+		t.Errorf("schedule %q, last run %v; want the old one and the new time", ran.Spec.Schedule, ran.Status.LastScheduleTime)
+	}
+}
+
+func TestCronJobWarnings(t *testing.T) {
+	r := CronJob(Options{})
+	dotted := createdCronJob(func(cronJob *batchv1.CronJob) { cronJob.Name = "a.b" })
+	if got := r.WarningsOnCreate(context.Background(), dotted); len(got) != 1 {
+		t.Errorf("a name with dots brings %q, want one warning", got)
+	}
+	old := createdCronJob()
+	large := old.DeepCopy()
+	template(indexed(100_001, 10_001))(large)
+	r.PrepareForUpdate(context.Background(), large, old)
+	if got := r.WarningsOnUpdate(context.Background(), large, old); len(got) != 1 || !strings.Contains(got[0], "spec.jobTemplate.spec") {
+		t.Errorf("a large Job brings %q, want one warning of spec.jobTemplate.spec", got)
+	}
+	if got := r.WarningsOnUpdate(context.Background(), old, old); len(got) != 0 {
+		t.Errorf("nothing brings %q", got)
+	}
+}
+
+func TestCronJobRow(t *testing.T) {
+	columns := CronJob(Options{}).Columns
+	want := []string{"Name", "Schedule", "Timezone", "Suspend", "Active", "Last Schedule", "Age"}
+	if diff := cmp.Diff(want, columnNames(columns, 0)); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Containers", "Images", "Selector"}, columnNames(columns, 1)); diff != "" {
+		t.Errorf("wide columns (-want +got):\n%s", diff)
+	}
+	for sentence, c := range map[string]struct {
+		edit cronJobEdit
+		want []any
+	}{
+		"a new CronJob": {
+			func(*batchv1.CronJob) {}, []any{"nightly", "0 3 * * *", "<none>", "False", int64(0), "<none>", "50m"}},
+		"one that runs": {
+			func(c *batchv1.CronJob) {
+				c.Status.Active = make([]corev1.ObjectReference, 2)
+				c.Status.LastScheduleTime = at(2990)
+			},
+			[]any{"nightly", "0 3 * * *", "<none>", "False", int64(2), "10s", "50m"}},
+		"one elsewhere": {
+			zone("Asia/Tokyo"), []any{"nightly", "0 3 * * *", "Asia/Tokyo", "False", int64(0), "<none>", "50m"}},
+		"a suspended one": {
+			cronSpec(func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(true) }),
+			[]any{"nightly", "0 3 * * *", "<none>", "True", int64(0), "<none>", "50m"}},
+		"one that does not say": {
+			cronSpec(func(s *batchv1.CronJobSpec) { s.Suspend = nil }),
+			[]any{"nightly", "0 3 * * *", "<none>", "<unset>", int64(0), "<none>", "50m"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			cronJob := createdCronJob(func(c *batchv1.CronJob) { c.CreationTimestamp = *at(0) })
+			c.edit(cronJob)
+			want := append(slices.Clone(c.want), "main", "perl:5.34.0", "<none>")
+			if diff := cmp.Diff(want, CronJob(Options{}).Row(cronJob, time.Unix(3000, 0))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// jobSucceededField is the field label by which Jobs can be selected: its name is older than status.succeeded.
+const jobSucceededField = "status.successful"
+
+// Job describes batch/v1 Jobs.
+func Job(o Options) Resource {
+	return Resource{
+		Version:    batchv1.SchemeGroupVersion,
+		Kind:       "Job",
+		Plural:     "jobs",
+		Singular:   "job",
+		Categories: []string{"all"},
+		New:        func() runtime.Object { return &batchv1.Job{} },
+		NewList:    func() runtime.Object { return &batchv1.JobList{} },
+
+		Default: func(obj runtime.Object) { defaultJob(obj.(*batchv1.Job)) },
+		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
+			prepareJobForCreate(obj.(*batchv1.Job))
+		},
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateJobCreate(obj.(*batchv1.Job), o)
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnJobCreate(obj.(*batchv1.Job), o)
+		},
+		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+			prepareJobForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validateJobUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
+		},
+		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
+			return warnJobUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
+		},
+		Status: &StatusStrategy{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				obj.(*batchv1.Job).Spec = old.(*batchv1.Job).Spec
+			},
+			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+				return validateJobStatusUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
+			},
+		},
+		SelectableFields: func(obj runtime.Object) fields.Set {
+			succeeded := obj.(*batchv1.Job).Status.Succeeded
+			return fields.Set{jobSucceededField: strconv.Itoa(int(succeeded))}
+		},
+		SelectableFieldNames: []string{jobSucceededField},
+		// Clients that name no policy leave the pods behind: batch/v1 has always done so, and kubectl names one.
+		DefaultPropagation: metav1.DeletePropagationOrphan,
+		Columns:            jobColumns(),
+		Row:                func(obj runtime.Object, now time.Time) []any { return jobRow(obj.(*batchv1.Job), now) },
+	}
+}
+
+func prepareJobForCreate(job *batchv1.Job) {
+	job.Status = batchv1.JobStatus{}
+	job.Generation = 1
+	generateJobSelector(job)
+	labelJobAsItsPods(job)
+}
+
+func prepareJobForUpdate(job, old *batchv1.Job) {
+	job.Status = old.Status
+	labelJobAsItsPods(job)
+	if !equality.Semantic.DeepEqual(job.Spec, old.Spec) {
+		job.Generation = old.Generation + 1
+	}
+}
+
+// labelJobAsItsPods gives a Job without labels those of its pods. It comes after the selector's generation, so that
+// the generated labels are among them, as users see them on any cluster.
+func labelJobAsItsPods(job *batchv1.Job) {
+	if len(job.Labels) == 0 {
+		job.Labels = maps.Clone(job.Spec.Template.Labels)
+	}
+}

@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"math"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// defaultJobBackoffLimit is how many failed pods a Job survives when its author names no number.
+const defaultJobBackoffLimit = 6
+
+// defaultJob fills in what the author left out. manualSelector stays unset: nobody who reads the Job shall wonder
+// whether to write it.
+func defaultJob(job *batchv1.Job) {
+	spec := &job.Spec
+	defaultPodTemplateSpec(&spec.Template)
+	defaultPodFailurePolicy(spec.PodFailurePolicy)
+	defaultJobCounts(spec)
+	if spec.CompletionMode == nil {
+		spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
+	}
+	if spec.Suspend == nil {
+		spec.Suspend = ptr.To(false)
+	}
+	if spec.PodReplacementPolicy == nil {
+		spec.PodReplacementPolicy = ptr.To(defaultPodReplacementPolicy(spec))
+	}
+}
+
+// defaultJobCounts leaves completions unset beside a given parallelism: that is a work queue.
+func defaultJobCounts(spec *batchv1.JobSpec) {
+	if spec.Completions == nil && spec.Parallelism == nil {
+		spec.Completions = ptr.To[int32](1)
+	}
+	if spec.Parallelism == nil {
+		spec.Parallelism = ptr.To[int32](1)
+	}
+	if spec.BackoffLimit != nil {
+		return
+	}
+	spec.BackoffLimit = ptr.To[int32](defaultJobBackoffLimit)
+	if spec.BackoffLimitPerIndex != nil {
+		spec.BackoffLimit = ptr.To[int32](math.MaxInt32)
+	}
+}
+
+func defaultPodReplacementPolicy(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
+	// A failure policy judges terminal pods only, so their replacements have to wait for the verdict.
+	if spec.PodFailurePolicy != nil {
+		return batchv1.Failed
+	}
+	return batchv1.TerminatingOrFailed
+}
+
+func defaultPodFailurePolicy(policy *batchv1.PodFailurePolicy) {
+	if policy == nil {
+		return
+	}
+	for _, rule := range policy.Rules {
+		for i := range rule.OnPodConditions {
+			if rule.OnPodConditions[i].Status == "" {
+				rule.OnPodConditions[i].Status = corev1.ConditionTrue
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// The labels of a Job's pods. The second of each pair is from before labels had prefixes; tools still read it.
+var (
+	jobUIDLabels  = []string{batchv1.ControllerUidLabel, "controller-uid"}
+	jobNameLabels = []string{batchv1.JobNameLabel, "job-name"}
+)
+
+var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// generateJobSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
+// Labels that the author wrote stay; validation refuses those that contradict.
+func generateJobSelector(job *batchv1.Job) {
+	if ptr.Deref(job.Spec.ManualSelector, false) {
+		return
+	}
+	forgetOtherJob(job)
+	job.Spec.Template.Labels = setMissing(job.Spec.Template.Labels, generatedJobLabels(job))
+	if job.Spec.Selector == nil {
+		job.Spec.Selector = &metav1.LabelSelector{}
+	}
+	job.Spec.Selector.MatchLabels = setMissing(job.Spec.Selector.MatchLabels, map[string]string{
+		batchv1.ControllerUidLabel: string(job.UID),
+	})
+}
+
+func generatedJobLabels(job *batchv1.Job) map[string]string {
+	generated := map[string]string{}
+	for _, key := range jobUIDLabels {
+		generated[key] = string(job.UID)
+	}
+	for _, key := range jobNameLabels {
+		generated[key] = job.Name
+	}
+	return generated
+}
+
+// setMissing returns a map with all of have and what of more has other keys. It leaves its arguments alone.
+func setMissing(have, more map[string]string) map[string]string {
+	all := make(map[string]string, len(have)+len(more))
+	maps.Copy(all, more)
+	maps.Copy(all, have)
+	return all
+}
+
+// forgetOtherJob removes selector and labels that were generated for another Job, of which this one is a copy
+// (exported with `kubectl get -o yaml` and created again). The Job's own labels follow where they are the same copy.
+func forgetOtherJob(job *batchv1.Job) {
+	uid, found := otherJobUID(&job.Spec)
+	if !found {
+		return
+	}
+	podLabels := maps.Clone(job.Spec.Template.Labels)
+	for key, value := range generatedJobLabels(job) {
+		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
+			job.Labels[key] = value
+		}
+		delete(podLabels, key)
+	}
+	job.Spec.Template.Labels = podLabels
+	job.Spec.Selector = nil
+}
+
+// otherJobUID returns the UID for which selector and labels were generated. They count as generated exactly when
+//   - manualSelector is not true (the caller has seen to that),
+//   - the selector is absent or empty, or asks for nothing but one controller-uid label, prefixed or not, and
+//   - every controller-uid label in selector and template, at least one, holds one and the same value,
+//     and this value has the form of a UID.
+//
+// The job-name labels beside them then count as generated too, whatever they hold. Without a controller-uid nothing
+// does: a job-name alone may be the author's own, and is refused where it contradicts the Job's name.
+func otherJobUID(spec *batchv1.JobSpec) (string, bool) {
+	selected := map[string]string{}
+	if spec.Selector != nil {
+		selected = spec.Selector.MatchLabels
+		if len(spec.Selector.MatchExpressions) > 0 {
+			return "", false
+		}
+	}
+	uids := map[string]bool{}
+	keysSelected := 0
+	for _, key := range jobUIDLabels {
+		if uid, ok := selected[key]; ok {
+			uids[uid] = true
+			keysSelected++
+		}
+		if uid, ok := spec.Template.Labels[key]; ok {
+			uids[uid] = true
+		}
+	}
+	if len(uids) != 1 || keysSelected != len(selected) {
+		return "", false
+	}
+	for uid := range uids {
+		return uid, uidPattern.MatchString(uid)
+	}
+	return "", false
+}
+
+func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
+	selector := job.Spec.Selector
+	if selector == nil {
+		return field.ErrorList{field.Required(p.Child("selector"),
+			"a Job with manualSelector: true must have a selector that matches the labels of its template")}
+	}
+	errs := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, p.Child("selector"))
+	asked, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return errs
+	}
+	podLabels := job.Spec.Template.Labels
+	if !asked.Matches(labels.Set(podLabels)) {
+		errs = append(errs, field.Invalid(p.Child("template", "metadata", "labels"), podLabels,
+			"spec.selector does not match these labels of the pod template"))
+	}
+	if !ptr.Deref(job.Spec.ManualSelector, false) {
+		errs = append(errs, validateGeneratedSelector(job, asked, p)...)
+	}
+	return errs
+}
+
+// validateGeneratedSelector refuses what its author wrote where generation would have to overrule it: such a Job
+// could count another's pods as its own.
+func validateGeneratedSelector(job *batchv1.Job, asked labels.Selector, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if job.UID == "" {
+		errs = append(errs, field.Required(field.NewPath("metadata", "uid"), "the selector is generated from it"))
+	}
+	generated := generatedJobLabels(job)
+	labelsPath := p.Child("template", "metadata", "labels")
+	for _, key := range slices.Concat(jobUIDLabels, jobNameLabels) {
+		remedy := fmt.Sprintf("must be %q: leave this label out, it is generated for every Job", generated[key])
+		switch value, ok := job.Spec.Template.Labels[key]; {
+		case !ok:
+			errs = append(errs, field.Required(labelsPath.Key(key), remedy))
+		case value != generated[key]:
+			errs = append(errs, field.Invalid(labelsPath.Key(key), value, remedy))
+		}
+	}
+	if !asked.Matches(labels.Set(generated)) {
+		errs = append(errs, field.Invalid(p.Child("selector"), job.Spec.Selector,
+			"the selector is generated: leave it out, or set spec.manualSelector to true if this Job shall select "+
+				"pods by labels of your own that no other Job's pods carry"))
+	}
+	return errs
+}

@@ -1,0 +1,64 @@
+package registry
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+var jobStatusTimeRules = []jobStatusRule{
+	startStaysUnlessSuspended,
+	finishedHasStarted,
+	completionTimeStays,
+	completionTimeOnlyWhenComplete,
+	completeHasCompletionTime,
+	completionAfterStart,
+}
+
+// startStaysUnlessSuspended: the active deadline counts from the start, so only a suspension stops its clock.
+func startStaysUnlessSuspended(c jobStatusChange, p *field.Path) *field.Error {
+	if c.was.StartTime == nil || !c.startChanged() || ptr.Deref(c.spec.Suspend, false) {
+		return nil
+	}
+	return field.Required(p.Child("startTime"), "must neither change nor go while the Job is not suspended")
+}
+
+func finishedHasStarted(c jobStatusChange, p *field.Path) *field.Error {
+	changed := c.finishedChanged() || c.startChanged()
+	if !changed || !c.finished() || c.now.StartTime != nil {
+		return nil
+	}
+	return field.Required(p.Child("startTime"), "a Job that has finished has started")
+}
+
+// completionTimeStays lets the time go while the Job is not complete; afterwards another rule asks for it.
+func completionTimeStays(c jobStatusChange, p *field.Path) *field.Error {
+	if c.now.CompletionTime == nil || c.was.CompletionTime == nil || !c.completionChanged() {
+		return nil
+	}
+	return field.Invalid(p.Child("completionTime"), c.now.CompletionTime, "must not change once it is set")
+}
+
+func completionTimeOnlyWhenComplete(c jobStatusChange, p *field.Path) *field.Error {
+	changed := c.turns(batchv1.JobComplete) || c.completionChanged()
+	if !changed || c.now.CompletionTime == nil || c.has(batchv1.JobComplete) {
+		return nil
+	}
+	return field.Invalid(p.Child("completionTime"), c.now.CompletionTime, "must not be set unless Complete is True")
+}
+
+func completeHasCompletionTime(c jobStatusChange, p *field.Path) *field.Error {
+	changed := c.turns(batchv1.JobComplete) || c.completionChanged()
+	if !changed || c.now.CompletionTime != nil || !c.has(batchv1.JobComplete) {
+		return nil
+	}
+	return field.Required(p.Child("completionTime"), "must be set when Complete is True")
+}
+
+func completionAfterStart(c jobStatusChange, p *field.Path) *field.Error {
+	changed := c.startChanged() || c.completionChanged()
+	if !changed || c.now.StartTime == nil || c.now.CompletionTime == nil || !c.now.CompletionTime.Before(c.now.StartTime) {
+		return nil
+	}
+	return field.Invalid(p.Child("completionTime"), c.now.CompletionTime, "must not be before startTime")
+}

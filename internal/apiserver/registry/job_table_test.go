@@ -1,0 +1,138 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func columnNames(columns []metav1.TableColumnDefinition, wide int32) []string {
+	var names []string
+	for _, c := range columns {
+		if c.Priority == wide {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func TestJobColumns(t *testing.T) {
+	columns := Job(Options{}).Columns
+	if diff := cmp.Diff([]string{"Name", "Status", "Completions", "Duration", "Age"}, columnNames(columns, 0)); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"Containers", "Images", "Selector"}, columnNames(columns, 1)); diff != "" {
+		t.Errorf("wide columns (-want +got):\n%s", diff)
+	}
+	for _, c := range columns {
+		if c.Description == "" {
+			t.Errorf("column %s has no description", c.Name)
+		}
+	}
+}
+
+func TestJobRow(t *testing.T) {
+	counts := func(succeeded int32) jobEdit {
+		return func(job *batchv1.Job) { job.Status.Succeeded = succeeded }
+	}
+	queue := func(parallelism int32) jobEdit {
+		return specEdit(func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = nil, &parallelism })
+	}
+	with := func(status ...statusEdit) jobEdit {
+		return func(job *batchv1.Job) {
+			for _, edit := range status {
+				edit(&job.Status)
+			}
+		}
+	}
+	deleted := func(job *batchv1.Job) { job.DeletionTimestamp = at(3000) }
+	for sentence, c := range map[string]struct {
+		edits []jobEdit
+		want  []any
+	}{
+		"a new Job":                           {nil, []any{"pi", "Running", "0/1", "", "50m"}},
+		"a Job that runs":                     {edits(with(started)), []any{"pi", "Running", "0/1", "33m", "50m"}},
+		"a complete Job":                      {edits(with(complete...), counts(1)), []any{"pi", "Complete", "1/1", "16m", "50m"}},
+		"a failed Job":                        {edits(with(failed...)), []any{"pi", "Failed", "0/1", "33m", "50m"}},
+		"a complete Job that is deleted":      {edits(with(complete...), deleted), []any{"pi", "Complete", "0/1", "16m", "50m"}},
+		"a Job that is deleted":               {edits(with(met), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
+		"a suspended Job":                     {edits(with(is(batchv1.JobSuspended))), []any{"pi", "Suspended", "0/1", "", "50m"}},
+		"a resumed Job":                       {edits(with(isNot(batchv1.JobSuspended))), []any{"pi", "Running", "0/1", "", "50m"}},
+		"a Job about to fail":                 {edits(with(target)), []any{"pi", "FailureTarget", "0/1", "", "50m"}},
+		"a Job about to be complete":          {edits(with(met)), []any{"pi", "SuccessCriteriaMet", "0/1", "", "50m"}},
+		"a work queue of one":                 {edits(queue(1)), []any{"pi", "Running", "0/1", "", "50m"}},
+		"a work queue of many":                {edits(queue(3), counts(2)), []any{"pi", "Running", "2/1 of 3", "", "50m"}},
+		"a Job whose creation is not known":   {edits(func(job *batchv1.Job) { job.CreationTimestamp = metav1.Time{} }), []any{"pi", "Running", "0/1", "", "<unknown>"}},
+		"a Job that is suspended and deleted": {edits(with(is(batchv1.JobSuspended)), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			job := editedJob(createdJob(), append(edits(func(job *batchv1.Job) { job.CreationTimestamp = *at(0) }), c.edits...)...)
+			want := append(slices.Clone(c.want), "main", "perl:5.34.0", "batch.kubernetes.io/controller-uid="+testJobUID)
+			if diff := cmp.Diff(want, Job(Options{}).Row(job, time.Unix(3000, 0))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJobRowHasACellForEachColumn(t *testing.T) {
+	for _, r := range []Resource{Job(Options{}), CronJob(Options{})} {
+		if got, want := len(r.Row(r.New(), time.Unix(0, 0))), len(r.Columns); got != want {
+			t.Errorf("%s: %d cells for %d columns", r.Kind, got, want)
+		}
+	}
+}
+
+func TestJobIsSelectableByItsSuccesses(t *testing.T) {
+	r := Job(Options{})
+	job := editedJob(createdJob(), func(job *batchv1.Job) { job.Status.Succeeded = 12 })
+	got := r.SelectableFields(job)
+	if diff := cmp.Diff(map[string]string{"status.successful": "12"}, map[string]string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"status.successful"}, r.SelectableFieldNames); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestJobWarnings(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		edits []jobEdit
+		want  int
+	}{
+		"a plain Job is nothing to warn of":            {nil, 0},
+		"a name with dots makes odd host names":        {edits(named("a.b")), 1},
+		"100,001 completions of 10,001 pods may be":    {edits(indexed(100_001, 10_001)), 1},
+		"100,000 completions are no matter":            {edits(indexed(100_000, 10_001)), 0},
+		"10,000 pods are no matter":                    {edits(indexed(100_001, 10_000)), 0},
+		"a limit per index wants pods that fail":       {edits(indexed(2, 1), onFailure, specEdit(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })), 1},
+		"a limit per index of failing pods is no harm": {edits(indexed(2, 1), specEdit(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })), 0},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := Job(Options{}).WarningsOnCreate(context.Background(), createdJob(c.edits...)); len(got) != c.want {
+				t.Errorf("%d warnings, want %d: %q", len(got), c.want, got)
+			}
+		})
+	}
+}
+
+func TestJobWarnsOnUpdatesOfTheSpecOnly(t *testing.T) {
+	r := Job(Options{})
+	old := createdJob(indexed(100_001, 10_001))
+	labelled := editedJob(old, func(job *batchv1.Job) { job.Labels["a"] = "b" })
+	r.PrepareForUpdate(context.Background(), labelled, old)
+	if got := r.WarningsOnUpdate(context.Background(), labelled, old); len(got) != 0 {
+		t.Errorf("a label brings %q", got)
+	}
+	held := editedJob(old, suspended)
+	r.PrepareForUpdate(context.Background(), held, old)
+	if got := r.WarningsOnUpdate(context.Background(), held, old); len(got) != 1 {
+		t.Errorf("a suspension brings %q, want one warning", got)
+	}
+}
