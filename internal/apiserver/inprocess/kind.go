@@ -56,6 +56,12 @@ func (k *kind) delete(ctx context.Context, obj client.Object, opts client.Delete
 	if uid != "" {
 		options.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
+	if version := obj.GetResourceVersion(); opts.Unchanged && version != "" {
+		if options.Preconditions == nil {
+			options.Preconditions = &metav1.Preconditions{}
+		}
+		options.Preconditions.ResourceVersion = &version
+	}
 	if opts.Propagation != "" {
 		options.PropagationPolicy = &opts.Propagation
 	}
