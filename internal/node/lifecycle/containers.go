@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -39,7 +38,7 @@ func (p *plan) containerStatus(u unit) corev1.ContainerStatus {
 	s.ContainerID = ContainerID(p.Host.Runtime, u.Last.ID)
 	switch {
 	case running:
-		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(u.Last.StartedAt)}
+		s.State.Running = &corev1.ContainerStateRunning{StartedAt: stamp(u.Last.StartedAt)}
 	case p.waitsToRestart(u):
 		s.State.Waiting = p.restartWaiting(u)
 		s.LastTerminationState.Terminated = p.terminated(u.Last)
@@ -104,8 +103,8 @@ func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
 		ExitCode:    s.ExitCode,
 		Signal:      s.Signal,
 		Message:     s.TerminationMessage,
-		StartedAt:   metav1.NewTime(s.StartedAt),
-		FinishedAt:  metav1.NewTime(s.FinishedAt),
+		StartedAt:   stamp(s.StartedAt),
+		FinishedAt:  stamp(s.FinishedAt),
 		ContainerID: ContainerID(p.Host.Runtime, s.ID),
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Merge returns the status to write where decided is what Decide reported and stored is what the API server has.
@@ -43,7 +42,7 @@ func Unplaced(stored corev1.PodStatus, generation int64, message string, now tim
 func mergeConditions(stored, ours []corev1.PodCondition, now time.Time) []corev1.PodCondition {
 	merged := make([]corev1.PodCondition, 0, len(stored)+len(ours))
 	for _, c := range ours {
-		c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
+		c.LastTransitionTime = stamp(now)
 		if old := find(stored, c.Type); old != nil && old.Status == c.Status && !old.LastTransitionTime.IsZero() {
 			c.LastTransitionTime = old.LastTransitionTime
 		}

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubectl/pkg/util/qos"
@@ -18,7 +20,8 @@ func (p *plan) report() {
 		s.Reason, s.Message = p.end.reason, p.end.message
 	}
 	if !p.StartTime.IsZero() {
-		s.StartTime = &metav1.Time{Time: p.StartTime}
+		start := stamp(p.StartTime)
+		s.StartTime = &start
 		s.HostIP, s.PodIP = p.Host.IP, p.Host.IP
 		s.HostIPs = []corev1.HostIP{{IP: p.Host.IP}}
 		s.PodIPs = []corev1.PodIP{{IP: p.Host.IP}}
@@ -34,6 +37,9 @@ func (p *plan) report() {
 	s.Phase = p.phase()
 	s.Conditions = p.conditions()
 }
+
+// stamp is a time as the API keeps it, so that what is stored compares equal to what is reported.
+func stamp(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }
 
 func (p *plan) phase() corev1.PodPhase {
 	if p.Ended {

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -37,7 +38,8 @@ func (r *reader) Close() error {
 }
 
 func stream(ctx context.Context, path string, ended <-chan struct{}, opts Options, w io.Writer) error {
-	out := &printer{w: w, opts: opts, left: opts.Limit, midLine: map[string]bool{}}
+	buffer := bufio.NewWriterSize(w, 32<<10)
+	out := &printer{w: buffer, opts: opts, left: opts.Limit, midLine: map[string]bool{}}
 	if opts.Tail >= 0 {
 		lines, err := count(path, opts)
 		if err != nil {
@@ -50,14 +52,13 @@ func stream(ctx context.Context, path string, ended <-chan struct{}, opts Option
 	for {
 		// Asked before reading: what was written until the end is read in this round.
 		last := !opts.Follow || isClosed(ended)
-		if err := drain(ctx, c, out); err != nil {
-			if errors.Is(err, errFull) {
-				return nil
-			}
+		err := drain(ctx, c, out)
+		full := errors.Is(err, errFull)
+		if err != nil && !full {
 			return err
 		}
-		if last {
-			return nil
+		if err := buffer.Flush(); err != nil || last || full {
+			return err
 		}
 		if err := wait(ctx, ended); err != nil {
 			return err

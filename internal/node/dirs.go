@@ -1,0 +1,65 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The node's folder:
+//
+//	pods/<uid>/volumes/<name>                           until the pod has ended
+//	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until the pod is deleted
+
+func (n *Node) logDir(namespace, name string, uid types.UID) string {
+	return filepath.Join(n.Dir, "logs", namespace+"_"+name+"_"+string(uid))
+}
+
+func (n *Node) logPath(api *corev1.Pod, container string, attempt int32) string {
+	return filepath.Join(n.logDir(api.Namespace, api.Name, api.UID), container, fmt.Sprintf("%d.log", attempt))
+}
+
+// sweepDirs removes what pods that are gone have left, from a time when the node did not see them go.
+func (n *Node) sweepDirs() error {
+	living := map[string]bool{}
+	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
+		living[string(obj.(*corev1.Pod).UID)] = true
+	}
+	for _, kind := range []string{"pods", "logs"} {
+		entries, err := os.ReadDir(filepath.Join(n.Dir, kind))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("node: look for left-over folders: %w", err)
+		}
+		for _, e := range entries {
+			uid := e.Name()[strings.LastIndexByte(e.Name(), '_')+1:]
+			if !living[uid] && n.pods.get(types.UID(uid)) == nil {
+				n.trash.Add(filepath.Join(n.Dir, kind, e.Name()))
+			}
+		}
+	}
+	return nil
+}
+
+// sweepTrash removes folders, aside from everything else: a pod may leave many files.
+func (n *Node) sweepTrash() {
+	for {
+		dir, down := n.trash.Get()
+		if down {
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			slog.Warn("remove what a pod left", "error", err)
+		}
+		n.trash.Done(dir)
+	}
+}

@@ -1,0 +1,20 @@
+// Package node runs the pods of the API server on this machine.
+//
+// There is no scheduler: the node takes every pod that is bound to it or to no node, gives it its share of CPU and
+// memory (package resources), lets its life be decided (package lifecycle) and carries the decisions out through a
+// runtime (package runtime).
+//
+//	informer ─── pods ──┐                         ┌── start, stop ──▶ runtime
+//	runtime ── exits ───┼──▶ queue ──▶ sync(pod) ─┼── status ───────▶ API server
+//	alarms ── timers ───┘    of UIDs   decide     └── wake me at ───▶ alarms
+//
+// A pod has one entry in memory and no goroutine of its own. One worker at a time looks at it.
+//
+// Few writes. A pod that ends within a moment (reportAfter) gets one write: node name, start time and final status
+// together. Only a pod that lives longer is reported Running, and only then is there an event that tells so.
+//
+// Never two copies. Before any pod is looked at, the runtime tells which attempts it knows. An attempt is started
+// under a number that is used once, and the runtime runs a number once. A pod's entry stays until the informer has
+// shown that its end is stored, so a late event cannot make the pod look new. Results stay with the runtime until
+// they are stored.
+package node

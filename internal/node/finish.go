@@ -1,0 +1,92 @@
+package node
+
+import (
+	"context"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// abandonedGrace is what the containers of a pod get that vanished from the API server after it was bound.
+const abandonedGrace = 2 * time.Second
+
+// finish deals with a pod that is over as far as the API server is concerned: its final status is stored, or it is
+// gone. What still runs is ended, then nothing of the pod is left but its logs.
+func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
+	n.free(p)
+	if running := p.running(); len(running) > 0 {
+		n.abandon(ctx, p, api)
+		return
+	}
+	if !gone && awaitsRemoval(api) && !n.remove(ctx, p, api) {
+		return
+	}
+	if !p.cleaned && !n.clean(ctx, p) {
+		return
+	}
+	p.mu.Lock()
+	over := p.absent || p.endSeen
+	p.mu.Unlock()
+	if over {
+		n.alarms.set(p.uid, time.Time{})
+		n.uses.remove(api)
+		n.pods.drop(p.uid)
+	}
+}
+
+// abandon stops what runs. A pod that was not bound yet could not be deleted gracefully, so it gets its grace here.
+func (n *Node) abandon(ctx context.Context, p *pod, api *corev1.Pod) {
+	grace := abandonedGrace
+	if api != nil && api.Spec.NodeName == "" && api.Spec.TerminationGracePeriodSeconds != nil {
+		grace = time.Duration(*api.Spec.TerminationGracePeriodSeconds) * time.Second
+	}
+	for _, h := range p.running() {
+		if !h.StopBy.IsZero() {
+			continue
+		}
+		if err := n.Runtime.Stop(ctx, h.Last.ID, grace); err != nil {
+			n.log(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
+			n.alarms.set(p.uid, now().Add(retryAfter))
+			continue
+		}
+		p.stopping(h.Last.Container, now().Add(grace))
+	}
+}
+
+// remove completes the deletion of a pod that has ended.
+func (n *Node) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
+	at := int64(0)
+	err := n.Client.Pods().Delete(ctx, api, client.DeleteOptions{GracePeriodSeconds: &at})
+	if err == nil || apierrors.IsNotFound(err) {
+		p.failures = 0
+		return true
+	}
+	n.log(ctx, "delete pod", err, "pod", api.Namespace+"/"+api.Name)
+	p.failures++
+	n.alarms.set(p.uid, p.retryTime())
+	return false
+}
+
+// clean has runtime and disk forget the pod. Its results are stored, or nobody wants them.
+func (n *Node) clean(ctx context.Context, p *pod) bool {
+	if ids := p.attempts(); len(ids) > 0 {
+		err := n.Runtime.RemovePod(ctx, p.uid)
+		if err == nil {
+			err = n.Runtime.Forget(ctx, ids...)
+		}
+		if err != nil {
+			n.log(ctx, "clean up after pod", err, "pod", p.uid)
+			n.alarms.set(p.uid, now().Add(retryAfter))
+			return false
+		}
+	}
+	if err := os.RemoveAll(n.podDir(p.uid)); err != nil {
+		n.log(ctx, "remove the volumes of a pod", err, "pod", p.uid)
+	}
+	p.cleaned = true
+	return true
+}

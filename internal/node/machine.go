@@ -1,0 +1,136 @@
+package node
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// defaultPods is how many pods run side by side where nobody says. Pods are processes here, so twice what a
+// kubelet takes is no load by itself; what the pods do is bounded by their requests.
+const defaultPods = 250
+
+// nameFor returns the node's name and keeps it in dir: pods stay bound to it when the machine's host name changes.
+func nameFor(given, dir string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	file := filepath.Join(dir, "node-name")
+	kept, err := os.ReadFile(file)
+	if err == nil && len(strings.TrimSpace(string(kept))) > 0 {
+		return strings.TrimSpace(string(kept)), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("node: read its name: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	name := dnsName(host)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("node: make its folder: %w", err)
+	}
+	if err := renameio.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("node: keep its name: %w", err)
+	}
+	return name, nil
+}
+
+// dnsName makes a host name fit for the name of an object.
+func dnsName(host string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(host) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	name := strings.Trim(b.String(), "-.")
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return "localhost"
+	}
+	return name
+}
+
+// allocatableFor completes what was given by what the machine has.
+func allocatableFor(given corev1.ResourceList) (corev1.ResourceList, error) {
+	list := corev1.ResourceList{}
+	for name, value := range given {
+		switch name {
+		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods:
+			list[name] = value
+		default:
+			return nil, fmt.Errorf("node: allocatable resource %q is not known; use cpu, memory and pods", name)
+		}
+	}
+	if _, ok := list[corev1.ResourceMemory]; !ok {
+		memory, err := memoryBytes()
+		if err != nil {
+			return nil, fmt.Errorf("node: cannot tell how much memory the machine has, set the allocatable memory: %w", err)
+		}
+		list[corev1.ResourceMemory] = *resource.NewQuantity(memory, resource.BinarySI)
+	}
+	if _, ok := list[corev1.ResourceCPU]; !ok {
+		list[corev1.ResourceCPU] = *resource.NewQuantity(int64(goruntime.NumCPU()), resource.DecimalSI)
+	}
+	if _, ok := list[corev1.ResourcePods]; !ok {
+		list[corev1.ResourcePods] = *resource.NewQuantity(defaultPods, resource.DecimalSI)
+	}
+	return list, nil
+}
+
+func memoryBytes() (int64, error) {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 3 && fields[0] == "MemTotal:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.Join(lines.Err(), errors.New("/proc/meminfo has no MemTotal"))
+}
+
+// address is the machine's own, by which its pods are reached; the loopback where there is no other.
+func address() string {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return "127.0.0.1"
+	}
+	var other string
+	for _, a := range addresses {
+		network, ok := a.(*net.IPNet)
+		if !ok || !network.IP.IsGlobalUnicast() {
+			continue
+		}
+		if network.IP.To4() != nil {
+			return network.IP.String()
+		}
+		if other == "" {
+			other = network.IP.String()
+		}
+	}
+	if other != "" {
+		return other
+	}
+	return "127.0.0.1"
+}

@@ -1,0 +1,141 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/config"
+	"github.com/stint-dev/stint/internal/node/downward"
+	"github.com/stint-dev/stint/internal/node/env"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/volumes"
+)
+
+// Config is what a node needs.
+type Config struct {
+	// Name of the node; empty is the name it had before, or else the machine's host name.
+	Name   string
+	Client client.Interface
+	// Runtime runs the containers. It stays the caller's to close.
+	Runtime runtime.Runtime
+	// Dir holds the pods' volumes and logs.
+	Dir string
+	// Allocatable bounds what pods may request together: cpu, memory, pods. What it leaves out is the machine's.
+	Allocatable corev1.ResourceList
+	// Recorder takes events; nil drops them.
+	Recorder record.EventRecorder
+	// Version is reported as the node's.
+	Version string
+	// Environ is the environment of which containers get a small part; nil is this process's. See package env.
+	Environ []string
+	// Workers is how many pods are looked at side by side; 0 is 32. Most of a worker's time is waiting for the
+	// runtime and the store.
+	Workers int
+}
+
+// Node runs pods.
+type Node struct {
+	Config
+	name        string
+	allocatable corev1.ResourceList
+	address     string
+	isolation   runtime.Info
+
+	queue  workqueue.TypedInterface[types.UID]
+	trash  workqueue.TypedInterface[string]
+	alarms *alarms
+	pods   pods
+	placer *placer
+	uses   uses
+	env    env.Resolver
+	vols   volumes.Maker
+	synced []cache.InformerSynced
+}
+
+// New prepares a node. Its event handlers are in place when New returns, so the informers may be started then.
+func New(c Config) (*Node, error) {
+	if c.Client == nil || c.Runtime == nil || c.Dir == "" {
+		return nil, errors.New("node: Client, Runtime and Dir must be set")
+	}
+	if c.Recorder == nil {
+		c.Recorder = silent{}
+	}
+	if c.Environ == nil {
+		c.Environ = os.Environ()
+	}
+	if c.Workers == 0 {
+		c.Workers = 32
+	}
+	name, err := nameFor(c.Name, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	allocatable, err := allocatableFor(c.Allocatable)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{
+		Config:      c,
+		name:        name,
+		allocatable: allocatable,
+		address:     address(),
+		isolation:   c.Runtime.Info(),
+		queue:       workqueue.NewTyped[types.UID](),
+		trash:       workqueue.NewTyped[string](),
+		pods:        pods{byUID: map[types.UID]*pod{}},
+		placer:      newPlacer(allocatable),
+	}
+	n.alarms = newAlarms(n.queue.Add)
+	facts := downward.Facts{NodeName: n.name, IP: n.address, Allocatable: n.allocatable}
+	configs := config.Reader{Client: c.Client}
+	n.env = env.Resolver{Configs: configs, Facts: facts, Base: env.Base(c.Environ)}
+	n.vols = volumes.Maker{Configs: configs, Facts: facts}
+	return n, n.watch()
+}
+
+// Name is the name of the node's object.
+func (n *Node) Name() string { return n.name }
+
+func (n *Node) watch() error {
+	for _, w := range []struct {
+		what     string
+		informer cache.SharedIndexInformer
+		handler  cache.ResourceEventHandler
+	}{
+		{"pods", n.Client.Pods().Informer(), n.podHandler()},
+		{"configmaps", n.Client.ConfigMaps().Informer(), n.useHandler(false)},
+		{"secrets", n.Client.Secrets().Informer(), n.useHandler(true)},
+	} {
+		registration, err := w.informer.AddEventHandler(w.handler)
+		if err != nil {
+			return fmt.Errorf("node: watch %s: %w", w.what, err)
+		}
+		n.synced = append(n.synced, registration.HasSynced)
+	}
+	return nil
+}
+
+func (n *Node) host() lifecycle.Host {
+	return lifecycle.Host{IP: n.address, Runtime: n.isolation.Name}
+}
+
+func (n *Node) log(ctx context.Context, what string, err error, attributes ...any) {
+	if ctx.Err() == nil {
+		slog.WarnContext(ctx, what, append(attributes, "error", err)...)
+	}
+}
+
+// now is the one place where the node asks the clock for its decisions.
+func now() time.Time { return time.Now() }

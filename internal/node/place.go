@@ -1,0 +1,91 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/resources"
+)
+
+// placer guards the queue for the machine's resources.
+type placer struct {
+	mu    sync.Mutex
+	queue *resources.Queue
+}
+
+func newPlacer(allocatable corev1.ResourceList) *placer {
+	return &placer{queue: resources.NewQueue(resources.RequestFrom(allocatable))}
+}
+
+// wait lets the pod wait for its share and returns the pods that get theirs now.
+func (p *placer) wait(pod *corev1.Pod) []types.UID {
+	request := resources.RequestOf(pod)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue.Wait(pod.UID, request, pod.CreationTimestamp.Time)
+	return p.queue.Place()
+}
+
+// hold is for a pod that runs already.
+func (p *placer) hold(pod *corev1.Pod) {
+	request := resources.RequestOf(pod)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue.Hold(pod.UID, request)
+}
+
+// release gives the pod's share back and returns the pods that get theirs now.
+func (p *placer) release(uid types.UID) []types.UID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queue.Release(uid)
+	return p.queue.Place()
+}
+
+func (p *placer) holds(uid types.UID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queue.Holds(uid)
+}
+
+func (p *placer) explain(uid types.UID) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queue.Explain(uid)
+}
+
+// place tries to give the pod its share and tells whether it has it.
+func (n *Node) place(p *pod, api *corev1.Pod) bool {
+	if n.placer.holds(p.uid) {
+		return true
+	}
+	if p.startTime.IsZero() && (len(api.Spec.SchedulingGates) > 0 || api.DeletionTimestamp != nil) {
+		n.free(p)
+		return false
+	}
+	if !p.startTime.IsZero() {
+		n.placer.hold(api)
+		return true
+	}
+	n.wakeAll(n.placer.wait(api))
+	return n.placer.holds(p.uid)
+}
+
+// free gives the pod's share, or its place in the queue, to others.
+func (n *Node) free(p *pod) { n.wakeAll(n.placer.release(p.uid)) }
+
+func (n *Node) wakeAll(uids []types.UID) {
+	for _, uid := range uids {
+		n.queue.Add(uid)
+	}
+}
+
+// takeStart sets the time from which the pod's deadline counts.
+func (p *pod) takeStart(now time.Time) {
+	if p.startTime.IsZero() {
+		p.startTime = now
+	}
+}

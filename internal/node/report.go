@@ -1,0 +1,129 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+)
+
+const (
+	// reportAfter is how long a change waits for others before it is written. Most pods of large Jobs have ended by
+	// then, and what they went through takes one write; for people it is at once.
+	reportAfter = 100 * time.Millisecond
+	// reportWaitingAfter is how long a pod waits for resources before its status tells so.
+	reportWaitingAfter = time.Second
+)
+
+// report writes the status of a pod that lives, once it has been out of date for a moment, and sets the pod's alarm.
+func (n *Node) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.Decision, t time.Time) {
+	wake := d.Wake
+	if equality.Semantic.DeepEqual(lifecycle.Merge(api.Status, d.Status, t), api.Status) {
+		p.changedAt = time.Time{}
+		n.alarms.set(p.uid, wake)
+		return
+	}
+	if p.changedAt.IsZero() {
+		p.changedAt = t
+	}
+	due := p.changedAt.Add(reportAfter)
+	if !t.Before(due) {
+		if n.write(ctx, p, api, n.bind(d.Status)) {
+			p.changedAt = time.Time{}
+			n.announceStarted(p, api)
+		}
+		due = p.retryTime()
+	}
+	n.alarms.set(p.uid, earlier(wake, due))
+}
+
+// reportWaiting tells, once, what a pod waits for.
+func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
+	message := n.placer.explain(p.uid)
+	if message == "" || toldToWait(api) {
+		return
+	}
+	if p.waitingSince.IsZero() {
+		p.waitingSince = t
+	}
+	due := p.waitingSince.Add(reportWaitingAfter)
+	if !t.Before(due) {
+		told := n.write(ctx, p, api, func(pod *corev1.Pod) {
+			pod.Status = lifecycle.Unplaced(pod.Status, pod.Generation, message, t)
+		})
+		if told {
+			n.Recorder.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
+		}
+		due = p.retryTime()
+	}
+	n.alarms.set(p.uid, due)
+}
+
+func toldToWait(api *corev1.Pod) bool {
+	for _, c := range api.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return false
+}
+
+// reportEnd writes the final status. It tells whether to go on with the pod at once.
+func (n *Node) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, final corev1.PodStatus) bool {
+	if n.write(ctx, p, api, n.bind(final)) {
+		return true
+	}
+	if p.missing {
+		return true
+	}
+	n.alarms.set(p.uid, p.retryTime())
+	return false
+}
+
+// bind returns a change that sets the status and, where the pod is bound to no node, binds it to this one.
+func (n *Node) bind(status corev1.PodStatus) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		if pod.Spec.NodeName == "" {
+			pod.Spec.NodeName = n.name
+		}
+		pod.Status = lifecycle.Merge(pod.Status, status, now())
+	}
+}
+
+// write changes the pod's status in the API server.
+func (n *Node) write(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
+	written, err := n.Client.Pods().ModifyStatus(ctx, api, change)
+	switch {
+	case err == nil:
+		p.see(written)
+		p.failures = 0
+		return true
+	case apierrors.IsNotFound(err):
+		p.mu.Lock()
+		p.missing = true
+		p.mu.Unlock()
+		return false
+	}
+	n.log(ctx, "write pod status", err, "pod", api.Namespace+"/"+api.Name)
+	p.failures++
+	return false
+}
+
+// retryTime is when to write again; zero if the last write succeeded.
+func (p *pod) retryTime() time.Time {
+	if p.failures == 0 {
+		return time.Time{}
+	}
+	return now().Add(growing(p.failures - 1))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

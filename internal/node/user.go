@@ -1,0 +1,105 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// userFor returns whom the container runs as; nil is whoever runs the server.
+func (n *Node) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, error) {
+	uid, gid, nonRoot := identity(api, c)
+	if nonRoot && (uid == nil && os.Getuid() == 0 || uid != nil && *uid == 0) {
+		return nil, errors.New("runAsNonRoot is set but the container would run as root; set runAsUser")
+	}
+	groups := groupsOf(api)
+	if uid == nil && gid == nil && len(groups) == 0 {
+		return nil, nil
+	}
+	u := &runtime.User{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Groups: groups}
+	if uid != nil {
+		u.UID, u.GID = uint32(*uid), primaryGroup(*uid)
+	}
+	if gid != nil {
+		u.GID = uint32(*gid)
+	}
+	if !n.isolation.CanSetUser {
+		// What is so anyway needs no right to set it.
+		return nil, nil
+	}
+	return u, nil
+}
+
+// identity reads the container's security context over the pod's.
+func identity(api *corev1.Pod, c *corev1.Container) (uid, gid *int64, nonRoot bool) {
+	var runAsNonRoot *bool
+	if s := api.Spec.SecurityContext; s != nil {
+		uid, gid, runAsNonRoot = s.RunAsUser, s.RunAsGroup, s.RunAsNonRoot
+	}
+	if s := c.SecurityContext; s != nil {
+		uid, gid, runAsNonRoot = either(s.RunAsUser, uid), either(s.RunAsGroup, gid), either(s.RunAsNonRoot, runAsNonRoot)
+	}
+	return uid, gid, runAsNonRoot != nil && *runAsNonRoot
+}
+
+func either[T any](first, second *T) *T {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+func groupsOf(api *corev1.Pod) []uint32 {
+	s := api.Spec.SecurityContext
+	if s == nil {
+		return nil
+	}
+	var groups []uint32
+	for _, g := range s.SupplementalGroups {
+		groups = append(groups, uint32(g))
+	}
+	if s.FSGroup != nil {
+		groups = append(groups, uint32(*s.FSGroup))
+	}
+	return groups
+}
+
+// primaryGroup is the user's own group on this machine. A user that the machine does not know gets a group of the
+// same number: root's, which a container image would give, is too much on a host.
+func primaryGroup(uid int64) uint32 {
+	known, err := user.LookupId(strconv.FormatInt(uid, 10))
+	if err != nil {
+		return uint32(uid)
+	}
+	gid, err := strconv.ParseUint(known.Gid, 10, 32)
+	if err != nil {
+		return uint32(uid)
+	}
+	return uint32(gid)
+}
+
+// checkUser returns why the container cannot run as it asks.
+func (n *Node) checkUser(api *corev1.Pod, c *corev1.Container) error {
+	if n.isolation.CanSetUser {
+		return nil
+	}
+	uid, gid, _ := identity(api, c)
+	if uid != nil && *uid != int64(os.Getuid()) {
+		return fmt.Errorf("container %s: runAsUser %d cannot be had: the server runs as user %d and may not change it", c.Name, *uid, os.Getuid())
+	}
+	if gid != nil && *gid != int64(os.Getgid()) {
+		return fmt.Errorf("container %s: runAsGroup %d cannot be had: the server runs as group %d and may not change it", c.Name, *gid, os.Getgid())
+	}
+	return nil
+}
+
+func noNewPrivileges(c *corev1.Container) bool {
+	s := c.SecurityContext
+	return s != nil && s.AllowPrivilegeEscalation != nil && !*s.AllowPrivilegeEscalation
+}

@@ -1,0 +1,77 @@
+package node
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/node/config"
+)
+
+// uses knows which pods refer to which ConfigMaps and Secrets.
+type uses struct {
+	mu   sync.Mutex
+	pods map[config.Use]map[types.UID]bool
+}
+
+func (u *uses) add(api *corev1.Pod) {
+	list := config.UsesOf(api)
+	if len(list) == 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.pods == nil {
+		u.pods = map[config.Use]map[types.UID]bool{}
+	}
+	for _, use := range list {
+		if u.pods[use] == nil {
+			u.pods[use] = map[types.UID]bool{}
+		}
+		u.pods[use][api.UID] = true
+	}
+}
+
+func (u *uses) remove(api *corev1.Pod) {
+	if api == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, use := range config.UsesOf(api) {
+		delete(u.pods[use], api.UID)
+		if len(u.pods[use]) == 0 {
+			delete(u.pods, use)
+		}
+	}
+}
+
+func (u *uses) of(use config.Use) []types.UID {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	uids := make([]types.UID, 0, len(u.pods[use]))
+	for uid := range u.pods[use] {
+		uids = append(uids, uid)
+	}
+	return uids
+}
+
+// useHandler wakes the pods that refer to a ConfigMap or Secret when it changes.
+func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
+	changed := func(obj any) {
+		object, ok := obj.(metav1.Object)
+		if !ok {
+			return
+		}
+		for _, uid := range n.uses.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
+			if p := n.pods.get(uid); p != nil {
+				p.refresh()
+				n.queue.Add(uid)
+			}
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }}
+}
