@@ -1,0 +1,55 @@
+package podlog
+
+import (
+	"iter"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// attempt names one start of one container: each has a log of its own.
+type attempt struct {
+	pod       types.UID
+	container string
+	number    int32
+}
+
+// statuses yields the containers of a pod in the order in which they start.
+func statuses(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
+	return func(yield func(*corev1.ContainerStatus) bool) {
+		for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readable lists the attempts of a container whose logs can be asked for: the current one once it has started, and
+// the one before.
+func readable(pod *corev1.Pod, s *corev1.ContainerStatus) []attempt {
+	var out []attempt
+	if s.RestartCount > 0 && s.LastTerminationState.Terminated != nil {
+		out = append(out, attempt{pod.UID, s.Name, s.RestartCount - 1})
+	}
+	if s.State.Running != nil || s.State.Terminated != nil {
+		out = append(out, attempt{pod.UID, s.Name, s.RestartCount})
+	}
+	return out
+}
+
+// restarts is a container's restart count, or -1 where the pod has no such container.
+func restarts(pod *corev1.Pod, container string) int32 {
+	for s := range statuses(pod) {
+		if s.Name == container {
+			return s.RestartCount
+		}
+	}
+	return -1
+}
+
+func containerCount(pod *corev1.Pod) int {
+	return len(pod.Spec.InitContainers) + len(pod.Spec.Containers)
+}

@@ -1,0 +1,140 @@
+package podlog
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// Source opens the log of a container.
+type Source func(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error)
+
+const (
+	// longestLine is passed on in one piece.
+	longestLine = 1 << 20
+	// tries bounds how often an interrupted stream is taken up again.
+	tries      = 5
+	retryDelay = 200 * time.Millisecond
+)
+
+// read passes on the log of one attempt. A stream that breaks is taken up where it broke.
+func (c *Collector) read(a attempt) {
+	var passed int64
+	var err error
+	for try := range tries {
+		if try > 0 && !c.pause(time.Duration(try)*retryDelay) {
+			return
+		}
+		var done bool
+		passed, done, err = c.stream(a, passed)
+		if done || c.ctx.Err() != nil {
+			return
+		}
+	}
+	if err != nil {
+		pod := c.pod(a.pod)
+		c.trouble(fmt.Sprintf("pod %s: the log of container %s cannot be read: %v", pod.Name, a.container, err))
+	}
+}
+
+// pause waits; false means that the collector has ended.
+func (c *Collector) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// stream reads once, leaving out the bytes that were passed on before. Done means that there is no more.
+func (c *Collector) stream(a attempt, passed int64) (int64, bool, error) {
+	pod := c.pod(a.pod)
+	current := restarts(pod, a.container)
+	if current > a.number+1 {
+		return passed, true, nil // two starts ago: no server keeps it
+	}
+	previous := current == a.number+1
+	body, err := c.source(c.ctx, pod, &corev1.PodLogOptions{Container: a.container, Follow: !previous, Previous: previous})
+	if apierrors.IsNotFound(err) {
+		return passed, true, nil // deleted, and its log with it
+	}
+	if err != nil {
+		return passed, false, err
+	}
+	defer body.Close()
+	if _, err := io.CopyN(io.Discard, body, passed); err != nil && !errors.Is(err, io.EOF) {
+		return passed, false, err
+	}
+	n, err := c.lines(a, pod, body)
+	return passed + n, err == nil, err
+}
+
+// lines passes on what r holds, line by line.
+func (c *Collector) lines(a attempt, pod *corev1.Pod, r io.Reader) (int64, error) {
+	line := output.Line{Job: JobOf(pod), Pod: pod.Name, Container: a.container, Prefix: c.prefix(pod, a.container)}
+	buffered := bufio.NewReaderSize(r, 32<<10)
+	var passed int64
+	var text []byte
+	for {
+		part, err := buffered.ReadSlice('\n')
+		text = append(text, part...)
+		if errors.Is(err, bufio.ErrBufferFull) && len(text) < longestLine {
+			continue
+		}
+		// A broken stream is read again from the start of this line; one that ended has an unended line.
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return passed, err
+		}
+		if len(text) > 0 {
+			passed += int64(len(text))
+			line.Text, line.Unended = chop(text)
+			c.emit(line)
+			text = nil
+		}
+		if errors.Is(err, io.EOF) {
+			return passed, nil
+		}
+	}
+}
+
+func chop(text []byte) (line []byte, unended bool) {
+	if n := len(text) - 1; text[n] == '\n' {
+		return text[:n], false
+	}
+	return text, true
+}
+
+// prefix names the source of a line as far as there is a choice.
+func (c *Collector) prefix(pod *corev1.Pod, container string) string {
+	several := containerCount(pod) > 1
+	switch {
+	case c.opts.SinglePod && several:
+		return container + ": "
+	case c.opts.SinglePod:
+		return ""
+	case several:
+		return pod.Name + "/" + container + ": "
+	}
+	return pod.Name + ": "
+}
+
+// JobOf names the Job that a pod belongs to.
+func JobOf(pod *corev1.Pod) output.Job {
+	job := output.Job{Namespace: pod.Namespace}
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		job.Name = owner.Name
+	}
+	return job
+}

@@ -1,0 +1,177 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+)
+
+// check has the server judge every object before anything is created, and decides what becomes of each Job.
+func (s *session) check(ctx context.Context, objects []*manifest.Object) ([]*plan, error) {
+	coming, err := s.comingNamespaces(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	plans := make([]*plan, len(objects))
+	found := make([]manifest.Problems, len(objects))
+	err = inParallel(len(objects), func(i int) error {
+		o := objects[i]
+		var err error
+		if _, isJob := o.Job(); isJob {
+			plans[i], err = s.planJob(ctx, o, coming[o.Typed.GetNamespace()])
+		} else {
+			err = s.dryRunSupport(ctx, o, coming[o.Typed.GetNamespace()])
+		}
+		found[i], err = inputProblems(o, err)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var problems manifest.Problems
+	var jobs []*plan
+	for i := range objects {
+		problems = append(problems, found[i]...)
+		if plans[i] != nil {
+			jobs = append(jobs, plans[i])
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return jobs, nil
+}
+
+// comingNamespaces are those that this run will make: a dry run cannot use them yet.
+func (s *session) comingNamespaces(ctx context.Context, objects []*manifest.Object) (map[string]bool, error) {
+	coming := map[string]bool{}
+	for _, o := range objects {
+		if o.GVK.Kind != "Namespace" || o.GVK.Group != "" {
+			continue
+		}
+		_, err := s.core.Namespaces().Get(ctx, o.Typed.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			coming[o.Typed.GetName()] = true
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look for namespace %s: %w", o.Typed.GetName(), err)
+		}
+	}
+	return coming, nil
+}
+
+// dryRunNamespace stands in for a namespace that is not there yet.
+const dryRunNamespace = metav1.NamespaceDefault
+
+func (s *session) dryRunSupport(ctx context.Context, o *manifest.Object, coming bool) error {
+	namespace := o.Typed.GetNamespace()
+	if coming {
+		namespace = dryRunNamespace
+	}
+	return s.put(ctx, o, namespace, true)
+}
+
+// put applies an object, or creates it where the server is to complete its name.
+func (s *session) put(ctx context.Context, o *manifest.Object, namespace string, dryRun bool) error {
+	mapping, err := s.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.GVK.Kind, err)
+	}
+	var client dynamic.ResourceInterface = s.any.Resource(mapping.Resource)
+	if namespace != "" {
+		client = s.any.Resource(mapping.Resource).Namespace(namespace)
+	}
+	object, err := bodyIn(o, namespace)
+	if err != nil {
+		return err
+	}
+	var dry []string
+	if dryRun {
+		dry = []string{metav1.DryRunAll}
+	}
+	if o.Typed.GetName() == "" {
+		_, err = client.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager, DryRun: dry,
+			FieldValidation: metav1.FieldValidationStrict})
+		return err
+	}
+	encoded, err := object.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = client.Patch(ctx, o.Typed.GetName(), types.ApplyPatchType, encoded, metav1.PatchOptions{
+		FieldManager: fieldManager, DryRun: dry, Force: ptr.To(false), FieldValidation: metav1.FieldValidationStrict})
+	return err
+}
+
+// bodyIn is the object as the file has it, in the given namespace.
+func bodyIn(o *manifest.Object, namespace string) (*unstructured.Unstructured, error) {
+	encoded, err := json.Marshal(o.Body)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(encoded); err != nil {
+		return nil, err
+	}
+	if namespace != "" {
+		object.SetNamespace(namespace)
+	}
+	return object, nil
+}
+
+// inputProblems turns what a server refuses into problems of the input. What is left is an error of another kind.
+func inputProblems(o *manifest.Object, err error) (manifest.Problems, error) {
+	if err == nil {
+		return nil, nil
+	}
+	var problems manifest.Problems
+	if errors.As(err, &problems) {
+		return problems, nil
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return nil, fmt.Errorf("check %s %s: %w", o.GVK.Kind, o.Name(), err)
+	}
+	switch {
+	case apierrors.IsInvalid(err):
+		return causes(o, status.Status()), nil
+	case apierrors.IsConflict(err):
+		return one(o, status.Status().Message, "others have set these fields; use stint apply --server-side --force-conflicts"), nil
+	case apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
+		return manifest.Problems{{Place: o.Place, Field: "metadata.namespace",
+			Wrong:  fmt.Sprintf("namespace %q does not exist", o.Typed.GetNamespace()),
+			Remedy: "add a Namespace to the file, or choose another with -n"}}, nil
+	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
+		return one(o, status.Status().Message, ""), nil
+	}
+	return nil, fmt.Errorf("check %s %s: %w", o.GVK.Kind, o.Name(), err)
+}
+
+func one(o *manifest.Object, wrong, remedy string) manifest.Problems {
+	return manifest.Problems{{Place: o.Place, Wrong: wrong, Remedy: remedy}}
+}
+
+func causes(o *manifest.Object, status metav1.Status) manifest.Problems {
+	var problems manifest.Problems
+	if status.Details != nil {
+		for _, c := range status.Details.Causes {
+			problems = append(problems, manifest.Problem{Place: o.Place, Field: strings.TrimPrefix(c.Field, "<nil>"), Wrong: c.Message})
+		}
+	}
+	if len(problems) == 0 {
+		return one(o, status.Message, "")
+	}
+	return problems
+}

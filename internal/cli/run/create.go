@@ -1,0 +1,75 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// createSupport makes what Jobs need: namespaces first, the rest in the order of the files.
+func (s *session) createSupport(ctx context.Context, objects []*manifest.Object) error {
+	for _, namespaces := range []bool{true, false} {
+		for _, o := range objects {
+			if _, isJob := o.Job(); isJob || namespaces != (o.GVK.Kind == "Namespace") {
+				continue
+			}
+			if err := s.put(ctx, o, o.Typed.GetNamespace(), false); err != nil {
+				return fmt.Errorf("apply %s %s: %w", o.GVK.Kind, o.Name(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// createJobs brings every Job into the run. It starts those it can, even if one fails.
+func (s *session) createJobs(ctx context.Context, plans []*plan) error {
+	return inParallel(len(plans), func(i int) error {
+		p := plans[i]
+		job, err := s.createJob(ctx, p)
+		if err != nil {
+			return fmt.Errorf("create job %s: %w", p.object.Name(), err)
+		}
+		s.track(job, p.how)
+		return nil
+	})
+}
+
+func (s *session) createJob(ctx context.Context, p *plan) (*batchv1.Job, error) {
+	if p.how == output.Followed {
+		return p.existing, nil
+	}
+	if p.existing != nil {
+		if err := s.makeRoom(ctx, p.existing); err != nil {
+			return nil, err
+		}
+	}
+	return s.batch.Jobs(p.job.Namespace).Create(ctx, p.job, metav1.CreateOptions{FieldManager: fieldManager})
+}
+
+// makeRoom deletes a Job and waits until its name is free.
+func (s *session) makeRoom(ctx context.Context, old *batchv1.Job) error {
+	jobs := s.batch.Jobs(old.Namespace)
+	if old.DeletionTimestamp == nil {
+		err := jobs.Delete(ctx, old.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+			Preconditions: &metav1.Preconditions{UID: &old.UID}})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete the finished one: %w", err)
+		}
+	}
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		now, err := jobs.Get(ctx, old.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		return err == nil && now.UID != old.UID, err
+	})
+}

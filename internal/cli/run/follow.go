@@ -1,0 +1,129 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// tick is how often progress is told while nothing changes: time left moves by itself.
+const tick = 250 * time.Millisecond
+
+// follow returns when every Job has ended, or when what the user interrupted is stopped.
+func (s *session) follow(ctx context.Context, stopNow bool) error {
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	s.watch(watching)
+	var halt halt
+	if stopNow {
+		s.stop(ctx, &halt)
+	}
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for !s.settled(&halt) {
+		select {
+		case <-s.changed:
+			s.look(ctx, &halt)
+		case <-ticker.C:
+			s.tellProgress()
+		case <-s.opts.Interrupts:
+			s.stop(ctx, &halt)
+		case <-halt.overdue:
+			return errors.Join(ErrInterrupted, errOverdue)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if halt.abandon {
+			return ErrInterrupted
+		}
+	}
+	s.conclusion.Wait()
+	if halt.begun() {
+		s.lastWords(ctx)
+		return ErrInterrupted
+	}
+	return s.verdict()
+}
+
+// lastWords waits a moment for what pods wrote when they were told to end.
+func (s *session) lastWords(ctx context.Context) {
+	if s.logs == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	s.logs.DrainAll(ctx)
+}
+
+// look takes in what has changed.
+func (s *session) look(ctx context.Context, h *halt) {
+	now := time.Now()
+	var tell []output.Progress
+	s.mu.Lock()
+	for _, t := range s.jobs {
+		if !t.updated || t.ended {
+			continue
+		}
+		t.updated = false
+		tell = append(tell, t.progress(now))
+		if _, ended := terminal(t.job); ended || t.gone {
+			t.ended = true
+			s.conclude(ctx, t, h.begun())
+		}
+	}
+	s.mu.Unlock()
+	for _, p := range tell {
+		s.out.Progress(p)
+	}
+}
+
+func (s *session) tellProgress() {
+	now := time.Now()
+	var tell []output.Progress
+	s.mu.Lock()
+	for _, t := range s.jobs {
+		if !t.ended {
+			tell = append(tell, t.progress(now))
+		}
+	}
+	s.mu.Unlock()
+	for _, p := range tell {
+		s.out.Progress(p)
+	}
+}
+
+// settled tells whether the run is over: every Job has ended and been told of; after an interrupt those that had not
+// ended must be gone.
+func (s *session) settled(h *halt) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for uid, t := range s.jobs {
+		if h.begun() && h.deleting[uid] && !t.gone {
+			return false
+		}
+		if t.outcome == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *session) verdict() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.jobs {
+		if t.outcome != output.Complete {
+			return ErrFailed
+		}
+	}
+	return nil
+}
+
+// unreachable tells whether an error is about the way to the server rather than an answer of it.
+func unreachable(err error) bool {
+	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err)
+}

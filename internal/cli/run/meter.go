@@ -1,0 +1,50 @@
+package run
+
+import "time"
+
+// meterWindow is how far back the rate looks: long enough to be calm, short enough to notice a change.
+const meterWindow = 30 * time.Second
+
+// meter tells how fast successes come.
+type meter struct {
+	samples []sample
+}
+
+type sample struct {
+	at        time.Time
+	succeeded int32
+}
+
+// add notes a count. Samples closer than a second apart make one.
+func (m *meter) add(at time.Time, succeeded int32) {
+	if n := len(m.samples); n >= 2 && at.Sub(m.samples[n-2].at) < time.Second {
+		m.samples[n-1] = sample{at, succeeded}
+		return
+	}
+	m.samples = append(m.samples, sample{at, succeeded})
+	for len(m.samples) > 2 && at.Sub(m.samples[1].at) > meterWindow {
+		m.samples = m.samples[1:]
+	}
+}
+
+// rate is successes a second over the window; 0 until there is something to go by.
+func (m *meter) rate() float64 {
+	if len(m.samples) < 2 {
+		return 0
+	}
+	first, last := m.samples[0], m.samples[len(m.samples)-1]
+	elapsed := last.at.Sub(first.at)
+	if elapsed < time.Second || last.succeeded <= first.succeeded {
+		return 0
+	}
+	return float64(last.succeeded-first.succeeded) / elapsed.Seconds()
+}
+
+// left is the time that remaining successes take at the present rate; 0 where that cannot be told.
+func (m *meter) left(remaining int32) time.Duration {
+	rate := m.rate()
+	if rate == 0 || remaining <= 0 {
+		return 0
+	}
+	return time.Duration(float64(remaining) / rate * float64(time.Second))
+}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// hashAnnotation tells a later run of the same file that a Job was made from it.
+const hashAnnotation = "stint.dev/manifest-hash"
+
+// plan is what becomes of one Job of the run.
+type plan struct {
+	object *manifest.Object
+	job    *batchv1.Job
+	how    output.How
+	// existing has the name already: it is followed, or goes first.
+	existing *batchv1.Job
+}
+
+// planJob has the server check a Job and decides how it enters the run.
+func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) (*plan, error) {
+	original, _ := o.Job()
+	job := original.DeepCopy()
+	hash, err := o.Hash()
+	if err != nil {
+		return nil, err
+	}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, hashAnnotation, hash)
+	namespace := job.Namespace
+	if coming {
+		namespace = dryRunNamespace
+	}
+	err = s.dryRunJob(ctx, job, namespace)
+	p := &plan{object: o, job: job, how: output.Created}
+	if !apierrors.IsAlreadyExists(err) {
+		return p, err
+	}
+	if coming {
+		return p, nil // the name is taken in the stand-in only
+	}
+	existing, err := s.batch.Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.existing = existing
+	p.how, err = meet(existing, hash)
+	if err != nil {
+		return nil, manifest.Problems{{Place: o.Place, Field: "metadata.name", Wrong: err.Error(),
+			Remedy: fmt.Sprintf("wait for it, delete it (stint delete job %s), or use another name", job.Name)}}
+	}
+	return p, nil
+}
+
+func (s *session) dryRunJob(ctx context.Context, job *batchv1.Job, namespace string) error {
+	candidate := job
+	if namespace != job.Namespace {
+		candidate = job.DeepCopy()
+		candidate.Namespace = namespace
+	}
+	_, err := s.batch.Jobs(namespace).Create(ctx, candidate, metav1.CreateOptions{FieldManager: fieldManager,
+		DryRun: []string{metav1.DryRunAll}})
+	return err
+}
+
+// meet decides what a Job that is there already means for one of the same name.
+func meet(existing *batchv1.Job, hash string) (output.How, error) {
+	if existing.DeletionTimestamp != nil {
+		return output.Created, nil // it is on its way out
+	}
+	if _, ended := terminal(existing); ended {
+		return output.Replaced, nil
+	}
+	if existing.Annotations[hashAnnotation] == hash {
+		return output.Followed, nil
+	}
+	return "", fmt.Errorf("job %q has not ended yet and was made from another manifest", existing.Name)
+}

@@ -1,0 +1,120 @@
+// Package run takes the Jobs of some manifests to their end: the engine of `stint run`.
+//
+//	read and check the files → find a server → have it check everything (dry run) → create what Jobs need
+//	  → create the Jobs → follow them: progress, logs, failures → say how it ended
+//
+// Nothing is created before everything has been checked. Ctrl-C deletes the Jobs that have not ended.
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
+)
+
+// Logs chooses the pods whose logs are shown.
+type Logs string
+
+// The choices.
+const (
+	LogsAll    Logs = "all"
+	LogsFailed Logs = "failed"
+	LogsNone   Logs = "none"
+)
+
+// Options are what the user asked for.
+type Options struct {
+	Files  []string
+	Stdin  io.Reader
+	Logs   Logs
+	Target target.Options
+	Start  target.Start
+	// Output is called once the input is known to be sound in itself; the engine closes what it returns.
+	Output func() output.Output
+	// Interrupts delivers Ctrl-C and its like.
+	Interrupts <-chan os.Signal
+}
+
+var (
+	// ErrFailed: a Job did not complete. The output has told why.
+	ErrFailed = errors.New("not all jobs completed")
+	// ErrInterrupted: the user ended the run. The output has told what became of the Jobs.
+	ErrInterrupted = errors.New("interrupted")
+)
+
+// Run returns when all Jobs have ended. Its errors are manifest.Problems for bad input, ErrFailed, ErrInterrupted, or
+// what kept the run from being followed.
+func Run(ctx context.Context, o Options) (err error) {
+	objects, err := manifest.Read(o.Files, o.Stdin)
+	if err != nil {
+		return err
+	}
+	if err := runnable(objects); err != nil {
+		return err
+	}
+	t, err := connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	out := o.Output()
+	defer func() { err = errors.Join(err, out.Close()) }()
+	s, err := newSession(o, t, out)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, objects)
+}
+
+// connect can be interrupted: a server may be slow to answer.
+func connect(ctx context.Context, o Options) (*target.Target, error) {
+	type result struct {
+		t   *target.Target
+		err error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	connected := make(chan result, 1)
+	go func() {
+		t, err := target.Connect(ctx, o.Target, o.Start)
+		connected <- result{t, err}
+	}()
+	select {
+	case r := <-connected:
+		return r.t, r.err
+	case <-o.Interrupts:
+		cancel()
+		if r := <-connected; r.err == nil {
+			return nil, errors.Join(ErrInterrupted, r.t.Close())
+		}
+		return nil, ErrInterrupted
+	}
+}
+
+// runnable refuses what stint run cannot take to an end.
+func runnable(objects []*manifest.Object) error {
+	jobs := 0
+	var problems manifest.Problems
+	for _, o := range objects {
+		switch o.GVK.Kind {
+		case "Job":
+			jobs++
+		case "CronJob":
+			problems = append(problems, manifest.Problem{Place: o.Place, Field: "kind",
+				Wrong: "CronJobs are not run yet", Remedy: "put its jobTemplate into a Job"})
+		}
+	}
+	if len(problems) == 0 && jobs == 0 {
+		problems = append(problems, manifest.Problem{Place: manifest.Place{File: objects[0].File},
+			Wrong: "no Job to run", Remedy: "add a Job, or create the objects with stint apply"})
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/podlog"
+	"github.com/stint-dev/stint/internal/cli/target"
+)
+
+// fieldManager owns the fields that a run applies.
+const fieldManager = "stint"
+
+// session is one run against one server.
+type session struct {
+	opts   Options
+	target *target.Target
+	out    output.Output
+
+	batch  batchclient.BatchV1Interface
+	core   coreclient.CoreV1Interface
+	any    dynamic.Interface
+	mapper meta.RESTMapper
+
+	logs *podlog.Collector
+
+	mu sync.Mutex
+	// jobs are those of this run.
+	jobs map[types.UID]*tracked
+	// failedPods were told of already.
+	failedPods map[types.UID]bool
+	// lostAt is when the user was last told that the server does not answer.
+	lostAt time.Time
+	// changed wakes the loop after jobs has changed.
+	changed chan struct{}
+	// concluding bounds how many ended Jobs are looked into at a time.
+	concluding chan struct{}
+	conclusion sync.WaitGroup
+}
+
+func newSession(o Options, t *target.Target, out output.Output) (*session, error) {
+	config := rest.CopyConfig(t.Config)
+	config.QPS = -1 // the server knows best what it can take
+	config.UserAgent = "stint"
+	config.WarningHandler = &warnings{note: out.Note}
+	s := &session{opts: o, target: t, out: out, jobs: map[types.UID]*tracked{}, failedPods: map[types.UID]bool{},
+		changed: make(chan struct{}, 1), concluding: make(chan struct{}, 16)}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	s.any, s.mapper = dyn, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco))
+	binary := rest.CopyConfig(config)
+	binary.ContentType = "application/vnd.kubernetes.protobuf"
+	binary.AcceptContentTypes = binary.ContentType + ",application/json"
+	if s.batch, err = batchclient.NewForConfig(binary); err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	if s.core, err = coreclient.NewForConfig(binary); err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return s, nil
+}
+
+func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := manifest.InNamespace(objects, s.target.Namespace, s.opts.Target.Namespace != "", s.namespaced)
+	if err != nil {
+		return err
+	}
+	setup, interrupted := s.untilInterrupt(ctx)
+	plans, err := s.check(setup, objects)
+	if err != nil {
+		return orInterrupted(interrupted(), err)
+	}
+	if s.target.Kind != target.Cluster {
+		s.noteImages(objects)
+	}
+	if s.opts.Logs != LogsNone {
+		s.logs = podlog.New(ctx, s.openLog, podlog.Options{FailedOnly: s.opts.Logs == LogsFailed, SinglePod: singlePod(objects)},
+			s.out.Log, s.out.Note)
+	}
+	err = s.createSupport(setup, objects)
+	if err == nil {
+		err = s.createJobs(setup, plans)
+	}
+	if interrupted() {
+		return s.follow(ctx, true)
+	}
+	if err != nil {
+		// Nobody would follow the Jobs that were created, so they go; err tells more than that they are gone.
+		_ = s.follow(ctx, true)
+		return err
+	}
+	return s.follow(ctx, false)
+}
+
+// untilInterrupt returns a context that Ctrl-C ends, and a function that stops listening and tells whether it has.
+func (s *session) untilInterrupt(ctx context.Context) (context.Context, func() bool) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		select {
+		case <-s.opts.Interrupts:
+			cancel(ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() bool {
+		cancel(nil)
+		<-listening
+		return errors.Is(context.Cause(ctx), ErrInterrupted)
+	}
+}
+
+func orInterrupted(interrupted bool, err error) error {
+	if interrupted {
+		return ErrInterrupted
+	}
+	return err
+}
+
+func (s *session) openLog(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return s.core.Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
+}
+
+// namespaced answers for Jobs without asking the server: most runs need no discovery.
+func (s *session) namespaced(gvk schema.GroupVersionKind) (bool, error) {
+	if gvk.Group == "batch" {
+		return true, nil
+	}
+	mapping, err := s.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return false, err
+	}
+	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
+// noteImages says once that images are names only.
+func (s *session) noteImages(objects []*manifest.Object) {
+	images := imagesOf(objects)
+	switch n := len(images); {
+	case n == 1:
+		s.out.Note("image " + images[0] + " is not pulled: commands run on this machine")
+	case n > 3:
+		images = append(images[:3:3], fmt.Sprintf("%d more", n-3))
+		fallthrough
+	case n > 1:
+		s.out.Note("images " + strings.Join(images, ", ") + " are not pulled: commands run on this machine")
+	}
+}
+
+// warnings passes on each warning of the server once.
+type warnings struct {
+	note func(string)
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(code int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if code != 299 || text == "" || w.seen[text] {
+		return
+	}
+	if w.seen == nil {
+		w.seen = map[string]bool{}
+	}
+	w.seen[text] = true
+	w.note("warning: " + text)
+}

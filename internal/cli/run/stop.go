@@ -1,0 +1,124 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// killPatience is how long pods that are killed may take to be gone.
+const killPatience = 15 * time.Second
+
+var errOverdue = errors.New("some pods could not be killed in time: see stint get pods")
+
+// halt is how far an interrupt has got.
+//
+//	running ──Ctrl-C──► jobs deleted, pods end within their grace ──Ctrl-C──► pods killed ──Ctrl-C──► leave at once
+type halt struct {
+	presses  int
+	deleting map[types.UID]bool
+	overdue  <-chan time.Time
+	abandon  bool
+}
+
+func (h *halt) begun() bool { return h.presses > 0 }
+
+// stop takes the next step.
+func (s *session) stop(ctx context.Context, h *halt) {
+	h.presses++
+	switch h.presses {
+	case 1:
+		s.deleteJobs(ctx, h)
+	case 2:
+		s.out.Note("killing the pods")
+		h.overdue = time.After(killPatience)
+		s.killPods(ctx, h)
+	default:
+		h.abandon = true
+	}
+}
+
+// deleteJobs deletes what has not ended. Foreground: a Job is gone only when its pods are.
+func (s *session) deleteJobs(ctx context.Context, h *halt) {
+	h.deleting = map[types.UID]bool{}
+	jobs := s.unended()
+	var longest time.Duration
+	for _, job := range jobs {
+		h.deleting[job.UID] = true
+		longest = max(longest, grace(job))
+	}
+	if len(jobs) == 0 {
+		return
+	}
+	s.out.Note(fmt.Sprintf("stopping: deleting %s; pods have up to %s to end; Ctrl-C again kills them",
+		numbered(len(jobs), "job"), longest))
+	err := inParallel(len(jobs), func(i int) error {
+		err := s.batch.Jobs(jobs[i].Namespace).Delete(ctx, jobs[i].Name, metav1.DeleteOptions{
+			PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
+			Preconditions:     &metav1.Preconditions{UID: &jobs[i].UID}})
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			s.seen(jobs[i], true)
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		s.out.Note("deleting jobs: " + err.Error())
+	}
+}
+
+func (s *session) unended() []*batchv1.Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var jobs []*batchv1.Job
+	for _, t := range s.jobs {
+		if _, ended := terminal(t.job); !ended && !t.gone {
+			jobs = append(jobs, t.job)
+		}
+	}
+	return jobs
+}
+
+// killPods deletes the pods of Jobs that are on their way out, without grace.
+func (s *session) killPods(ctx context.Context, h *halt) {
+	for namespace, jobs := range s.byNamespace() {
+		for _, selector := range podSelectors(jobs) {
+			if err := s.killSelected(ctx, h, namespace, selector); err != nil {
+				s.out.Note("killing pods: " + err.Error())
+			}
+		}
+	}
+}
+
+func (s *session) killSelected(ctx context.Context, h *halt, namespace, selector string) error {
+	pods, err := s.core.Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return err
+	}
+	return inParallel(len(pods.Items), func(i int) error {
+		pod := &pods.Items[i]
+		if owner := metav1.GetControllerOf(pod); owner == nil || !h.deleting[owner.UID] {
+			return nil
+		}
+		err := s.core.Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0),
+			Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+func numbered(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+)
+
+// imagesOf lists the images that Jobs name, in the order of their appearance.
+func imagesOf(objects []*manifest.Object) []string {
+	var images []string
+	for _, o := range objects {
+		job, ok := o.Job()
+		if !ok {
+			continue
+		}
+		spec := job.Spec.Template.Spec
+		for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+			if c.Image != "" && !slices.Contains(images, c.Image) {
+				images = append(images, c.Image)
+			}
+		}
+	}
+	return images
+}
+
+// singlePod tells whether the run has one pod at a time, so that log lines need not say where they are from.
+func singlePod(objects []*manifest.Object) bool {
+	jobs := 0
+	for _, o := range objects {
+		job, ok := o.Job()
+		if !ok {
+			continue
+		}
+		jobs++
+		if atLeast(job.Spec.Parallelism, 2) || atLeast(job.Spec.Completions, 2) {
+			return false
+		}
+	}
+	return jobs == 1
+}
+
+func atLeast(n *int32, floor int32) bool {
+	return n != nil && *n >= floor
+}
+
+// wanted is the number of successes that complete a Job, 0 for a work queue.
+func wanted(job *batchv1.Job) int32 {
+	if job.Spec.Completions == nil {
+		return 0
+	}
+	return *job.Spec.Completions
+}
+
+// grace is how long the pods of a Job may take to end.
+func grace(job *batchv1.Job) time.Duration {
+	if seconds := job.Spec.Template.Spec.TerminationGracePeriodSeconds; seconds != nil {
+		return time.Duration(*seconds) * time.Second
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds * time.Second
+}
+
+// terminal returns the condition that ended a Job.
+func terminal(job *batchv1.Job) (batchv1.JobCondition, bool) {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c, true
+		}
+	}
+	return batchv1.JobCondition{}, false
+}

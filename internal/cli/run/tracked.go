@@ -1,0 +1,81 @@
+package run
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// tracked is a Job of this run as it was last seen.
+type tracked struct {
+	job   *batchv1.Job
+	ref   output.Job
+	meter meter
+	// gone: the Job was deleted. ended: it is gone or has a terminal condition, and is being concluded.
+	gone  bool
+	ended bool
+	// outcome is set when the conclusion is written.
+	outcome output.Outcome
+	// updated since the loop last looked.
+	updated bool
+}
+
+// track adds a Job to the run.
+func (s *session) track(job *batchv1.Job, how output.How) {
+	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
+	s.out.Start(ref, how)
+	if job.Spec.Suspend != nil && *job.Spec.Suspend {
+		s.out.Note("job " + ref.Name + " is suspended: stint resume " + ref.Name + " starts it")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs[job.UID] = &tracked{job: job, ref: ref, updated: true}
+}
+
+// seen takes in a new state of a Job, of this run or not.
+func (s *session) seen(job *batchv1.Job, gone bool) {
+	s.mu.Lock()
+	t, ours := s.jobs[job.UID]
+	if ours && !t.gone {
+		t.job, t.gone, t.updated = job, gone, true
+	}
+	s.mu.Unlock()
+	if ours {
+		s.wake()
+	}
+}
+
+func (s *session) wake() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// progress is what the output is told about a Job. The caller holds the lock.
+func (t *tracked) progress(now time.Time) output.Progress {
+	status := t.job.Status
+	t.meter.add(now, status.Succeeded)
+	p := output.Progress{Job: t.ref, At: now, Active: status.Active, Succeeded: status.Succeeded, Failed: status.Failed,
+		Wanted: wanted(t.job), Suspended: t.job.Spec.Suspend != nil && *t.job.Spec.Suspend, Rate: t.meter.rate()}
+	if p.Wanted > 0 {
+		p.Left = t.meter.left(p.Wanted - p.Succeeded)
+	}
+	return p
+}
+
+// took is how long the Job ran.
+func took(job *batchv1.Job) time.Duration {
+	if job.Status.StartTime == nil {
+		return 0
+	}
+	if job.Status.CompletionTime != nil {
+		return job.Status.CompletionTime.Sub(job.Status.StartTime.Time)
+	}
+	if c, ok := terminal(job); ok {
+		return c.LastTransitionTime.Sub(job.Status.StartTime.Time)
+	}
+	return 0
+}

@@ -1,0 +1,157 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/cli/podlog"
+)
+
+// manyJobs of one namespace are followed by one watch over all pods instead of one that lists them.
+const manyJobs = 50
+
+// watch follows Jobs and pods until ctx ends.
+func (s *session) watch(ctx context.Context) {
+	for namespace, jobs := range s.byNamespace() {
+		var one string
+		if len(jobs) == 1 {
+			one = fields.OneTermEqualSelector("metadata.name", jobs[0].Name).String()
+		}
+		s.inform(ctx, source{s.batch.RESTClient(), "jobs", namespace, &batchv1.Job{}, metav1.ListOptions{FieldSelector: one}},
+			func(obj any, gone bool) {
+				if job, ok := obj.(*batchv1.Job); ok {
+					s.seen(job, gone)
+				}
+			})
+		for _, selector := range podSelectors(jobs) {
+			s.inform(ctx, source{s.core.RESTClient(), "pods", namespace, &corev1.Pod{}, s.podOptions(selector)},
+				func(obj any, _ bool) {
+					if pod, ok := obj.(*corev1.Pod); ok {
+						s.seenPod(pod)
+					}
+				})
+		}
+	}
+}
+
+// source is what a watch looks at.
+type source struct {
+	client    rest.Interface
+	resource  string
+	namespace string
+	kind      runtime.Object
+	options   metav1.ListOptions
+}
+
+func (s *session) inform(ctx context.Context, from source, see func(obj any, gone bool)) {
+	lw := cache.NewFilteredListWatchFromClient(from.client, from.resource, from.namespace, func(o *metav1.ListOptions) {
+		o.LabelSelector, o.FieldSelector = from.options.LabelSelector, from.options.FieldSelector
+	})
+	informer := cache.NewSharedInformer(lw, from.kind, 0)
+	// Errors of this call mean that the informer runs already, and this one does not.
+	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { s.lost(ctx, err) })
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { see(obj, false) },
+		UpdateFunc: func(_, obj any) { see(obj, false) },
+		DeleteFunc: func(obj any) {
+			if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = unknown.Obj
+			}
+			see(obj, true)
+		},
+	})
+	go informer.RunWithContext(ctx)
+}
+
+func (s *session) byNamespace() map[string][]*batchv1.Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	jobs := map[string][]*batchv1.Job{}
+	for _, t := range s.jobs {
+		jobs[t.job.Namespace] = append(jobs[t.job.Namespace], t.job)
+	}
+	return jobs
+}
+
+// podOptions leaves out pods that nobody will hear of.
+func (s *session) podOptions(selector string) metav1.ListOptions {
+	o := metav1.ListOptions{LabelSelector: selector}
+	if s.opts.Logs != LogsAll {
+		o.FieldSelector = failedPods
+	}
+	return o
+}
+
+// failedPods selects pods that failed.
+var failedPods = fields.OneTermEqualSelector("status.phase", string(corev1.PodFailed)).String()
+
+// podSelectors select the pods of Jobs. A Job with a selector of its own needs a watch of its own.
+func podSelectors(jobs []*batchv1.Job) []string {
+	var selectors, uids []string
+	for _, job := range jobs {
+		if job.Spec.ManualSelector != nil && *job.Spec.ManualSelector {
+			selectors = append(selectors, metav1.FormatLabelSelector(job.Spec.Selector))
+			continue
+		}
+		uids = append(uids, string(job.UID))
+	}
+	slices.Sort(uids)
+	switch {
+	case len(uids) > manyJobs:
+		selectors = append(selectors, batchv1.ControllerUidLabel)
+	case len(uids) > 0:
+		selectors = append(selectors, batchv1.ControllerUidLabel+" in ("+strings.Join(uids, ",")+")")
+	}
+	return selectors
+}
+
+// seenPod takes in the state of a pod, of this run or not.
+func (s *session) seenPod(pod *corev1.Pod) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return
+	}
+	s.mu.Lock()
+	_, ours := s.jobs[owner.UID]
+	news := ours && pod.Status.Phase == corev1.PodFailed && !s.failedPods[pod.UID]
+	if news {
+		s.failedPods[pod.UID] = true
+	}
+	s.mu.Unlock()
+	if !ours {
+		return
+	}
+	if news {
+		s.out.PodFailed(podFailure(podlog.JobOf(pod), pod))
+	}
+	if s.logs != nil {
+		s.logs.Observe(pod)
+	}
+}
+
+// lost notes once a minute that the server does not answer. The watches go on trying.
+func (s *session) lost(ctx context.Context, err error) {
+	if ctx.Err() != nil || !unreachable(err) {
+		return
+	}
+	s.mu.Lock()
+	now := time.Now()
+	again := now.Sub(s.lostAt) > time.Minute
+	if again {
+		s.lostAt = now
+	}
+	s.mu.Unlock()
+	if again {
+		s.out.Note("the server does not answer; trying again: " + err.Error())
+	}
+}

@@ -1,0 +1,126 @@
+package verbs
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/stint-dev/stint/internal/cli/target"
+)
+
+// Connection finds the server when a command first asks for it: --help needs none.
+type Connection struct {
+	// Find connects; it is called once.
+	Find func(context.Context) (*target.Target, error)
+	// Warn prints what the server warns of.
+	Warn rest.WarningHandler
+	// NamespaceGiven: the user named a namespace, so objects in others are refused.
+	NamespaceGiven func() bool
+
+	once   sync.Once
+	target *target.Target
+	err    error
+
+	discoverOnce sync.Once
+	discovered   discovery.CachedDiscoveryInterface
+	discoverErr  error
+}
+
+var _ genericclioptions.RESTClientGetter = &Connection{}
+
+func (c *Connection) connect() (*target.Target, error) {
+	c.once.Do(func() { c.target, c.err = c.Find(context.Background()) })
+	return c.target, c.err
+}
+
+// Close stops what connecting started.
+func (c *Connection) Close() error {
+	if c.target == nil {
+		return nil
+	}
+	return c.target.Close()
+}
+
+// ToRESTConfig implements RESTClientGetter.
+func (c *Connection) ToRESTConfig() (*rest.Config, error) {
+	t, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(t.Config)
+	config.WarningHandler = c.Warn
+	if t.Kind != target.Cluster {
+		config.QPS = -1
+	}
+	return config, nil
+}
+
+// ToDiscoveryClient implements RESTClientGetter. A command asks a few times for the same.
+func (c *Connection) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
+	c.discoverOnce.Do(func() {
+		config, err := c.ToRESTConfig()
+		if err != nil {
+			c.discoverErr = err
+			return
+		}
+		client, err := discovery.NewDiscoveryClientForConfig(config)
+		if err != nil {
+			c.discoverErr = err
+			return
+		}
+		c.discovered = memory.NewMemCacheClient(client)
+	})
+	return c.discovered, c.discoverErr
+}
+
+// ToRESTMapper implements RESTClientGetter.
+func (c *Connection) ToRESTMapper() (meta.RESTMapper, error) {
+	client, err := c.ToDiscoveryClient()
+	if err != nil {
+		return nil, err
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(client)
+	return restmapper.NewShortcutExpander(mapper, client, func(text string) {
+		c.Warn.HandleWarningHeader(299, "", text)
+	}), nil
+}
+
+// ToRawKubeConfigLoader implements RESTClientGetter.
+func (c *Connection) ToRawKubeConfigLoader() clientcmd.ClientConfig {
+	return &loader{c}
+}
+
+// loader answers as a kubeconfig would, for a server that may have none.
+type loader struct{ *Connection }
+
+func (l *loader) ClientConfig() (*rest.Config, error) { return l.ToRESTConfig() }
+
+func (l *loader) Namespace() (string, bool, error) {
+	t, err := l.connect()
+	if err != nil {
+		return "", false, err
+	}
+	return t.Namespace, l.NamespaceGiven(), nil
+}
+
+func (l *loader) RawConfig() (clientcmdapi.Config, error) {
+	t, err := l.connect()
+	if err != nil {
+		return clientcmdapi.Config{}, err
+	}
+	config := clientcmdapi.NewConfig()
+	config.CurrentContext = "stint"
+	config.Clusters["stint"] = &clientcmdapi.Cluster{Server: t.Config.Host}
+	config.Contexts["stint"] = &clientcmdapi.Context{Cluster: "stint", Namespace: t.Namespace}
+	return *config, nil
+}
+
+func (l *loader) ConfigAccess() clientcmd.ConfigAccess { return clientcmd.NewDefaultPathOptions() }
