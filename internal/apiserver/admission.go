@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 )
 
@@ -73,6 +74,8 @@ func (a *namespaceAdmission) AdmitCreation(ctx context.Context, resource schema.
 
 // get asks the cache, and the store where the cache does not know the namespace yet.
 func (a *namespaceAdmission) get(ctx context.Context, name string) (*corev1.Namespace, error) {
+	// An error is to speak of the namespace, not of what the request is about.
+	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{Resource: "namespaces"})
 	obj, err := a.namespaces.Get(ctx, name, &metav1.GetOptions{ResourceVersion: "0"})
 	if apierrors.IsNotFound(err) {
 		obj, err = a.namespaces.Get(ctx, name, &metav1.GetOptions{})

@@ -11,6 +11,8 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/storage"
+	storeerr "k8s.io/apiserver/pkg/storage/errors"
 )
 
 // namespaceREST serves namespaces, whose deletion takes three steps:
@@ -54,39 +56,35 @@ func (r *namespaceREST) Delete(ctx context.Context, name string, validate rest.V
 	return marked, false, nil
 }
 
+// mark writes past the update strategy, which lets nobody set a deletion timestamp.
 func (r *namespaceREST) mark(ctx context.Context, ns *corev1.Namespace, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (*corev1.Namespace, error) {
-	preconditions := &metav1.Preconditions{UID: &ns.UID}
-	if options.Preconditions != nil {
-		preconditions = options.Preconditions
-	}
-	terminating := *r.Store
-	terminating.UpdateStrategy = terminatingStrategy{r.UpdateStrategy.(strategy)}
-	info := updateOf(preconditions, func(ctx context.Context, obj runtime.Object) error {
-		if validate != nil {
-			if err := validate(ctx, obj); err != nil {
-				return err
-			}
-		}
-		ns := obj.(*corev1.Namespace)
-		now := metav1.Now()
-		ns.DeletionTimestamp = &now
-		ns.Status.Phase = corev1.NamespaceTerminating
-		return nil
-	})
-	obj, _, err := terminating.Update(ctx, ns.Name, info, nil, nil, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	key, err := r.KeyFunc(ctx, ns.Name)
 	if err != nil {
 		return nil, err
 	}
-	return obj.(*corev1.Namespace), nil
-}
-
-// terminatingStrategy writes what only a deletion may.
-type terminatingStrategy struct{ strategy }
-
-func (terminatingStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
-
-func (terminatingStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
-	return nil
+	preconditions := storage.Preconditions{UID: &ns.UID}
+	if p := options.Preconditions; p != nil {
+		preconditions.ResourceVersion = p.ResourceVersion
+		if p.UID != nil {
+			preconditions.UID = p.UID
+		}
+	}
+	out := &corev1.Namespace{}
+	update := storage.SimpleUpdate(func(existing runtime.Object) (runtime.Object, error) {
+		if validate != nil {
+			if err := validate(ctx, existing); err != nil {
+				return nil, err
+			}
+		}
+		ns := existing.(*corev1.Namespace)
+		if ns.DeletionTimestamp == nil {
+			ns.DeletionTimestamp = new(metav1.Now())
+		}
+		ns.Status.Phase = corev1.NamespaceTerminating
+		return ns, nil
+	})
+	err = r.Store.Storage.GuaranteedUpdate(ctx, key, out, false, &preconditions, update, len(options.DryRun) > 0, nil)
+	return out, storeerr.InterpretDeleteError(err, r.DefaultQualifiedResource, ns.Name)
 }
 
 // newFinalizeREST serves /finalize, where spec.finalizers is written.
@@ -104,7 +102,7 @@ func (finalizeStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Obj
 	ns.Status = stored.Status
 }
 
-func (finalizeStrategy) ValidateUpdate(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+func (finalizeStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
 	return nil
 }
 
