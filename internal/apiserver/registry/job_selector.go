@@ -65,6 +65,7 @@ func forgetOtherJob(job *batchv1.Job) {
 		return
 	}
 	podLabels := maps.Clone(job.Spec.Template.Labels)
+	job.Labels = maps.Clone(job.Labels)
 	for key, value := range generatedJobLabels(job) {
 		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
 			job.Labels[key] = value

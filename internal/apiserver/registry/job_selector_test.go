@@ -157,10 +157,12 @@ func TestJobWithoutUIDIsRefused(t *testing.T) {
 }
 
 func TestGeneratedLabelsAreNoOneElses(t *testing.T) {
-	template := map[string]string{"app": "x"}
-	createdJob(podLabels(template))
-	if diff := cmp.Diff(map[string]string{"app": "x"}, template); diff != "" {
-		t.Errorf("the caller's map changed (-want +got):\n%s", diff)
+	own, template := generatedFor(otherJobsID, "old"), generatedFor(otherJobsID, "old")
+	createdJob(ownLabels(own), podLabels(template))
+	for _, labels := range []map[string]string{own, template} {
+		if diff := cmp.Diff(generatedFor(otherJobsID, "old"), labels); diff != "" {
+			t.Errorf("the caller's map changed (-want +got):\n%s", diff)
+		}
 	}
 	job := createdJob()
 	job.Labels["app"] = "y"
