@@ -1,0 +1,212 @@
+package namespace_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait of a test.
+const deadline = 20 * time.Second
+
+// world is a server with a purger, and a client that comes as users do.
+type world struct {
+	testing.TB
+	*kubernetes.Clientset
+}
+
+func start(t testing.TB) *world {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	purger := namespace.New(api.Client())
+	ctx, cancel := context.WithCancel(context.Background())
+	serving, purging := make(chan error, 1), make(chan error, 1)
+	go func() { serving <- api.Run(ctx) }()
+	select {
+	case <-api.Ready():
+	case err := <-serving:
+		t.Fatalf("the server ended: %v", err)
+	}
+	if err := api.StartInformers(ctx); err != nil {
+		t.Fatal(err)
+	}
+	purged, stopPurger := context.WithCancel(ctx)
+	go func() { purging <- purger.Run(purged) }()
+	t.Cleanup(func() {
+		stopPurger()
+		if err := <-purging; err != nil {
+			t.Errorf("purger: %v", err)
+		}
+		cancel()
+		if err := <-serving; err != nil {
+			t.Errorf("server: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("store: %v", err)
+		}
+	})
+	w := &world{TB: t}
+	if w.Clientset, err = kubernetes.NewForConfig(api.RESTConfig()); err != nil {
+		t.Fatal(err)
+	}
+	w.namespace("doomed")
+	return w
+}
+
+func (w *world) namespace(name string) {
+	w.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := w.CoreV1().Namespaces().Create(context.Background(), ns, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) eventually(what string, done func(ctx context.Context) bool) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	for !done(ctx) {
+		select {
+		case <-ctx.Done():
+			w.Fatalf("not within %v: %s", deadline, what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (w *world) fill() {
+	w.Helper()
+	ctx, ns := context.Background(), "doomed"
+	meta := metav1.ObjectMeta{Name: "x"}
+	pod := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}
+	held := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/hold"}}, Spec: pod}
+	_, err1 := w.CoreV1().ConfigMaps(ns).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{})
+	_, err2 := w.CoreV1().Secrets(ns).Create(ctx, &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{})
+	_, err3 := w.BatchV1().Jobs(ns).Create(ctx, &batchv1.Job{ObjectMeta: meta,
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}, metav1.CreateOptions{})
+	_, err4 := w.CoreV1().Pods(ns).Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: pod}, metav1.CreateOptions{})
+	_, err5 := w.CoreV1().Pods(ns).Create(ctx, held, metav1.CreateOptions{})
+	for _, err := range []error{err1, err2, err3, err4, err5} {
+		if err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func (w *world) delete(name string) {
+	w.Helper()
+	if err := w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionType) (c corev1.NamespaceCondition) {
+	w.Helper()
+	ns, err := w.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, c := range ns.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return c
+}
+
+func (w *world) gone(ctx context.Context) bool {
+	_, err := w.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+	return apierrors.IsNotFound(err)
+}
+
+func TestAnEmptyNamespaceGoes(t *testing.T) {
+	w := start(t)
+	w.delete("doomed")
+	w.eventually("the namespace is gone", w.gone)
+}
+
+func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
+	w := start(t)
+	ctx := t.Context()
+	w.fill()
+	if _, err := w.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.delete("doomed")
+	w.eventually("the namespace says what holds it", func(ctx context.Context) bool {
+		left := w.condition(ctx, corev1.NamespaceContentRemaining)
+		held := w.condition(ctx, corev1.NamespaceFinalizersRemaining)
+		return left.Message == "Some resources are remaining: pods. has 1 resource instances" &&
+			held.Message == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
+	})
+	if _, err := w.BatchV1().Jobs("doomed").Get(ctx, "x", metav1.GetOptions{}); err != nil {
+		t.Errorf("all else waits for the pods, but the Job: %v", err)
+	}
+	release := []byte(`{"metadata":{"finalizers":null}}`)
+	if _, err := w.CoreV1().Pods("doomed").Patch(ctx, "held", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the namespace is gone", w.gone)
+	w.namespace("doomed")
+	for what, get := range map[string]func() error{
+		"config map": func() error {
+			_, err := w.CoreV1().ConfigMaps("doomed").Get(ctx, "x", metav1.GetOptions{})
+			return err
+		},
+		"job": func() error {
+			_, err := w.BatchV1().Jobs("doomed").Get(ctx, "x", metav1.GetOptions{})
+			return err
+		},
+	} {
+		if err := get(); !apierrors.IsNotFound(err) {
+			t.Errorf("the %s outlived its namespace: %v", what, err)
+		}
+	}
+	if _, err := w.CoreV1().ConfigMaps("default").Get(ctx, "x", metav1.GetOptions{}); err != nil {
+		t.Errorf("another namespace lost something: %v", err)
+	}
+}
+
+func TestANamespaceWithAnotherFinalizerStaysAndSaysThatItIsEmpty(t *testing.T) {
+	w := start(t)
+	hold := []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`)
+	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), "doomed", types.MergePatchType, hold, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.delete("doomed")
+	w.eventually("the namespace is finalized", func(ctx context.Context) bool {
+		ns, err := w.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+		if err != nil {
+			t.Fatalf("it must stay: %v", err)
+		}
+		return len(ns.Spec.Finalizers) == 0
+	})
+	if c := w.condition(t.Context(), corev1.NamespaceContentRemaining); c.Status != corev1.ConditionFalse {
+		t.Errorf("condition %+v of an empty namespace", c)
+	}
+	release := []byte(`{"metadata":{"finalizers":null}}`)
+	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), "doomed", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the namespace is gone", w.gone)
+}
