@@ -1,0 +1,194 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/controller/gc"
+	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// parts is everything that a server is made of, in the order it is opened; close goes the other way.
+type parts struct {
+	store    *store.Store
+	listener net.Listener
+	// containers is nil on a server without a node.
+	containers *process.Runtime
+	api        *apiserver.Server
+	events     record.EventBroadcaster
+	services   []service
+	ready      chan struct{}
+}
+
+// service is the one shape of everything that lives as long as the server. Run works until ctx ends.
+type service interface {
+	Run(ctx context.Context) error
+}
+
+func (p *parts) open(ctx context.Context, o Options) (err error) {
+	p.ready = make(chan struct{})
+	if p.store, err = store.Open(o.DataDir); err != nil {
+		return err
+	}
+	if o.Listen != "" {
+		if p.listener, err = net.Listen("tcp", o.Listen); err != nil {
+			return fmt.Errorf("listen on %s (choose another address with --listen): %w", o.Listen, err)
+		}
+	}
+	if o.Node && !o.ReadOnly {
+		config := process.Config{Dir: o.DataDir, Executable: o.Executable}
+		if p.containers, err = process.Start(ctx, config); err != nil {
+			return fmt.Errorf("start the process host: %w", err)
+		}
+	}
+	logs := &podLogs{}
+	if err := p.openAPI(o, logs); err != nil {
+		return err
+	}
+	return p.openServices(o, logs)
+}
+
+func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
+	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs}
+	if p.containers != nil {
+		config.Registry = registry.Options{Node: p.containers.Info}
+	}
+	p.api, err = apiserver.New(config)
+	return err
+}
+
+// openServices makes the controllers and the node. Their event handlers are in place when it returns.
+func (p *parts) openServices(o Options, logs *podLogs) error {
+	if o.ReadOnly {
+		return nil
+	}
+	c := p.api.Client()
+	p.events = record.NewBroadcaster()
+	p.events.StartRecordingToSink(c.Events())
+	p.services = append(p.services,
+		job.New(c, p.recorder("job-controller"), o.Job),
+		gc.New(c, p.recorder("garbage-collector-controller")),
+		namespace.New(c),
+	)
+	if p.containers == nil {
+		return nil
+	}
+	n, err := node.New(node.Config{
+		Client:      c,
+		Runtime:     p.containers,
+		Dir:         o.DataDir,
+		Allocatable: o.Allocatable,
+		Recorder:    p.recorder("kubelet"),
+		Version:     o.Version,
+	})
+	if err != nil {
+		return err
+	}
+	logs.node.Store(n)
+	p.services = append(p.services, n)
+	return nil
+}
+
+func (p *parts) recorder(component string) record.EventRecorder {
+	return p.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})
+}
+
+// run works until ctx ends or a part fails, which stops all others. The API server is the last to stop: the others
+// still write.
+func (p *parts) run(ctx context.Context, stop context.CancelCauseFunc) error {
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() {
+		err := p.api.Run(serving)
+		stop(err)
+		served <- err
+	}()
+	err := p.runServices(ctx, stop)
+	stopServing()
+	return errors.Join(err, <-served)
+}
+
+func (p *parts) runServices(ctx context.Context, stop context.CancelCauseFunc) error {
+	if !p.started(ctx) {
+		return nil
+	}
+	ended := make(chan error, len(p.services))
+	for _, s := range p.services {
+		go func() {
+			err := s.Run(ctx)
+			stop(err)
+			ended <- err
+		}()
+	}
+	close(p.ready)
+	<-ctx.Done()
+	var errs []error
+	for range p.services {
+		errs = append(errs, <-ended)
+	}
+	return errors.Join(errs...)
+}
+
+// started waits until the API server answers and the informers hold what is stored.
+func (p *parts) started(ctx context.Context) bool {
+	select {
+	case <-p.api.Ready():
+	case <-ctx.Done():
+		return false
+	}
+	return p.api.StartInformers(ctx) == nil
+}
+
+// abandon closes what was opened and never ran.
+func (p *parts) abandon() error {
+	if p.api == nil {
+		return p.close()
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	return errors.Join(p.api.Run(over), p.close())
+}
+
+func (p *parts) close() error {
+	var errs []error
+	if p.events != nil {
+		p.events.Shutdown()
+	}
+	if p.containers != nil {
+		errs = append(errs, p.containers.Close())
+	}
+	if p.listener != nil {
+		// The API server has closed it, if it ran.
+		_ = p.listener.Close()
+	}
+	if p.store != nil {
+		errs = append(errs, p.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// podLogs breaks the circle between the API server, which serves the logs, and the node, which has them and needs the
+// API server's client.
+type podLogs struct{ node atomic.Pointer[node.Node] }
+
+func (l *podLogs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	n := l.node.Load()
+	if n == nil {
+		return nil, errors.New("this server has no node, so it has no logs")
+	}
+	return n.PodLogs(ctx, pod, opts)
+}

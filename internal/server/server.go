@@ -1,0 +1,80 @@
+// Package server puts Stint together on one machine: store, API server, controllers and node in one process.
+//
+//	Start:  store → API server → controllers and node → informers
+//	Stop:   node and controllers → API server → store
+package server
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/job"
+)
+
+// Options choose what Start puts together.
+type Options struct {
+	// DataDir holds the store, the keys, the kubeconfig and the logs of pods. It is made where absent.
+	DataDir string
+	// Listen is the address to serve HTTPS on, host:port; empty serves this process only.
+	Listen string
+	// ReadOnly serves what the data directory holds: no controllers, no node.
+	ReadOnly bool
+	// Node runs pods as processes of this machine. Without it pods wait for whoever moves them.
+	Node bool
+	// Allocatable bounds the sum of the requests of running pods; nil is what the machine has.
+	Allocatable corev1.ResourceList
+	// Job tunes the Job controller.
+	Job job.Options
+	// Executable is the stint binary that becomes the process host; empty is the running one.
+	Executable string
+	// Version is what the node reports as its own.
+	Version string
+}
+
+// Server is a running Stint.
+type Server struct {
+	api  *apiserver.Server
+	stop context.CancelCauseFunc
+	done chan struct{}
+	err  error
+}
+
+// Start returns when the server answers. It runs until ctx ends; Wait tells when it has stopped.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	p := &parts{}
+	if err := p.open(ctx, o); err != nil {
+		return nil, errors.Join(err, p.abandon())
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	s := &Server{api: p.api, stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.err = errors.Join(p.run(ctx, stop), p.close())
+	}()
+	select {
+	case <-p.ready:
+		return s, nil
+	case <-s.done:
+		return nil, s.err
+	}
+}
+
+// Client goes straight to the registry.
+func (s *Server) Client() client.Interface { return s.api.Client() }
+
+// RESTConfig reaches the whole API without a socket, as a user who may do everything.
+func (s *Server) RESTConfig() *rest.Config { return s.api.RESTConfig() }
+
+// KubeconfigPath is the file that lets others in, where the server listens.
+func (s *Server) KubeconfigPath() string { return s.api.KubeconfigPath() }
+
+// Wait returns when everything has stopped, with what went wrong.
+func (s *Server) Wait() error {
+	<-s.done
+	return s.err
+}
