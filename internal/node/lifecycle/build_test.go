@@ -1,0 +1,113 @@
+package lifecycle_test
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// t0 is when the pods of these tests were placed.
+var t0 = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+
+func at(seconds int) time.Time { return t0.Add(time.Duration(seconds) * time.Second) }
+
+// world is a pod with its containers' attempts.
+type world struct {
+	pod        *corev1.Pod
+	containers map[string]lifecycle.History
+	hindrances map[string]lifecycle.Hindrance
+	refusal    *lifecycle.Refusal
+	unplaced   bool
+}
+
+func newWorld(policy corev1.RestartPolicy, containers ...string) *world {
+	grace := int64(30)
+	w := &world{
+		pod: &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: "ns", UID: "uid"},
+			Spec:       corev1.PodSpec{RestartPolicy: policy, TerminationGracePeriodSeconds: &grace},
+		},
+		containers: map[string]lifecycle.History{},
+	}
+	for _, name := range containers {
+		w.pod.Spec.Containers = append(w.pod.Spec.Containers, corev1.Container{Name: name})
+	}
+	return w
+}
+
+func (w *world) init(name string) *world {
+	w.pod.Spec.InitContainers = append(w.pod.Spec.InitContainers, corev1.Container{Name: name})
+	return w
+}
+
+func (w *world) sidecar(name string) *world {
+	always := corev1.ContainerRestartPolicyAlways
+	w.pod.Spec.InitContainers = append(w.pod.Spec.InitContainers, corev1.Container{Name: name, RestartPolicy: &always})
+	return w
+}
+
+func (w *world) deadline(seconds int64) *world {
+	w.pod.Spec.ActiveDeadlineSeconds = &seconds
+	return w
+}
+
+func (w *world) deleted(at time.Time, grace int64) *world {
+	gone := metav1.NewTime(at.Add(time.Duration(grace) * time.Second))
+	w.pod.DeletionTimestamp, w.pod.DeletionGracePeriodSeconds = &gone, &grace
+	return w
+}
+
+func (w *world) add(s runtime.Status) *world {
+	h := w.containers[s.Container]
+	h.Add(s)
+	w.containers[s.Container] = h
+	return w
+}
+
+func (w *world) id(name string, attempt int32) runtime.ID {
+	return runtime.ID{PodUID: w.pod.UID, Container: name, Attempt: attempt}
+}
+
+func (w *world) runs(name string, attempt int32, since time.Time) *world {
+	return w.add(runtime.Status{ID: w.id(name, attempt), State: runtime.Running, StartedAt: since})
+}
+
+func (w *world) exited(name string, attempt int32, code int32, ended time.Time) *world {
+	return w.add(runtime.Status{
+		ID: w.id(name, attempt), State: runtime.Exited, ExitCode: code, StartedAt: ended.Add(-time.Second), FinishedAt: ended,
+	})
+}
+
+func (w *world) decide(now time.Time) lifecycle.Decision {
+	return lifecycle.Decide(lifecycle.Observation{
+		Pod:        w.pod,
+		Now:        now,
+		Placed:     !w.unplaced,
+		StartTime:  t0,
+		Containers: w.containers,
+		Hindrances: w.hindrances,
+		Refusal:    w.refusal,
+		Host:       lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
+	})
+}
+
+// names of what is to be started, stopped.
+func starts(d lifecycle.Decision) []string {
+	names := []string{}
+	for _, s := range d.Start {
+		names = append(names, s.Container.Name)
+	}
+	return names
+}
+
+func stops(d lifecycle.Decision) []string {
+	names := []string{}
+	for _, s := range d.Stop {
+		names = append(names, s.ID.Container)
+	}
+	return names
+}

@@ -1,0 +1,233 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// history plays a pod against a machine on which anything may happen, and checks every decision on the way.
+type history struct {
+	*world
+	t        *rapid.T
+	now      time.Time
+	restarts map[string]int32
+	ended    corev1.PodPhase
+}
+
+func anyPod(t *rapid.T) *world {
+	policy := rapid.SampledFrom([]corev1.RestartPolicy{never, onFailure}).Draw(t, "policy")
+	w := newWorld(policy)
+	for i := range rapid.IntRange(0, 3).Draw(t, "inits") {
+		if rapid.Bool().Draw(t, "sidecar") {
+			w.sidecar(fmt.Sprintf("sidecar%d", i))
+		} else {
+			w.init(fmt.Sprintf("init%d", i))
+		}
+	}
+	for i := range rapid.IntRange(1, 3).Draw(t, "mains") {
+		w.pod.Spec.Containers = append(w.pod.Spec.Containers, corev1.Container{Name: fmt.Sprintf("main%d", i)})
+	}
+	if rapid.Bool().Draw(t, "has deadline") {
+		w.deadline(int64(rapid.IntRange(1, 500).Draw(t, "deadline")))
+	}
+	return w
+}
+
+func TestAnyLife(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := &history{world: anyPod(t), t: t, now: t0, restarts: map[string]int32{}}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			h.act()
+			h.step()
+		}
+		h.settle()
+	})
+}
+
+// act lets something happen on the machine.
+func (h *history) act() {
+	switch rapid.SampledFrom([]string{"time", "exit", "exit", "exit", "lose", "delete", "nothing"}).Draw(h.t, "act") {
+	case "time":
+		h.now = h.now.Add(time.Duration(rapid.IntRange(0, 700).Draw(h.t, "seconds")) * time.Second)
+	case "exit":
+		h.end(rapid.SampledFrom([]int32{0, 0, 0, 1, 143}).Draw(h.t, "code"), false)
+	case "lose":
+		if rapid.IntRange(0, 9).Draw(h.t, "luck") == 0 {
+			h.end(0, true)
+		}
+	case "delete":
+		if h.pod.DeletionTimestamp == nil && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
+			h.deleted(h.now, 30)
+		}
+	}
+}
+
+func (h *history) end(code int32, lost bool) {
+	running := h.running()
+	if len(running) == 0 {
+		return
+	}
+	s := *h.containers[rapid.SampledFrom(running).Draw(h.t, "which")].Last
+	s.State, s.ExitCode, s.Lost, s.FinishedAt = runtime.Exited, code, lost, h.now
+	h.add(s)
+}
+
+func (h *history) running() []string {
+	var names []string
+	for name, c := range h.containers {
+		if c.Running() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// step decides, checks the decision and carries it out.
+func (h *history) step() lifecycle.Decision {
+	d := h.decide(h.now)
+	if diff := cmp.Diff(d, h.decide(h.now)); diff != "" {
+		h.t.Fatalf("the same observation gave two decisions:\n%s", diff)
+	}
+	h.checkStarts(d)
+	h.checkStops(d)
+	h.checkStatus(d)
+	for _, s := range d.Stop {
+		c := h.containers[s.ID.Container]
+		c.StopBy = h.now.Add(s.Grace)
+		h.containers[s.ID.Container] = c
+	}
+	for _, s := range d.Start {
+		status := runtime.Status{ID: h.id(s.Container.Name, s.Attempt), State: runtime.Running, StartedAt: h.now}
+		if rapid.IntRange(0, 9).Draw(h.t, "start") == 0 {
+			status.State, status.StartError, status.ExitCode, status.FinishedAt = runtime.Exited, "no such file", 128, h.now
+		}
+		h.add(status)
+	}
+	return d
+}
+
+func (h *history) checkStarts(d lifecycle.Decision) {
+	if len(d.Start) > 0 && (h.pod.DeletionTimestamp != nil || d.Ended || h.ended != "") {
+		h.t.Fatalf("starts %v in a pod that is over", starts(d))
+	}
+	for _, s := range d.Start {
+		c := h.containers[s.Container.Name]
+		if c.Running() {
+			h.t.Fatalf("starts %s beside its running attempt", s.Container.Name)
+		}
+		if c.Last != nil && s.Attempt != c.Last.Attempt+1 || c.Last == nil && s.Attempt != 0 {
+			h.t.Fatalf("starts %s as attempt %d after %+v", s.Container.Name, s.Attempt, c.Last)
+		}
+		if c.Last == nil {
+			h.checkOrder(s.Container.Name)
+		}
+	}
+}
+
+// checkOrder: whatever stands before a container in the pod's order has done its part.
+func (h *history) checkOrder(name string) {
+	for i := range h.pod.Spec.InitContainers {
+		c := &h.pod.Spec.InitContainers[i]
+		if c.Name == name {
+			return
+		}
+		past := h.containers[c.Name]
+		switch {
+		case past.Last == nil:
+			h.t.Fatalf("%s starts before %s", name, c.Name)
+		case c.RestartPolicy == nil && !(past.Exited() && past.Last.ExitCode == 0):
+			h.t.Fatalf("%s starts before %s has succeeded", name, c.Name)
+		}
+	}
+}
+
+func (h *history) checkStops(d lifecycle.Decision) {
+	for _, s := range d.Stop {
+		if !h.containers[s.ID.Container].Running() {
+			h.t.Fatalf("stops %s, which does not run", s.ID.Container)
+		}
+		if s.Grace < 2*time.Second {
+			h.t.Fatalf("gives %s only %s to end", s.ID.Container, s.Grace)
+		}
+	}
+	for i, c := range h.pod.Spec.InitContainers {
+		if c.RestartPolicy == nil || !slices.Contains(stops(d), c.Name) {
+			continue
+		}
+		for _, name := range h.running() {
+			later := slices.IndexFunc(h.pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })
+			if later < 0 || later > i {
+				h.t.Fatalf("stops the sidecar %s while %s runs", c.Name, name)
+			}
+		}
+	}
+}
+
+func (h *history) checkStatus(d lifecycle.Decision) {
+	final := lifecycle.Final(d.Status.Phase)
+	if final != d.Ended || final && len(h.running()) > 0 {
+		h.t.Fatalf("phase %s, ended %t, while %v run", d.Status.Phase, d.Ended, h.running())
+	}
+	if h.ended != "" && d.Status.Phase != h.ended {
+		h.t.Fatalf("phase went from %s to %s", h.ended, d.Status.Phase)
+	}
+	if final {
+		h.ended = d.Status.Phase
+	}
+	for _, s := range append(slices.Clone(d.Status.InitContainerStatuses), d.Status.ContainerStatuses...) {
+		if s.RestartCount < h.restarts[s.Name] {
+			h.t.Fatalf("restart count of %s fell from %d to %d", s.Name, h.restarts[s.Name], s.RestartCount)
+		}
+		h.restarts[s.Name] = s.RestartCount
+	}
+}
+
+// settle: when every container succeeds from now on, and ends when it is told to, the pod comes to its end.
+func (h *history) settle() {
+	for range 200 {
+		d := h.step()
+		if d.Ended {
+			return
+		}
+		ended := h.succeed()
+		switch {
+		case ended || len(d.Start) > 0:
+		case d.Wake.After(h.now):
+			h.now = d.Wake
+		default:
+			h.t.Fatalf("nothing will happen any more: %+v", d)
+		}
+	}
+	h.t.Fatal("the pod does not come to its end")
+}
+
+// succeed ends what runs, but for the sidecars that have not been asked to stop.
+func (h *history) succeed() (any bool) {
+	for _, name := range h.running() {
+		c := h.containers[name]
+		if c.StopBy.IsZero() && h.isSidecar(name) {
+			continue
+		}
+		s := *c.Last
+		s.State, s.FinishedAt = runtime.Exited, h.now
+		h.add(s)
+		any = true
+	}
+	return any
+}
+
+func (h *history) isSidecar(name string) bool {
+	return slices.ContainsFunc(h.pod.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && c.RestartPolicy != nil
+	})
+}
