@@ -92,7 +92,7 @@ func validateEvent(e *corev1.Event) field.ErrorList {
 		{"action", e.Action}, {"reason", e.Reason},
 	} {
 		if f.value == "" {
-			errs = append(errs, field.Required(field.NewPath(f.name), ""))
+			errs = append(errs, field.Required(field.NewPath(f.name), "must be set"))
 		}
 		if len(f.value) > maxEventField {
 			errs = append(errs, field.TooLong(field.NewPath(f.name), "", maxEventField))

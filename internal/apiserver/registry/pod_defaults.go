@@ -2,6 +2,7 @@ package registry
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 )
 
@@ -16,6 +17,7 @@ func defaultPod(pod *corev1.Pod) {
 			exposePortsOnHost(c.Ports)
 		}
 	})
+	requestForPod(pod)
 }
 
 // defaultPodSpec fills in what pods and templates have in common.
@@ -120,6 +122,27 @@ func requestWhatIsLimited(r *corev1.ResourceRequirements) {
 		}
 		r.Requests[name] = limit.DeepCopy()
 	}
+}
+
+// requestForPod makes a limit of the whole pod its request, unless its containers request something already: then
+// their sum is it.
+func requestForPod(pod *corev1.Pod) {
+	r := pod.Spec.Resources
+	if r == nil || len(r.Limits) == 0 {
+		return
+	}
+	for name, sum := range resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{}) {
+		_, limited := r.Limits[name]
+		_, requested := r.Requests[name]
+		if !limited || requested {
+			continue
+		}
+		if r.Requests == nil {
+			r.Requests = corev1.ResourceList{}
+		}
+		r.Requests[name] = sum
+	}
+	requestWhatIsLimited(r)
 }
 
 func exposePortsOnHost(ports []corev1.ContainerPort) {

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"os"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
@@ -65,7 +67,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
 		"it comes from a RuntimeClass, and these are not served: remove it"},
 	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,
-		"this node runs linux"},
+		runsLinux},
 
 	// Devices and resources.
 	{"resourceClaims", func(s *corev1.PodSpec) bool { return len(s.ResourceClaims) > 0 }, nil, refuse,
@@ -74,13 +76,16 @@ var podRules = []rule[*corev1.PodSpec]{
 		"has no effect: only limits of containers are held; set them there"},
 
 	// Security.
-	{"securityContext.runAsUser", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.RunAsUser != nil }), withUsers, refuse, cannotSetUser},
-	{"securityContext.runAsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.RunAsGroup != nil }), withUsers, refuse, cannotSetUser},
+	{"securityContext.runAsUser", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.RunAsUser, os.Getuid()) }), withUsers, refuse, cannotSetUser},
+	{"securityContext.runAsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.RunAsGroup, os.Getgid()) }), withUsers, refuse, cannotSetUser},
 	{"securityContext.supplementalGroups", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.SupplementalGroups) > 0 }), withUsers, refuse, cannotSetUser},
-	{"securityContext.fsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.FSGroup != nil }), withUsers, refuse, cannotSetUser},
+	{"securityContext.fsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.FSGroup, os.Getgid()) }), withUsers, refuse, cannotSetUser},
 	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.Sysctls) > 0 }), asContainer, refuse,
 		"processes share the machine's kernel parameters: set them on the machine and remove this field"},
 	{"securityContext.seLinuxOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxOptions != nil }), asContainer, refuse, noLabels},
+	{"securityContext.seLinuxChangePolicy", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxChangePolicy != nil }), asContainer, warn,
+		"has no effect: the process runtime sets no SELinux labels"},
+	{"securityContext.windowsOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.WindowsOptions != nil }), nil, refuse, runsLinux},
 	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccompFile(c.SeccompProfile) }), asContainer, refuse, noProfiles},
 	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccomp(c.SeccompProfile) }), asContainer, warn, noSeccomp},
 	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmorFile(c.AppArmorProfile) }), asContainer, refuse, noProfiles},

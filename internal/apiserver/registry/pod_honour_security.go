@@ -1,12 +1,15 @@
 package registry
 
 import (
+	"os"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
 const (
 	cannotSetUser = "processes run as the user who started the server, who may not become another: remove it, or start the server as root"
+	runsLinux     = "this node runs linux: remove it"
 	noLabels      = "the process runtime sets no SELinux labels: remove it"
 	noProfiles    = "the process runtime loads no profiles: remove it"
 	noSeccomp     = "has no effect: the process runtime does not filter system calls"
@@ -17,8 +20,8 @@ const (
 // warning: the process is one of the machine's own either way. What would give it more, or another identity, is
 // refused.
 var securityRules = []rule[security]{
-	{"runAsUser", func(c security) bool { return c.RunAsUser != nil }, withUsers, refuse, cannotSetUser},
-	{"runAsGroup", func(c security) bool { return c.RunAsGroup != nil }, withUsers, refuse, cannotSetUser},
+	{"runAsUser", func(c security) bool { return isOther(c.RunAsUser, os.Getuid()) }, withUsers, refuse, cannotSetUser},
+	{"runAsGroup", func(c security) bool { return isOther(c.RunAsGroup, os.Getgid()) }, withUsers, refuse, cannotSetUser},
 	// A server that may set users runs as root, so its processes do too unless told otherwise.
 	{"runAsNonRoot", func(c security) bool {
 		user := ptr.Deref(c.RunAsUser, ptr.Deref(c.userOfPod, 0))
@@ -37,6 +40,7 @@ var securityRules = []rule[security]{
 	}, asContainer, refuse,
 		"the process runtime does not mount /proc otherwise: remove it"},
 	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, asContainer, refuse, noLabels},
+	{"windowsOptions", func(c security) bool { return c.WindowsOptions != nil }, nil, refuse, runsLinux},
 	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, asContainer, refuse, noProfiles},
 	{"seccompProfile", func(c security) bool { return wantsSeccomp(c.SeccompProfile) }, asContainer, warn, noSeccomp},
 	{"appArmorProfile", func(c security) bool { return wantsAppArmorFile(c.AppArmorProfile) }, asContainer, refuse, noProfiles},
@@ -58,3 +62,6 @@ func wantsAppArmorFile(p *corev1.AppArmorProfile) bool {
 func wantsAppArmor(p *corev1.AppArmorProfile) bool {
 	return p != nil && p.Type == corev1.AppArmorProfileTypeRuntimeDefault
 }
+
+// isOther tells whether an identity is asked for that the processes of this server do not have anyway.
+func isOther(id *int64, own int) bool { return id != nil && *id != int64(own) }

@@ -13,13 +13,23 @@ import (
 // preparePodStatusUpdate keeps what a status writer has no say in. Labels, annotations and finalizers go through, as
 // they do upstream.
 func preparePodStatusUpdate(pod, old *corev1.Pod) {
-	pod.Spec = old.Spec
+	pod.Spec = boundSpec(pod, old)
 	pod.OwnerReferences = old.OwnerReferences
 	pod.Generation = old.Generation
 	pod.DeletionTimestamp = old.DeletionTimestamp
 	pod.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
 	setDefault(&pod.Status.QOSClass, qos.GetPodQOS(old))
 	pairAddresses(&pod.Status)
+}
+
+// boundSpec is the old spec, except that the node may say with its first status that the pod is its own. That spares
+// a write for each pod.
+func boundSpec(pod, old *corev1.Pod) corev1.PodSpec {
+	spec := old.Spec
+	if spec.NodeName == "" && len(spec.SchedulingGates) == 0 {
+		spec.NodeName = pod.Spec.NodeName
+	}
+	return spec
 }
 
 // pairAddresses keeps the single address and the first of the list the same, whichever the writer set.
@@ -44,6 +54,9 @@ func validatePodStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
 	if was.QOSClass != "" && now.QOSClass != was.QOSClass {
 		errs = append(errs, field.Invalid(p.Child("qosClass"), now.QOSClass, "field is immutable"))
+	}
+	if pod.Spec.NodeName != "" {
+		errs = append(errs, subdomain(pod.Spec.NodeName, field.NewPath("spec", "nodeName"))...)
 	}
 	if now.NominatedNodeName != "" {
 		errs = append(errs, subdomain(now.NominatedNodeName, p.Child("nominatedNodeName"))...)

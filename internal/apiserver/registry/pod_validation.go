@@ -72,7 +72,7 @@ func validateResourceClaims(claims []corev1.PodResourceClaim, p *field.Path) fie
 // uniqueLabel wants a name to be there, to be a DNS label, and to be the first of its kind; it adds it to seen.
 func uniqueLabel(name string, seen sets.Set[string], p *field.Path) field.ErrorList {
 	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	var errs field.ErrorList
 	for _, msg := range validation.IsDNS1123Label(name) {
@@ -99,7 +99,7 @@ func among[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
 		return nil
 	}
 	if v == "" {
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	return field.ErrorList{field.NotSupported(p, v, known)}
 }

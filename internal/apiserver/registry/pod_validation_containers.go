@@ -64,7 +64,7 @@ func validateContainer(c container, p *field.Path) field.ErrorList {
 func validateImage(image string, p *field.Path) field.ErrorList {
 	switch {
 	case image == "":
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	case strings.TrimSpace(image) != image:
 		return field.ErrorList{field.Invalid(p, image, "must not have leading or trailing whitespace")}
 	}
@@ -128,7 +128,7 @@ func validatePorts(c container, p *field.Path) field.ErrorList {
 			errs = append(errs, validatePortName(port.Name, names, at.Child("name"))...)
 		}
 		if port.ContainerPort == 0 {
-			errs = append(errs, field.Required(at.Child("containerPort"), ""))
+			errs = append(errs, field.Required(at.Child("containerPort"), "must be set"))
 		} else {
 			errs = append(errs, validatePort(port.ContainerPort, at.Child("containerPort"))...)
 		}

@@ -20,7 +20,7 @@ func validateEnv(vars []corev1.EnvVar, p *field.Path) field.ErrorList {
 func validateVariable(e *corev1.EnvVar, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if e.Name == "" {
-		errs = append(errs, field.Required(p.Child("name"), ""))
+		errs = append(errs, field.Required(p.Child("name"), "must be set"))
 	} else {
 		for _, msg := range validation.IsRelaxedEnvVarName(e.Name) {
 			errs = append(errs, field.Invalid(p.Child("name"), e.Name, msg))
@@ -95,7 +95,7 @@ func validateFieldRef(r *corev1.ObjectFieldSelector, allowed downward, p *field.
 	}
 	at := p.Child("fieldPath")
 	if r.FieldPath == "" {
-		return append(errs, field.Required(at, ""))
+		return append(errs, field.Required(at, "must be set"))
 	}
 	base, key, subscripted := splitSubscript(r.FieldPath)
 	switch {
@@ -132,10 +132,10 @@ func subscriptedName(base, key string) string {
 func validateKeyRef(name, key string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if name == "" {
-		errs = append(errs, field.Required(p.Child("name"), ""))
+		errs = append(errs, field.Required(p.Child("name"), "must be set"))
 	}
 	if key == "" {
-		return append(errs, field.Required(p.Child("key"), ""))
+		return append(errs, field.Required(p.Child("key"), "must be set"))
 	}
 	for _, msg := range validation.IsConfigMapKey(key) {
 		errs = append(errs, field.Invalid(p.Child("key"), key, msg))
@@ -146,10 +146,10 @@ func validateKeyRef(name, key string, p *field.Path) field.ErrorList {
 func validateFileKeyRef(r *corev1.FileKeySelector, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if r.VolumeName == "" {
-		errs = append(errs, field.Required(p.Child("volumeName"), ""))
+		errs = append(errs, field.Required(p.Child("volumeName"), "must be set"))
 	}
 	if r.Key == "" {
-		errs = append(errs, field.Required(p.Child("key"), ""))
+		errs = append(errs, field.Required(p.Child("key"), "must be set"))
 	}
 	return append(errs, validateFilePath(r.Path, p.Child("path"))...)
 }
@@ -164,10 +164,10 @@ func validateEnvFrom(from []corev1.EnvFromSource, p *field.Path) field.ErrorList
 			}
 		}
 		if s.ConfigMapRef != nil && s.ConfigMapRef.Name == "" {
-			errs = append(errs, field.Required(at.Child("configMapRef", "name"), ""))
+			errs = append(errs, field.Required(at.Child("configMapRef", "name"), "must be set"))
 		}
 		if s.SecretRef != nil && s.SecretRef.Name == "" {
-			errs = append(errs, field.Required(at.Child("secretRef", "name"), ""))
+			errs = append(errs, field.Required(at.Child("secretRef", "name"), "must be set"))
 		}
 		switch {
 		case s.ConfigMapRef == nil && s.SecretRef == nil:

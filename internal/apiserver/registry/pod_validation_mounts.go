@@ -30,17 +30,19 @@ func validateMounts(c container, p *field.Path) field.ErrorList {
 
 func validateVolumeRef(c container, name string, p *field.Path) field.ErrorList {
 	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	if _, ok := c.volumes[name]; !ok {
-		return field.ErrorList{field.NotFound(p, name)}
+		missing := field.NotFound(p, name)
+		missing.Detail = "the pod has no volume of this name"
+		return field.ErrorList{missing}
 	}
 	return nil
 }
 
 func uniquePath(path string, seen sets.Set[string], p *field.Path) field.ErrorList {
 	if path == "" {
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	if seen.Has(path) {
 		return field.ErrorList{field.Invalid(p, path, "must be unique")}

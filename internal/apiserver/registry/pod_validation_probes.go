@@ -89,7 +89,7 @@ func validateHandlers(h handlers, p *field.Path) field.ErrorList {
 	if h.exec != nil {
 		count++
 		if len(h.exec.Command) == 0 {
-			errs = append(errs, field.Required(p.Child("exec", "command"), ""))
+			errs = append(errs, field.Required(p.Child("exec", "command"), "must be set"))
 		}
 	}
 	if h.httpGet != nil {

@@ -140,9 +140,11 @@ func validateClaimsOf(c container, p *field.Path) field.ErrorList {
 		known := slices.ContainsFunc(c.pod.ResourceClaims, func(r corev1.PodResourceClaim) bool { return r.Name == claim.Name })
 		switch {
 		case claim.Name == "":
-			errs = append(errs, field.Required(p.Index(i).Child("name"), ""))
+			errs = append(errs, field.Required(p.Index(i).Child("name"), "must be set"))
 		case !known:
-			errs = append(errs, field.NotFound(p.Index(i).Child("name"), claim.Name))
+			missing := field.NotFound(p.Index(i).Child("name"), claim.Name)
+			missing.Detail = "the pod has no claim of this name in resourceClaims"
+			errs = append(errs, missing)
 		}
 	}
 	return errs
@@ -171,7 +173,7 @@ var divisors = map[string][]string{
 func validateResourceFieldRef(r *corev1.ResourceFieldSelector, p *field.Path) field.ErrorList {
 	at := p.Child("resource")
 	if r.Resource == "" {
-		return field.ErrorList{field.Required(at, "")}
+		return field.ErrorList{field.Required(at, "must be set")}
 	}
 	kind, name, _ := strings.Cut(r.Resource, ".")
 	if (kind != "limits" && kind != "requests") || !standard(corev1.ResourceName(name)) {

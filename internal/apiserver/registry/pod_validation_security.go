@@ -83,7 +83,7 @@ func validateSysctls(sysctls []corev1.Sysctl, p *field.Path) field.ErrorList {
 		name := strings.ReplaceAll(s.Name, "/", ".")
 		switch {
 		case name == "":
-			errs = append(errs, field.Required(at, ""))
+			errs = append(errs, field.Required(at, "must be set"))
 		case len(validation.IsDNS1123SubdomainWithUnderscore(strings.ToLower(name))) > 0:
 			errs = append(errs, field.Invalid(at, s.Name, "must be a kernel parameter such as net.ipv4.ip_forward"))
 		case seen.Has(name):

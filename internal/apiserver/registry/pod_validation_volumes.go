@@ -54,14 +54,14 @@ func validateVolume(v *corev1.Volume, p *field.Path) field.ErrorList {
 
 func requireName(name string, p *field.Path) field.ErrorList {
 	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	return nil
 }
 
 func validateHostPath(h *corev1.HostPathVolumeSource, p *field.Path) field.ErrorList {
 	if h.Path == "" {
-		return field.ErrorList{field.Required(p.Child("path"), "")}
+		return field.ErrorList{field.Required(p.Child("path"), "must be set")}
 	}
 	var errs field.ErrorList
 	if climbs(h.Path) {
@@ -94,7 +94,7 @@ func validateMode(mode *int32, p *field.Path) field.ErrorList {
 // validateFilePath wants a path inside the volume.
 func validateFilePath(path string, p *field.Path) field.ErrorList {
 	if path == "" {
-		return field.ErrorList{field.Required(p, "")}
+		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	if strings.HasPrefix(path, "..") && !climbs(path) {
 		return field.ErrorList{field.Invalid(p, path, "must not start with '..'")}

@@ -85,7 +85,7 @@ func validateSecretType(s *corev1.Secret, p *field.Path) field.ErrorList {
 	switch s.Type {
 	case corev1.SecretTypeServiceAccountToken:
 		if s.Annotations[corev1.ServiceAccountNameKey] == "" {
-			return field.ErrorList{field.Required(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), "")}
+			return field.ErrorList{field.Required(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), "must be set")}
 		}
 	case corev1.SecretTypeDockercfg:
 		return validateJSONKey(s, corev1.DockerConfigKey, p)
@@ -98,7 +98,7 @@ func validateSecretType(s *corev1.Secret, p *field.Path) field.ErrorList {
 		}
 	case corev1.SecretTypeSSHAuth:
 		if len(s.Data[corev1.SSHAuthPrivateKey]) == 0 {
-			return field.ErrorList{field.Required(p.Key(corev1.SSHAuthPrivateKey), "")}
+			return field.ErrorList{field.Required(p.Key(corev1.SSHAuthPrivateKey), "must be set")}
 		}
 	case corev1.SecretTypeTLS:
 		return requireKeys(s, p, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
@@ -110,7 +110,7 @@ func requireKeys(s *corev1.Secret, p *field.Path, keys ...string) field.ErrorLis
 	var errs field.ErrorList
 	for _, key := range keys {
 		if _, ok := s.Data[key]; !ok {
-			errs = append(errs, field.Required(p.Key(key), ""))
+			errs = append(errs, field.Required(p.Key(key), "must be set"))
 		}
 	}
 	return errs
@@ -119,7 +119,7 @@ func requireKeys(s *corev1.Secret, p *field.Path, keys ...string) field.ErrorLis
 func validateJSONKey(s *corev1.Secret, key string, p *field.Path) field.ErrorList {
 	content, ok := s.Data[key]
 	if !ok {
-		return field.ErrorList{field.Required(p.Key(key), "")}
+		return field.ErrorList{field.Required(p.Key(key), "must be set")}
 	}
 	if err := json.Unmarshal(content, &map[string]any{}); err != nil {
 		return field.ErrorList{field.Invalid(p.Key(key), "<secret contents redacted>", err.Error())}

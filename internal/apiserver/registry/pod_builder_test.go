@@ -1,0 +1,110 @@
+package registry
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+type podEdit func(*corev1.Pod)
+
+// podManifest is a pod as a user writes it.
+func podManifest(edits ...podEdit) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: "default"},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "perl:5.34.0", Command: []string{"perl"}}},
+		},
+	}
+	for _, edit := range edits {
+		edit(pod)
+	}
+	return pod
+}
+
+// createdPod is a pod as the server makes it from the manifest.
+func createdPod(edits ...podEdit) *corev1.Pod {
+	pod, r := podManifest(edits...), Pod(Options{})
+	r.Default(pod)
+	r.PrepareForCreate(context.Background(), pod)
+	return pod
+}
+
+// editedPod is a copy of pod with the edits, as an update sends it.
+func editedPod(pod *corev1.Pod, edits ...podEdit) *corev1.Pod {
+	pod = pod.DeepCopy()
+	for _, edit := range edits {
+		edit(pod)
+	}
+	Pod(Options{}).Default(pod)
+	return pod
+}
+
+func inSpec(edit func(*corev1.PodSpec)) podEdit { return func(pod *corev1.Pod) { edit(&pod.Spec) } }
+
+func inContainer(edit func(*corev1.Container)) podEdit {
+	return func(pod *corev1.Pod) { edit(&pod.Spec.Containers[0]) }
+}
+
+func withInit(c corev1.Container) podEdit {
+	if c.Command == nil {
+		c.Command = []string{"true"}
+	}
+	if c.Image == "" {
+		c.Image = "busybox:1.28"
+	}
+	return inSpec(func(s *corev1.PodSpec) { s.InitContainers = append(s.InitContainers, c) })
+}
+
+// withVolume mounts the volume at /data.
+func withVolume(source corev1.VolumeSource) podEdit {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: source})
+		c := &pod.Spec.Containers[0]
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: "/data"})
+	}
+}
+
+func inMount(edit func(*corev1.VolumeMount)) podEdit {
+	return inContainer(func(c *corev1.Container) { edit(&c.VolumeMounts[0]) })
+}
+
+func withEnv(vars ...corev1.EnvVar) podEdit {
+	return inContainer(func(c *corev1.Container) { c.Env = append(c.Env, vars...) })
+}
+
+func envFrom(source corev1.EnvVarSource) podEdit {
+	return withEnv(corev1.EnvVar{Name: "V", ValueFrom: &source})
+}
+
+func podEdits(e ...podEdit) []podEdit { return e }
+
+// podCase is what becomes of a pod that is posted with these edits.
+type podCase struct {
+	edits []podEdit
+	want  []string
+}
+
+func runPodCases(t *testing.T, cases map[string]podCase) {
+	t.Helper()
+	for sentence, c := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			wantErrors(t, Pod(Options{}).Validate(context.Background(), createdPod(c.edits...)), c.want...)
+		})
+	}
+}
+
+// able is a process runtime that can do all that one can.
+var able = runtime.Info{
+	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
+}
+
+// unable is a process runtime on a machine that allows it nothing.
+var unable = runtime.Info{Name: "process", WhyNoMount: "user namespaces are switched off"}
+
+func on(info runtime.Info) Options { return Options{Node: func() runtime.Info { return info }} }
