@@ -1,0 +1,286 @@
+package apiserver_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// eventually polls until done says so.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	late := time.After(deadline)
+	for !done() {
+		select {
+		case <-ticker.C:
+		case <-late:
+			t.Fatalf("in %s it did not come about that %s", deadline, what)
+		}
+	}
+}
+
+func job(name string) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}},
+		}}},
+	}
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestTheInProcessClientDefaultsValidatesAndAdmits(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	jobs := r.Client().Jobs()
+
+	made := must[*batchv1.Job](t)(jobs.Create(ctx, job("a")))
+	if made.Spec.BackoffLimit == nil || *made.Spec.BackoffLimit != 6 {
+		t.Errorf("backoffLimit %v, want the default", made.Spec.BackoffLimit)
+	}
+	if made.Spec.Selector == nil || made.UID == "" || made.ResourceVersion == "" {
+		t.Errorf("selector %v, UID %q, version %q", made.Spec.Selector, made.UID, made.ResourceVersion)
+	}
+
+	bad := job("b")
+	bad.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
+	if _, err := jobs.Create(ctx, bad); !apierrors.IsInvalid(err) {
+		t.Errorf("a bad Job: %v, want Invalid", err)
+	}
+	if _, err := jobs.Create(ctx, job("a")); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("the same name again: %v, want AlreadyExists", err)
+	}
+	lost := job("c")
+	lost.Namespace = "nowhere"
+	if _, err := jobs.Create(ctx, lost); !apierrors.IsNotFound(err) {
+		t.Errorf("a missing namespace: %v, want NotFound", err)
+	}
+}
+
+func TestModifyWritesOnceAndOnlyWhatItMay(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	pods := r.Client().Pods()
+	made := must[*corev1.Pod](t)(pods.Create(ctx, pod("a")))
+
+	labelled := must[*corev1.Pod](t)(pods.Modify(ctx, made, func(p *corev1.Pod) {
+		p.Labels = map[string]string{"x": "y"}
+		p.Status.Phase = corev1.PodRunning
+	}))
+	if labelled.Labels["x"] != "y" || labelled.Status.Phase != corev1.PodPending {
+		t.Errorf("labels %v, phase %s", labelled.Labels, labelled.Status.Phase)
+	}
+	// made is stale by now; a change is applied to the newest version all the same.
+	running := must[*corev1.Pod](t)(pods.ModifyStatus(ctx, made, func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodRunning
+		p.Spec.NodeName = "here"
+	}))
+	if running.Labels["x"] != "y" || running.Status.Phase != corev1.PodRunning || running.Spec.NodeName != "here" {
+		t.Errorf("labels %v, phase %s, node %q", running.Labels, running.Status.Phase, running.Spec.NodeName)
+	}
+	moved := must[*corev1.Pod](t)(pods.ModifyStatus(ctx, running, func(p *corev1.Pod) { p.Spec.NodeName = "there" }))
+	if moved.Spec.NodeName != "here" {
+		t.Errorf("a bound pod moved to %q", moved.Spec.NodeName)
+	}
+	same := must[*corev1.Pod](t)(pods.ModifyStatus(ctx, moved, func(*corev1.Pod) {}))
+	if same.ResourceVersion != moved.ResourceVersion {
+		t.Errorf("no change moved the version from %s to %s", moved.ResourceVersion, same.ResourceVersion)
+	}
+
+	other := moved.DeepCopy()
+	other.UID = "another"
+	if _, err := pods.Modify(ctx, other, func(*corev1.Pod) {}); !apierrors.IsNotFound(err) {
+		t.Errorf("another pod of this name: %v, want NotFound", err)
+	}
+	if _, err := pods.Modify(ctx, pod("gone"), func(*corev1.Pod) {}); !apierrors.IsNotFound(err) {
+		t.Errorf("a pod that is not there: %v, want NotFound", err)
+	}
+	if _, err := pods.UpdateStatus(ctx, made); !apierrors.IsConflict(err) {
+		t.Errorf("a stale status: %v, want Conflict", err)
+	}
+}
+
+func TestTakingTheLastFinalizerOffADeletedPodRemovesIt(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	pods := r.Client().Pods()
+	p := pod("a")
+	p.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	made := must[*corev1.Pod](t)(pods.Create(ctx, p))
+	if err := pods.Delete(ctx, made, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	held := must[*corev1.Pod](t)(pods.Get(ctx, "default", "a"))
+	if held.DeletionTimestamp == nil {
+		t.Error("the finalizer held no deletion")
+	}
+	// The pod as it was before its deletion is what a cache may still show.
+	if _, err := pods.Modify(ctx, made, func(p *corev1.Pod) { p.Finalizers = nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pods.Get(ctx, "default", "a"); !apierrors.IsNotFound(err) {
+		t.Errorf("get: %v, want NotFound", err)
+	}
+}
+
+func TestInformersFollowTheStore(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	pods := r.Client().Pods()
+	must[*corev1.Pod](t)(pods.Create(ctx, pod("before")))
+	informer := pods.Informer()
+	if err := r.StartInformers(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := informer.GetStore().ListKeys(); len(got) != 1 {
+		t.Fatalf("after the start: %v", got)
+	}
+	made := must[*corev1.Pod](t)(pods.Create(ctx, pod("after")))
+	eventually(t, "the informer shows the new pod", func() bool {
+		_, ok, _ := informer.GetStore().GetByKey("default/after")
+		return ok
+	})
+	inNamespace, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, "default")
+	if err != nil || len(inNamespace) != 2 {
+		t.Errorf("by namespace: %d objects, %v", len(inNamespace), err)
+	}
+	if err := pods.Delete(ctx, made, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the informer drops the deleted pod", func() bool {
+		_, ok, _ := informer.GetStore().GetByKey("default/after")
+		return !ok
+	})
+}
+
+func TestEmptyingSpecFinalizersEndsATerminatingNamespace(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	namespaces := r.Client().Namespaces()
+	ns := must[*corev1.Namespace](t)(namespaces.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}))
+	if err := namespaces.Delete(ctx, ns, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	terminating := must[*corev1.Namespace](t)(namespaces.Get(ctx, "", "n"))
+	if terminating.Status.Phase != corev1.NamespaceTerminating || terminating.DeletionTimestamp == nil {
+		t.Errorf("phase %s, deletion %v", terminating.Status.Phase, terminating.DeletionTimestamp)
+	}
+	late := pod("late")
+	late.Namespace = "n"
+	_, err := r.Client().Pods().Create(ctx, late)
+	if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		t.Errorf("create in it: %v, want the cause NamespaceTerminating", err)
+	}
+	if _, err := namespaces.Modify(ctx, terminating, func(n *corev1.Namespace) { n.Spec.Finalizers = nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := namespaces.Get(ctx, "", "n"); !apierrors.IsNotFound(err) {
+		t.Errorf("get: %v, want NotFound", err)
+	}
+}
+
+func TestKindsCoverWhatOwnsOrIsOwned(t *testing.T) {
+	r := start(t)
+	seen := map[string]bool{}
+	for _, k := range r.Client().Kinds() {
+		seen[k.Kind] = k.Namespaced
+		if k.Informer() == nil {
+			t.Errorf("%s has no informer", k.Kind)
+		}
+	}
+	for kind, namespaced := range map[string]bool{"Pod": true, "Job": true, "CronJob": true, "Secret": true, "Namespace": false, "Node": false} {
+		if got, ok := seen[kind]; !ok || got != namespaced {
+			t.Errorf("%s: listed %v, namespaced %v", kind, ok, got)
+		}
+	}
+	if _, ok := seen["Event"]; ok {
+		t.Error("events are listed, which go by themselves")
+	}
+}
+
+// The benchmarks are those of the table in the design: 16 writers.
+
+func BenchmarkInProcessCreatePod(b *testing.B) {
+	r := start(b)
+	pods := r.Client().Pods()
+	parallel(b, func(ctx context.Context, i int) error {
+		_, err := pods.Create(ctx, pod(fmt.Sprintf("p-%d", i)))
+		return err
+	})
+}
+
+func BenchmarkInProcessModifyPodStatus(b *testing.B) {
+	r := start(b)
+	pods := r.Client().Pods()
+	made := make([]*corev1.Pod, b.N)
+	for i := range made {
+		made[i] = must[*corev1.Pod](b)(pods.Create(b.Context(), pod(fmt.Sprintf("p-%d", i))))
+	}
+	parallel(b, func(ctx context.Context, i int) error {
+		_, err := pods.ModifyStatus(ctx, made[i], func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
+		return err
+	})
+}
+
+func BenchmarkInProcessJobStatus(b *testing.B) {
+	r := start(b)
+	jobs := r.Client().Jobs()
+	made := make([]*batchv1.Job, b.N)
+	for i := range made {
+		made[i] = must[*batchv1.Job](b)(jobs.Create(b.Context(), job(fmt.Sprintf("j-%d", i))))
+	}
+	parallel(b, func(ctx context.Context, i int) error {
+		_, err := jobs.ModifyStatus(ctx, made[i], func(j *batchv1.Job) { j.Status.Active = 1 })
+		return err
+	})
+}
+
+func parallel(b *testing.B, write func(ctx context.Context, i int) error) {
+	const writers = 16
+	next := make(chan int)
+	failed := make(chan error, writers)
+	b.ResetTimer()
+	for range writers {
+		go func() {
+			var first error
+			for i := range next {
+				if err := write(b.Context(), i); err != nil && first == nil {
+					first = err
+				}
+			}
+			failed <- first
+		}()
+	}
+	for i := range b.N {
+		next <- i
+	}
+	close(next)
+	for range writers {
+		if err := <-failed; err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+}
