@@ -1,0 +1,41 @@
+package crilog
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// rotatedLayout dates a file that was set aside: 0.log.20260102-150405.
+const rotatedLayout = ".20060102-150405"
+
+// rotate sets the current file aside and removes the oldest ones. Names are a second apart, so a container that
+// fills a file faster keeps writing to the current one until the second is over.
+func (w *Writer) rotate(now time.Time) error {
+	aside := w.path + now.UTC().Format(rotatedLayout)
+	if _, err := os.Lstat(aside); err == nil {
+		return nil
+	}
+	if err := os.Rename(w.path, aside); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	w.file.Close()
+	w.file = nil
+	return w.removeOldest()
+}
+
+func (w *Writer) removeOldest() error {
+	files, err := filepath.Glob(w.path + ".[0-9]*-[0-9]*")
+	if err != nil {
+		return err
+	}
+	slices.Sort(files)
+	for len(files) > max(w.limits.MaxFiles-1, 0) {
+		if err := os.Remove(files[0]); err != nil {
+			return err
+		}
+		files = files[1:]
+	}
+	return nil
+}

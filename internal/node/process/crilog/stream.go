@@ -1,0 +1,120 @@
+package crilog
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxLine is how much of a line fits into one line of the log.
+const maxLine = 16 << 10
+
+// Stream turns what arrives on one pipe into lines of the log.
+type Stream struct {
+	log     *Writer
+	name    string
+	pending []byte
+}
+
+// NewStream returns the stream "stdout" or "stderr" of log.
+func NewStream(log *Writer, name string) *Stream {
+	return &Stream{log: log, name: name}
+}
+
+// chunks are shared by all streams: a silent container holds none.
+var chunks = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
+// Copy reads until every writer has closed the pipe or the pipe's deadline passes. Then it writes what is left.
+func (s *Stream) Copy(pipe *os.File) error {
+	defer s.flush()
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for {
+		if err := s.readChunk(conn); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// readChunk waits without a buffer and takes one only while there is something to read.
+func (s *Stream) readChunk(conn syscall.RawConn) error {
+	var failed error
+	err := conn.Read(func(fd uintptr) bool {
+		chunk := chunks.Get().(*[]byte)
+		defer chunks.Put(chunk)
+		n, err := syscall.Read(int(fd), *chunk)
+		switch {
+		case err == syscall.EAGAIN:
+			return false
+		case err == syscall.EINTR:
+		case err != nil:
+			failed = err
+		case n == 0:
+			failed = io.EOF
+		default:
+			s.take((*chunk)[:n], time.Now())
+		}
+		return true
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// take writes the whole lines of data and keeps the rest for later.
+func (s *Stream) take(data []byte, now time.Time) {
+	head := s.head(now)
+	var out []byte
+	for {
+		end := bytes.IndexByte(data, '\n')
+		rest := data
+		if end >= 0 {
+			rest = data[:end]
+		}
+		for len(s.pending)+len(rest) > maxLine {
+			n := maxLine - len(s.pending)
+			out = appendLine(out, head, "P ", s.pending, rest[:n])
+			s.pending, rest = s.pending[:0], rest[n:]
+		}
+		if end < 0 {
+			s.pending = append(s.pending, rest...)
+			break
+		}
+		out = appendLine(out, head, "F ", s.pending, rest)
+		s.pending, data = s.pending[:0], data[end+1:]
+	}
+	if len(out) > 0 {
+		s.log.append(out)
+	}
+}
+
+// flush ends the last line where the container did not.
+func (s *Stream) flush() {
+	if len(s.pending) > 0 {
+		s.log.append(appendLine(nil, s.head(time.Now()), "F ", s.pending, nil))
+		s.pending = nil
+	}
+}
+
+func (s *Stream) head(now time.Time) []byte {
+	head := now.UTC().AppendFormat(make([]byte, 0, 48), time.RFC3339Nano)
+	head = append(head, ' ')
+	head = append(head, s.name...)
+	return append(head, ' ')
+}
+
+func appendLine(out, head []byte, tag string, first, second []byte) []byte {
+	out = append(out, head...)
+	out = append(out, tag...)
+	out = append(out, first...)
+	out = append(out, second...)
+	return append(out, '\n')
+}

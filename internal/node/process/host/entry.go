@@ -1,0 +1,94 @@
+package host
+
+import (
+	"sync"
+	"time"
+
+	"github.com/stint-dev/stint/internal/node/process/sandbox"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// entry is one attempt at a container.
+type entry struct {
+	// decided is closed when the attempt to start is over, ended when the container has none of its processes left.
+	decided, ended chan struct{}
+
+	mu      sync.Mutex
+	status  runtime.Status
+	process *sandbox.Process
+	// failure is why the machine could not try; the attempt is unknown again.
+	failure error
+	// kill ends the grace that a Stop has given.
+	kill   *time.Timer
+	killAt time.Time
+}
+
+func newEntry(s runtime.Status) *entry {
+	return &entry{status: s, decided: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// endedEntry is that of an attempt of which only the end is known.
+func endedEntry(s runtime.Status) *entry {
+	e := newEntry(s)
+	close(e.decided)
+	close(e.ended)
+	return e
+}
+
+func (e *entry) current() runtime.Status {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status
+}
+
+func (e *entry) isEnded() bool {
+	select {
+	case <-e.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop asks the container to end and kills it after grace. A later kill never replaces an earlier one.
+func (e *entry) stop(grace time.Duration) error {
+	<-e.decided
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.process == nil {
+		return nil
+	}
+	if grace <= 0 {
+		return e.process.KillTree()
+	}
+	at := time.Now().Add(grace)
+	switch {
+	case e.kill == nil:
+		e.kill = time.AfterFunc(grace, e.killNow)
+		e.killAt = at
+		return e.process.Terminate()
+	case at.Before(e.killAt):
+		e.kill.Reset(grace)
+		e.killAt = at
+	}
+	return nil
+}
+
+func (e *entry) killNow() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.process != nil {
+		_ = e.process.KillTree()
+	}
+}
+
+// finish records the end. The process may not be signalled any more: its resources serve another one.
+func (e *entry) finish(s runtime.Status) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.status = s
+	e.process = nil
+	if e.kill != nil {
+		e.kill.Stop()
+	}
+}

@@ -1,0 +1,213 @@
+package host
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/stint-dev/stint/internal/node/process/crilog"
+	"github.com/stint-dev/stint/internal/node/process/sandbox"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Config is what a control plane tells the host that it starts.
+type Config struct {
+	// Dir is the data directory whose containers the host runs.
+	Dir string `json:"dir"`
+	// RunDir is where its socket and journal are.
+	RunDir string `json:"runDir"`
+	// IdleExit is how long the host stays without containers and control plane.
+	IdleExit time.Duration `json:"idleExit"`
+
+	WhyNoMount   string `json:"whyNoMount,omitempty"`
+	NoCgroups    bool   `json:"noCgroups,omitempty"`
+	OwnScope     bool   `json:"ownScope,omitempty"`
+	Namespaced   bool   `json:"namespaced,omitempty"`
+	PIDNamespace bool   `json:"pidNamespace,omitempty"`
+}
+
+// Host runs containers.
+type Host struct {
+	config  Config
+	box     *sandbox.Box
+	journal *journal
+
+	mu       sync.Mutex
+	entries  map[runtime.ID]*entry
+	live     int
+	sessions map[*session]bool
+	idle     *time.Timer
+	closing  bool
+	done     chan struct{}
+}
+
+// open takes over what a former host has left in the run directory.
+func open(config Config) (*Host, error) {
+	boot, err := bootID()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(config.RunDir, "journal")
+	past, err := readJournal(path)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{
+		config:   config,
+		entries:  map[runtime.ID]*entry{},
+		sessions: map[*session]bool{},
+		done:     make(chan struct{}),
+	}
+	ended := h.inherit(past, boot)
+	h.box, err = sandbox.Open(sandbox.Config{
+		StateDir:     config.RunDir,
+		Name:         filepath.Base(config.RunDir),
+		WhyNoMount:   config.WhyNoMount,
+		NoCgroups:    config.NoCgroups,
+		OwnScope:     config.OwnScope,
+		PIDNamespace: config.PIDNamespace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.journal, err = createJournal(path, header{BootID: boot, Cgroups: h.box.Cgroups()}, ended)
+	if err != nil {
+		h.box.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// inherit ends what a former host left running, and returns how everything ended that was not forgotten.
+func (h *Host) inherit(past history, boot string) []runtime.Status {
+	var ended []runtime.Status
+	var lost []runtime.ID
+	for id, s := range past.attempts {
+		if s.State == runtime.Running {
+			lost = append(lost, id)
+			s.State, s.PID, s.Lost = runtime.Exited, 0, true
+			s.ExitCode, s.FinishedAt = 137, time.Now()
+		}
+		ended = append(ended, s)
+		h.entries[id] = endedEntry(s)
+	}
+	if past.header.BootID == boot {
+		sandbox.Sweep(past.header.Cgroups, lost)
+	}
+	return ended
+}
+
+// start starts c unless it is known already.
+func (h *Host) start(c *runtime.Container) (*entry, error) {
+	e, isNew, err := h.claim(c)
+	if err != nil {
+		return nil, err
+	}
+	if isNew {
+		h.launch(e, c)
+	}
+	<-e.decided
+	return e, nil
+}
+
+func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e, ok := h.entries[c.ID]; ok {
+		return e, false, nil
+	}
+	if h.closing {
+		return nil, false, fmt.Errorf("the host process is ending")
+	}
+	e = newEntry(runtime.Status{
+		ID: c.ID, PodNamespace: c.PodNamespace, PodName: c.PodName, State: runtime.Running, StartedAt: time.Now(),
+	})
+	h.entries[c.ID] = e
+	h.live++
+	return e, true, nil
+}
+
+// launch decides e. The journal knows of the attempt before the process exists, so that it never runs twice.
+func (h *Host) launch(e *entry, c *runtime.Container) {
+	defer close(e.decided)
+	err := h.journal.started(e.status)
+	var p *sandbox.Process
+	if err == nil {
+		p, err = h.box.Start(c)
+	}
+	fault, isFault := err.(*sandbox.StartError)
+	switch {
+	case err == nil:
+		e.mu.Lock()
+		e.process = p
+		e.status.PID, e.status.StartedAt = p.PID, p.StartedAt
+		e.mu.Unlock()
+		go h.supervise(e, p, c.LogPath)
+	case isFault:
+		s := e.current()
+		s.State, s.ExitCode, s.StartError, s.FinishedAt = runtime.Exited, 128, fault.Reason, time.Now()
+		h.conclude(e, s)
+	default:
+		e.mu.Lock()
+		e.failure = err
+		e.mu.Unlock()
+		_ = h.journal.forget([]runtime.ID{c.ID})
+		h.mu.Lock()
+		delete(h.entries, c.ID)
+		h.mu.Unlock()
+		h.conclude(e, e.status)
+	}
+}
+
+// conclude records the end of an attempt.
+func (h *Host) conclude(e *entry, s runtime.Status) {
+	if e.failure == nil {
+		if err := h.journal.ended(s); err != nil {
+			slog.Error("The end of a container is not on record", "container", s.ID, "err", err)
+		}
+	}
+	e.finish(s)
+	close(e.ended)
+	h.mu.Lock()
+	h.live--
+	h.rest()
+	h.mu.Unlock()
+}
+
+// drainGrace is how long a pipe may stay open after the container's last process is gone: somebody outside holds it.
+const drainGrace = 200 * time.Millisecond
+
+// supervise follows a container to its end.
+func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
+	log := crilog.NewWriter(logPath, crilog.DefaultLimits)
+	var streams sync.WaitGroup
+	streams.Go(func() { _ = crilog.NewStream(log, "stdout").Copy(p.Stdout) })
+	streams.Go(func() { _ = crilog.NewStream(log, "stderr").Copy(p.Stderr) })
+	err := p.Wait()
+	finished := time.Now()
+	clean := p.EndTree()
+	for _, pipe := range []*os.File{p.Stdout, p.Stderr} {
+		_ = pipe.SetReadDeadline(time.Now().Add(drainGrace))
+	}
+	streams.Wait()
+	if logErr := log.Close(); logErr != nil {
+		slog.Error("Output of a container is lost", "container", e.status.ID, "err", logErr)
+	}
+	if err != nil {
+		slog.Error("The exit code of a container is lost", "container", e.status.ID, "err", err)
+	}
+	// From here on a Stop finds nothing to signal: the next container may have the cgroup.
+	e.mu.Lock()
+	e.process = nil
+	s := e.status
+	e.mu.Unlock()
+	exit := p.Release(clean)
+	s.State, s.FinishedAt, s.PID = runtime.Exited, finished, 0
+	s.ExitCode, s.Signal, s.OOMKilled = exit.Code, exit.Signal, exit.OOMKilled
+	s.TerminationMessage = exit.Message
+	h.conclude(e, s)
+	h.tell(s)
+}

@@ -1,0 +1,125 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Exit codes that tell the control plane what to try next.
+const (
+	ExitFailed = 1
+	// ExitNoNamespaces: the namespaces that the host was started in are of no use.
+	ExitNoNamespaces = 3
+	// ExitTaken: another host has the run directory.
+	ExitTaken = 4
+)
+
+// SocketName is the socket's name in the run directory.
+const SocketName = "host.sock"
+
+// Main runs a host until it has been idle for long enough.
+func Main(config Config) int {
+	// Files of the host are its user's; the log files' modes are given where they are made.
+	syscall.Umask(0o022)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	if config.Namespaced {
+		if err := furnish(config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return ExitNoNamespaces
+		}
+	}
+	lock, err := takeLock(config.RunDir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return ExitTaken
+	}
+	defer lock.Close()
+	if err := run(config); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return ExitFailed
+	}
+	return 0
+}
+
+// furnish makes /proc show the processes of this pid namespace, and tries what a user namespace is for.
+func furnish(config Config) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if !config.PIDNamespace {
+		return nil
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc for a pid namespace: %w", err)
+	}
+	return nil
+}
+
+// lockPatience is how long a host that is ending may take.
+const lockPatience = 10 * time.Second
+
+// takeLock makes this process the only host of the run directory.
+func takeLock(runDir string) (*os.File, error) {
+	path := filepath.Join(runDir, "lock")
+	for deadline := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+		lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil && isAt(lock, path) {
+			return lock, nil
+		}
+		lock.Close()
+		if time.Now().After(deadline) {
+			return nil, errors.New("another host process has " + runDir)
+		}
+	}
+}
+
+// isAt tells that file has not been removed or replaced since it was opened.
+func isAt(file *os.File, path string) bool {
+	mine, err1 := file.Stat()
+	theirs, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(mine, theirs)
+}
+
+func run(config Config) error {
+	h, err := open(config)
+	if err != nil {
+		return err
+	}
+	socket := filepath.Join(config.RunDir, SocketName)
+	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(socket, 0o600); err != nil {
+		return err
+	}
+	slog.Info("Ready", "dir", config.Dir, "isolation", h.box.Info().Isolation)
+	h.mu.Lock()
+	h.rest()
+	h.mu.Unlock()
+	go h.serve(listener)
+	<-h.done
+	listener.Close()
+	h.box.Close()
+	if h.journal.close() {
+		// Nobody will ask again: leave nothing behind.
+		return os.RemoveAll(config.RunDir)
+	}
+	return nil
+}

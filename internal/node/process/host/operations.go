@@ -1,0 +1,95 @@
+package host
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+func (h *Host) stop(id runtime.ID, grace time.Duration) error {
+	h.mu.Lock()
+	e := h.entries[id]
+	h.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	return e.stop(grace)
+}
+
+func (h *Host) list() []runtime.Status {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]runtime.Status, 0, len(h.entries))
+	for _, e := range h.entries {
+		all = append(all, e.current())
+	}
+	return all
+}
+
+// forget drops what has ended; what runs is not forgotten.
+func (h *Host) forget(ids []runtime.ID) error {
+	var dropped []runtime.ID
+	h.mu.Lock()
+	for _, id := range ids {
+		if e := h.entries[id]; e != nil && e.isEnded() {
+			delete(h.entries, id)
+			dropped = append(dropped, id)
+		}
+	}
+	h.mu.Unlock()
+	if len(dropped) == 0 {
+		return nil
+	}
+	return h.journal.forget(dropped)
+}
+
+// removePod kills what is left of a pod and waits until it is gone.
+func (h *Host) removePod(uid types.UID) error {
+	h.mu.Lock()
+	var left []*entry
+	for id, e := range h.entries {
+		if id.PodUID == uid && !e.isEnded() {
+			left = append(left, e)
+		}
+	}
+	h.mu.Unlock()
+	for _, e := range left {
+		if err := e.stop(0); err != nil {
+			return err
+		}
+	}
+	for _, e := range left {
+		<-e.ended
+	}
+	return h.box.RemovePod(uid)
+}
+
+// rest ends the host after a while without containers and control planes. The caller holds h.mu.
+func (h *Host) rest() {
+	busy := h.live > 0 || len(h.sessions) > 0
+	switch {
+	case busy && h.idle != nil:
+		h.idle.Stop()
+		h.idle = nil
+	case !busy && h.idle == nil && !h.closing:
+		h.idle = time.AfterFunc(h.config.IdleExit, h.endIfIdle)
+	}
+}
+
+func (h *Host) endIfIdle() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.live == 0 && len(h.sessions) == 0 {
+		h.end()
+	}
+}
+
+// end lets the host end; from now on nothing can be started. The caller holds h.mu.
+func (h *Host) end() {
+	if !h.closing {
+		h.closing = true
+		close(h.done)
+	}
+}

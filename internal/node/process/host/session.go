@@ -1,0 +1,170 @@
+package host
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/stint-dev/stint/internal/node/process/wire"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// session is one connected control plane.
+type session struct {
+	host *Host
+	conn *wire.Conn
+	out  *wire.Queue[any]
+}
+
+// serve accepts control planes until the listener is closed.
+func (h *Host) serve(listener *net.UnixListener) {
+	for {
+		socket, err := listener.AcceptUnix()
+		if err != nil {
+			return
+		}
+		go h.attend(wire.NewConn(socket))
+	}
+}
+
+func (h *Host) attend(conn *wire.Conn) {
+	defer conn.Close()
+	if err := conn.CheckPeer(); err != nil {
+		slog.Warn("Refused a connection", "err", err)
+		return
+	}
+	var hello wire.Hello
+	if conn.Receive(&hello) != nil {
+		return
+	}
+	s, welcome := h.admit(conn, hello)
+	if conn.Send(welcome) != nil || s == nil {
+		h.leave(s)
+		return
+	}
+	s.out = wire.NewQueue(conn, pack)
+	h.mu.Lock()
+	h.sessions[s] = true
+	h.mu.Unlock()
+	s.read()
+	h.leave(s)
+	s.out.Close()
+}
+
+// admit decides whether the control plane can be served, and counts it if so.
+func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := wire.Welcome{Protocol: wire.Protocol, PID: os.Getpid(), Live: h.live, Info: h.box.Info()}
+	switch {
+	case h.closing:
+		w.Refused = "it is ending"
+	case hello.Dir != h.config.Dir:
+		w.Refused = fmt.Sprintf("it runs the containers of %s, not of %s", h.config.Dir, hello.Dir)
+	case hello.Protocol != wire.Protocol:
+		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
+			wire.Protocol, hello.Protocol)
+	}
+	if hello.Replace && h.live == 0 && len(h.sessions) == 0 {
+		h.end()
+		w.Refused = "it is ending"
+	}
+	if w.Refused != "" {
+		return nil, w
+	}
+	s := &session{host: h, conn: conn}
+	// Counted, but told nothing until it can listen.
+	h.sessions[s] = false
+	h.rest()
+	return s, w
+}
+
+func (h *Host) leave(s *session) {
+	if s == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, s)
+	h.rest()
+}
+
+func (s *session) read() {
+	for {
+		var r wire.Request
+		if s.conn.Receive(&r) != nil {
+			return
+		}
+		// Each in its own goroutine: a start takes a millisecond, and thousands may be asked for at once.
+		go s.handle(r)
+	}
+}
+
+func (s *session) handle(r wire.Request) {
+	if r.Op != wire.OpStart {
+		s.out.Put(s.host.answer(r))
+		return
+	}
+	e, err := s.host.start(r.Container)
+	if err != nil {
+		s.out.Put(wire.Reply{Seq: r.Seq, Err: err.Error()})
+		return
+	}
+	// Under the lock, so that the event of its end cannot overtake the reply that it runs.
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	reply := wire.Reply{Seq: r.Seq, Statuses: []runtime.Status{e.status}}
+	if e.failure != nil {
+		reply.Err = e.failure.Error()
+	}
+	s.out.Put(reply)
+}
+
+func (h *Host) answer(r wire.Request) wire.Reply {
+	reply := wire.Reply{Seq: r.Seq}
+	var err error
+	switch r.Op {
+	case wire.OpStop:
+		for _, id := range r.IDs {
+			err = h.stop(id, r.Grace)
+		}
+	case wire.OpList:
+		reply.Statuses = h.list()
+	case wire.OpForget:
+		err = h.forget(r.IDs)
+	case wire.OpRemovePod:
+		err = h.removePod(r.PodUID)
+	default:
+		err = fmt.Errorf("the host process does not know the operation %q: it is older than the control plane", r.Op)
+	}
+	if err != nil {
+		reply.Err = err.Error()
+	}
+	return reply
+}
+
+// tell pushes the end of a container to every control plane that listens.
+func (h *Host) tell(s runtime.Status) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for session, listens := range h.sessions {
+		if listens {
+			session.out.Put(s)
+		}
+	}
+}
+
+// pack sends what has gathered as one batch.
+func pack(conn *wire.Conn, values []any) error {
+	var batch wire.Batch
+	for _, v := range values {
+		switch v := v.(type) {
+		case wire.Reply:
+			batch.Replies = append(batch.Replies, v)
+		case runtime.Status:
+			batch.Events = append(batch.Events, v)
+		}
+	}
+	return conn.Send(batch)
+}

@@ -1,0 +1,229 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/stint-dev/stint/internal/node/process/wire"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+var (
+	errDisconnected = errors.New("the container host process has hung up")
+	errClosed       = errors.New("the container runtime is closed")
+)
+
+// link is one connection to one host process.
+type link struct {
+	conn *wire.Conn
+	out  *wire.Queue[wire.Request]
+	info runtime.Info
+	// child is the host's process id if this process started it.
+	child int
+	// broken is closed when the connection is.
+	broken chan struct{}
+
+	mu      sync.Mutex
+	seq     uint64
+	waiting map[uint64]chan wire.Reply
+}
+
+func newLink(conn *wire.Conn, welcome wire.Welcome) *link {
+	return &link{
+		conn:    conn,
+		info:    welcome.Info,
+		broken:  make(chan struct{}),
+		waiting: map[uint64]chan wire.Reply{},
+		out: wire.NewQueue(conn, func(c *wire.Conn, requests []wire.Request) error {
+			for i := range requests {
+				if err := c.Encode(&requests[i]); err != nil {
+					return err
+				}
+			}
+			return c.Flush()
+		}),
+	}
+}
+
+// read takes in what the host says until it hangs up.
+func (l *link) read(event func(runtime.Status)) {
+	defer close(l.broken)
+	for {
+		var batch wire.Batch
+		if l.conn.Receive(&batch) != nil {
+			return
+		}
+		for _, reply := range batch.Replies {
+			l.mu.Lock()
+			waiting := l.waiting[reply.Seq]
+			delete(l.waiting, reply.Seq)
+			l.mu.Unlock()
+			if waiting != nil {
+				waiting <- reply
+			}
+		}
+		for _, s := range batch.Events {
+			event(s)
+		}
+	}
+}
+
+func (l *link) ask(ctx context.Context, request wire.Request) (wire.Reply, error) {
+	answer := make(chan wire.Reply, 1)
+	l.mu.Lock()
+	l.seq++
+	request.Seq = l.seq
+	l.waiting[request.Seq] = answer
+	l.mu.Unlock()
+	l.out.Put(request)
+	select {
+	case reply := <-answer:
+		if reply.Err != "" {
+			return reply, errors.New(reply.Err)
+		}
+		return reply, nil
+	case <-l.broken:
+		return wire.Reply{}, errDisconnected
+	case <-ctx.Done():
+		l.mu.Lock()
+		delete(l.waiting, request.Seq)
+		l.mu.Unlock()
+		return wire.Reply{}, ctx.Err()
+	}
+}
+
+func (l *link) close() {
+	l.out.Close()
+	l.conn.Close()
+}
+
+// links holds the link of the moment.
+type links struct {
+	mu      sync.Mutex
+	changed chan struct{}
+	current *link
+	last    runtime.Info
+	failure error
+}
+
+func newLinks() *links { return &links{changed: make(chan struct{})} }
+
+func (s *links) set(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current = l; l != nil {
+		s.last = l.info
+		s.failure = nil
+	}
+	s.wake()
+}
+
+// fail lets those that wait for a link know why there is none. The next link undoes it.
+func (s *links) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = err
+	s.wake()
+}
+
+func (s *links) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current, s.failure = nil, errClosed
+	s.wake()
+}
+
+func (s *links) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *links) info() runtime.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+// wait returns the link of the moment or the next one.
+func (s *links) wait(ctx context.Context) (*link, error) {
+	for {
+		s.mu.Lock()
+		current, failure, changed := s.current, s.failure, s.changed
+		s.mu.Unlock()
+		switch {
+		case failure != nil:
+			return nil, failure
+		case current != nil && !current.isBroken():
+			return current, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (l *link) isBroken() bool {
+	select {
+	case <-l.broken:
+		return true
+	default:
+		return false
+	}
+}
+
+// eventQueue passes events on in order, however slowly they are taken.
+type eventQueue struct {
+	out chan runtime.Status
+
+	mu     sync.Mutex
+	queued []runtime.Status
+	filled chan struct{}
+	quit   chan struct{}
+}
+
+func newEventQueue() *eventQueue {
+	q := &eventQueue{
+		out:    make(chan runtime.Status),
+		filled: make(chan struct{}, 1),
+		quit:   make(chan struct{}),
+	}
+	go q.run()
+	return q
+}
+
+func (q *eventQueue) add(s runtime.Status) {
+	q.mu.Lock()
+	q.queued = append(q.queued, s)
+	q.mu.Unlock()
+	select {
+	case q.filled <- struct{}{}:
+	default:
+	}
+}
+
+func (q *eventQueue) close() { close(q.quit) }
+
+func (q *eventQueue) run() {
+	defer close(q.out)
+	for {
+		select {
+		case <-q.filled:
+		case <-q.quit:
+			return
+		}
+		q.mu.Lock()
+		queued := q.queued
+		q.queued = nil
+		q.mu.Unlock()
+		for _, s := range queued {
+			select {
+			case q.out <- s:
+			case <-q.quit:
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+// Package process runs containers as process trees on this machine.
+//
+//	control plane (stint server, stint run)              host process (stint, started by Start)
+//	┌──────────────────────────────┐    unix socket     ┌──────────────────────────────────┐
+//	│ Runtime: finds or starts the │ ◄────────────────► │ host: attempts and their journal │
+//	│ host, asks, listens          │                    │ sandbox: threads, cgroups, views │
+//	└──────────────────────────────┘                    │ crilog: what containers print    │
+//	                                                    └───────┬──────────────────────────┘
+//	                                                            └── containers
+//
+// The host process is the same program in its own session: the control plane can be killed, upgraded and started
+// again while containers run. It ends by itself when it has no container and no control plane.
+//
+// An image is not pulled: a container's command is a program of this machine, and sees its file system.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/process/wire"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// DefaultIdleExit is how long a host process stays without containers and control plane.
+const DefaultIdleExit = 10 * time.Second
+
+// Config says which host process is meant and how one is started.
+type Config struct {
+	// Dir is the data directory; it has one host process.
+	Dir string
+	// Executable is the program to start the host from; its main function calls HostMain first. Empty is this one.
+	Executable string
+	// IdleExit is DefaultIdleExit if zero.
+	IdleExit time.Duration
+	// NoCgroups and NoNamespaces leave out what the machine could do.
+	NoCgroups, NoNamespaces bool
+}
+
+// Runtime is a connection to a host process. It starts another one when the host process dies.
+type Runtime struct {
+	config Config
+	link   *links
+	events *eventQueue
+	stop   context.CancelFunc
+	done   chan struct{}
+}
+
+var _ runtime.Runtime = (*Runtime)(nil)
+
+// Start connects to the host process of config.Dir, after starting one if there is none.
+func Start(ctx context.Context, config Config) (*Runtime, error) {
+	config, err := complete(config)
+	if err != nil {
+		return nil, err
+	}
+	first, err := establish(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("container host process: %w", err)
+	}
+	lifetime, stop := context.WithCancel(context.Background())
+	r := &Runtime{config: config, link: newLinks(), events: newEventQueue(), stop: stop, done: make(chan struct{})}
+	r.attach(first)
+	go r.keepConnected(lifetime, first)
+	return r, nil
+}
+
+func complete(config Config) (Config, error) {
+	if config.Dir == "" {
+		return config, errors.New("the process runtime needs a data directory")
+	}
+	dir, err := filepath.Abs(config.Dir)
+	if err != nil {
+		return config, err
+	}
+	config.Dir = dir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return config, err
+	}
+	if config.Executable == "" {
+		if config.Executable, err = os.Executable(); err != nil {
+			return config, err
+		}
+	}
+	if config.IdleExit == 0 {
+		config.IdleExit = DefaultIdleExit
+	}
+	return config, nil
+}
+
+// Info tells what the host process found on this machine.
+func (r *Runtime) Info() runtime.Info { return r.link.info() }
+
+// Start implements runtime.Runtime.
+func (r *Runtime) Start(ctx context.Context, c runtime.Container) (runtime.Status, error) {
+	reply, err := r.call(ctx, wire.Request{Op: wire.OpStart, Container: &c})
+	if err != nil {
+		return runtime.Status{}, fmt.Errorf("start container %q of pod %s/%s: %w",
+			c.Container, c.PodNamespace, c.PodName, err)
+	}
+	return reply.Statuses[0], nil
+}
+
+// Stop implements runtime.Runtime.
+func (r *Runtime) Stop(ctx context.Context, id runtime.ID, grace time.Duration) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpStop, IDs: []runtime.ID{id}, Grace: grace})
+	return err
+}
+
+// List implements runtime.Runtime.
+func (r *Runtime) List(ctx context.Context) ([]runtime.Status, error) {
+	reply, err := r.call(ctx, wire.Request{Op: wire.OpList})
+	return reply.Statuses, err
+}
+
+// Forget implements runtime.Runtime.
+func (r *Runtime) Forget(ctx context.Context, ids ...runtime.ID) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpForget, IDs: ids})
+	return err
+}
+
+// RemovePod implements runtime.Runtime.
+func (r *Runtime) RemovePod(ctx context.Context, uid types.UID) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpRemovePod, PodUID: uid})
+	return err
+}
+
+// Events implements runtime.Runtime.
+func (r *Runtime) Events() <-chan runtime.Status { return r.events.out }
+
+// Close implements runtime.Runtime.
+func (r *Runtime) Close() error {
+	r.stop()
+	<-r.done
+	return nil
+}
+
+// call asks the host. When the host dies it asks the next one: every operation may be asked for twice.
+func (r *Runtime) call(ctx context.Context, request wire.Request) (wire.Reply, error) {
+	for {
+		l, err := r.link.wait(ctx)
+		if err != nil {
+			return wire.Reply{}, err
+		}
+		reply, err := l.ask(ctx, request)
+		if !errors.Is(err, errDisconnected) {
+			return reply, err
+		}
+	}
+}
+
+// attach makes l the link that calls go through.
+func (r *Runtime) attach(l *link) {
+	go l.read(r.events.add)
+	r.link.set(l)
+}
+
+// reconnectPause is how long to wait after a host process could not be started.
+const reconnectPause = time.Second
+
+// keepConnected replaces the host process whenever it dies, until the runtime is closed.
+func (r *Runtime) keepConnected(ctx context.Context, l *link) {
+	defer close(r.done)
+	defer r.events.close()
+	defer r.link.close()
+	for {
+		select {
+		case <-ctx.Done():
+			l.close()
+			<-l.broken
+			return
+		case <-l.broken:
+		}
+		r.link.set(nil)
+		l.close()
+		next, ok := r.reconnect(ctx)
+		reap(l.child)
+		if !ok {
+			return
+		}
+		l = next
+		r.attach(l)
+		r.tellEnded(ctx, l)
+	}
+}
+
+func (r *Runtime) reconnect(ctx context.Context) (*link, bool) {
+	for {
+		l, err := establish(ctx, r.config)
+		if err == nil {
+			return l, true
+		}
+		r.link.fail(fmt.Errorf("the container host process has died and cannot be started again: %w", err))
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case <-time.After(reconnectPause):
+		}
+	}
+}
+
+// tellEnded makes events of all that ended while nobody listened.
+func (r *Runtime) tellEnded(ctx context.Context, l *link) {
+	reply, err := l.ask(ctx, wire.Request{Op: wire.OpList})
+	if err != nil {
+		return // the link is broken again: the next one tells
+	}
+	for _, s := range reply.Statuses {
+		if s.State == runtime.Exited {
+			r.events.add(s)
+		}
+	}
+}

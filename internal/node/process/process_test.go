@@ -1,0 +1,114 @@
+package process_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 30 * time.Second
+
+// machine is a runtime with a host of its own, and what its events have told.
+type machine struct {
+	*process.Runtime
+	t     testing.TB
+	dir   string
+	ended map[runtime.ID]runtime.Status
+	made  int
+}
+
+func start(t testing.TB, change ...func(*process.Config)) *machine {
+	t.Helper()
+	return startIn(t, t.TempDir(), change...)
+}
+
+func startIn(t testing.TB, dir string, change ...func(*process.Config)) *machine {
+	t.Helper()
+	config := process.Config{Dir: filepath.Join(dir, "data"), IdleExit: 100 * time.Millisecond}
+	for _, c := range change {
+		c(&config)
+	}
+	r, err := process.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return &machine{Runtime: r, t: t, dir: dir, ended: map[runtime.ID]runtime.Status{}}
+}
+
+// container is a container that nobody has started yet.
+func (m *machine) container(command ...string) runtime.Container {
+	m.made++
+	uid := types.UID(fmt.Sprintf("pod-%d", m.made))
+	return runtime.Container{
+		ID:           runtime.ID{PodUID: uid, Container: "main"},
+		PodNamespace: "default", PodName: string(uid),
+		Command: command,
+		LogPath: filepath.Join(m.dir, "logs", string(uid), "0.log"),
+	}
+}
+
+func (m *machine) start(c runtime.Container) runtime.Status {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s, err := m.Start(ctx, c)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return s
+}
+
+// wait returns how the container ended.
+func (m *machine) wait(id runtime.ID) runtime.Status {
+	m.t.Helper()
+	late := time.After(patience)
+	for {
+		if s, ok := m.ended[id]; ok {
+			return s
+		}
+		select {
+		case s := <-m.Events():
+			m.ended[s.ID] = s
+		case <-late:
+			m.t.Fatalf("container %v has not ended within %s", id, patience)
+		}
+	}
+}
+
+// run starts a container and returns how it ended.
+func (m *machine) run(c runtime.Container) runtime.Status {
+	m.t.Helper()
+	if s := m.start(c); s.State == runtime.Exited {
+		return s
+	}
+	return m.wait(c.ID)
+}
+
+// eventually waits until ok holds.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for pause := time.Millisecond; !ok(); pause = min(2*pause, 50*time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+		<-time.After(pause)
+	}
+}

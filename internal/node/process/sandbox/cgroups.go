@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// hierarchy is one mounted cgroup tree and this process's place in it.
+type hierarchy struct {
+	v2          bool
+	controllers []string
+	// home is the directory of the cgroup that this process is in.
+	home string
+}
+
+// hierarchies finds what is mounted, version 2 and 1.
+func hierarchies() ([]hierarchy, error) {
+	places, err := ownPlaces()
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer mounts.Close()
+	var found []hierarchy
+	for lines := bufio.NewScanner(mounts); lines.Scan(); {
+		if h, ok := parseMount(lines.Text(), places); ok {
+			found = append(found, h)
+		}
+	}
+	return found, nil
+}
+
+// parseMount reads a line of mountinfo: "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw".
+func parseMount(line string, places map[string]string) (hierarchy, bool) {
+	left, right, ok := strings.Cut(line, " - ")
+	where, what := strings.Fields(left), strings.Fields(right)
+	if !ok || len(where) < 5 || len(what) < 3 {
+		return hierarchy{}, false
+	}
+	var h hierarchy
+	key := ""
+	switch what[0] {
+	case "cgroup2":
+		h.v2 = true
+	case "cgroup":
+		h.controllers = strings.Split(what[2], ",")
+		for known := range places {
+			if known != "" && slices.Contains(h.controllers, known) {
+				key = known
+			}
+		}
+		if key == "" {
+			return hierarchy{}, false
+		}
+	default:
+		return hierarchy{}, false
+	}
+	// Where only a part of the tree is mounted, paths are told from that part on.
+	place := strings.TrimPrefix(places[key], strings.TrimSuffix(where[3], "/"))
+	h.home = filepath.Join(where[4], place)
+	return h, true
+}
+
+// ownPlaces maps a version 1 controller to this process's path in its tree; "" is version 2.
+func ownPlaces() (map[string]string, error) {
+	data, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for _, controller := range strings.Split(parts[1], ",") {
+			places[controller] = parts[2]
+		}
+	}
+	return places, nil
+}
+
+func setFile(dir, name, value string) error {
+	return os.WriteFile(filepath.Join(dir, name), []byte(value), 0)
+}

@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// StartError is a fault of the container, not of the machine: trying again would not help.
+type StartError struct{ Reason string }
+
+func (e *StartError) Error() string { return e.Reason }
+
+func startErrorf(format string, args ...any) error {
+	return &StartError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// defaultPath is where programs are looked up when the container has no PATH.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// messageVariable tells a container that sees no file at its termination message path where the file really is.
+const messageVariable = "STINT_TERMINATION_LOG"
+
+// environment is the container's, with what every program expects.
+func environment(c *runtime.Container, messagePath string) []string {
+	env := append(make([]string, 0, len(c.Env)+5), c.Env...)
+	env = withDefault(env, "PATH", defaultPath)
+	if home := os.Getenv("HOME"); c.User == nil && home != "" {
+		env = withDefault(env, "HOME", home)
+	} else {
+		env = withDefault(env, "HOME", "/")
+	}
+	if c.Hostname != "" {
+		env = withDefault(env, "HOSTNAME", c.Hostname)
+	}
+	if messagePath != "" {
+		env = append(env, messageVariable+"="+messagePath)
+	}
+	return append(env, mark(c.ID))
+}
+
+func withDefault(env []string, name, value string) []string {
+	if _, ok := lookup(env, name); ok {
+		return env
+	}
+	return append(env, name+"="+value)
+}
+
+func lookup(env []string, name string) (string, bool) {
+	for _, v := range env {
+		if key, value, _ := strings.Cut(v, "="); key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// program finds what command[0] names, in the view of the calling thread.
+func program(command, env []string, dir string) (string, error) {
+	if len(command) == 0 || command[0] == "" {
+		return "", startErrorf("the container has no command")
+	}
+	name := command[0]
+	if strings.Contains(name, "/") {
+		at := name
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir, at)
+		}
+		if reason := whyNotExecutable(at); reason != "" {
+			return "", startErrorf("cannot run %q: %s", name, reason)
+		}
+		return at, nil
+	}
+	path, _ := lookup(env, "PATH")
+	found := ""
+	for _, folder := range filepath.SplitList(path) {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		at := filepath.Join(folder, name)
+		reason := whyNotExecutable(at)
+		if reason == "" {
+			return at, nil
+		}
+		if reason != noSuchFile && found == "" {
+			found = fmt.Sprintf("%s: %s", at, reason)
+		}
+	}
+	if found != "" {
+		return "", startErrorf("cannot run %q: %s", name, found)
+	}
+	return "", startErrorf("cannot run %q: there is no such program in %s", name, path)
+}
+
+const noSuchFile = "no such file on this machine"
+
+func whyNotExecutable(path string) string {
+	var stat unix.Stat_t
+	switch err := unix.Stat(path, &stat); {
+	case err == unix.ENOENT || err == unix.ENOTDIR:
+		return noSuchFile
+	case err != nil:
+		return err.Error()
+	case stat.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return "it is a directory"
+	case stat.Mode&0o111 == 0:
+		return "it is not executable (chmod +x)"
+	}
+	return ""
+}
+
+// workingDir checks that a process can start in dir, in the view of the calling thread.
+func workingDir(dir string) (string, error) {
+	if dir == "" {
+		return "/", nil
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case os.IsNotExist(err):
+		return "", startErrorf("working directory %s does not exist on this machine", dir)
+	case err != nil:
+		return "", startErrorf("working directory: %v", err)
+	case !info.IsDir():
+		return "", startErrorf("working directory %s is not a directory", dir)
+	case !filepath.IsAbs(dir):
+		return "", startErrorf("working directory %s must be an absolute path", dir)
+	}
+	return dir, nil
+}

@@ -1,0 +1,69 @@
+package sandbox
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// enter moves the thread into a mount namespace for the rest of the job.
+func (t *thread) enter(ns *os.File) error {
+	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
+	return setns(ns, unix.CLONE_NEWNS)
+}
+
+// enterView moves the thread to where the container shall live. It tells whether the termination message file is at
+// its path there.
+func (l *launch) enterView(t *thread) (seen bool, err error) {
+	c, v := l.container, l.box.views
+	switch {
+	case !v.usable():
+		return false, nil
+	case len(volumes(c.Mounts)) > 0, c.TerminationMessagePath != "" && c.TerminationMessagePath != defaultMessagePath:
+		return true, l.enterOwn(t)
+	case c.TerminationMessagePath == "":
+		return false, nil
+	}
+	return true, l.enterSlot(t)
+}
+
+// enterOwn makes a mount namespace for this container alone.
+func (l *launch) enterOwn(t *thread) error {
+	c, v := l.container, l.box.views
+	if err := t.enter(v.volumes); err != nil {
+		return err
+	}
+	if err := l.box.mountMemory(c.PodUID, c.Mounts); err != nil {
+		return &StartError{Reason: err.Error()}
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return err
+	}
+	mounts := volumes(c.Mounts)
+	if c.TerminationMessagePath != "" {
+		mounts = append(mounts, runtime.Mount{HostPath: l.slot.messagePath, ContainerPath: c.TerminationMessagePath})
+	}
+	if err := compose(mounts, v.stage()); err != nil {
+		return &StartError{Reason: err.Error()}
+	}
+	return nil
+}
+
+// enterSlot uses the slot's mount namespace, where the termination message file is in its default place.
+func (l *launch) enterSlot(t *thread) error {
+	if l.slot.view != nil {
+		return t.enter(l.slot.view)
+	}
+	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return err
+	}
+	if err := unix.Mount(l.slot.messagePath, defaultMessagePath, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	view, err := os.Open("/proc/thread-self/ns/mnt")
+	l.slot.view = view
+	return err
+}

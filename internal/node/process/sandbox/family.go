@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// markVariable is in the environment of every process of a container.
+const markVariable = "STINT_CONTAINER"
+
+func mark(id runtime.ID) string {
+	return fmt.Sprintf("%s=%s/%s/%d", markVariable, id.PodUID, id.Container, id.Attempt)
+}
+
+// family keeps track of processes where no cgroup does. This process adopts the orphans of its containers; a mark in
+// their environment tells whose they are. A nil family forks and does nothing else.
+type family struct {
+	// forking keeps the reaper from taking a child that was just born for an orphan.
+	forking sync.RWMutex
+
+	mu sync.Mutex
+	// mains are the containers' main processes, which their waiters reap.
+	mains map[int]bool
+}
+
+func newFamily() (*family, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("adopt orphaned processes: %w", err)
+	}
+	f := &family{mains: map[int]bool{}}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, unix.SIGCHLD)
+	go func() {
+		for range ended {
+			f.reap()
+		}
+	}()
+	return f, nil
+}
+
+// fork counts the child as a main process before anyone can take it for an orphan.
+func (f *family) fork(fork func() (int, error)) (int, error) {
+	if f == nil {
+		return fork()
+	}
+	f.forking.RLock()
+	defer f.forking.RUnlock()
+	pid, err := fork()
+	if err == nil {
+		f.mu.Lock()
+		f.mains[pid] = true
+		f.mu.Unlock()
+	}
+	return pid, err
+}
+
+// forget drops a main process that was reaped.
+func (f *family) forget(pid int) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	delete(f.mains, pid)
+	f.mu.Unlock()
+}
+
+// orphans are the children of this process that are no main processes. Alone tells that there are no main processes.
+func (f *family) orphans() (pids []int, alone bool) {
+	children := childrenOf(os.Getpid())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, pid := range children {
+		if !f.mains[pid] {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, len(f.mains) == 0
+}
+
+func (f *family) reap() {
+	f.forking.Lock()
+	defer f.forking.Unlock()
+	pids, _ := f.orphans()
+	for _, pid := range pids {
+		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	}
+}
+
+// killTree kills all that came of the main process and tells whether there was anything. An orphan that shed both
+// its mark and its session is ended when no container is left that it could belong to.
+func (f *family) killTree(main int, mark string) bool {
+	f.forking.RLock()
+	defer f.forking.RUnlock()
+	orphans, alone := f.orphans()
+	var found []int
+	for _, pid := range orphans {
+		if alone || hasMark(pid, map[string]bool{mark: true}) || sessionOf(pid) == main {
+			found = append(found, descendants(pid)...)
+		}
+	}
+	f.mu.Lock()
+	lives := f.mains[main]
+	f.mu.Unlock()
+	if lives {
+		found = append(found, descendants(main)...)
+	}
+	killed := false
+	for _, pid := range found {
+		killed = unix.Kill(pid, unix.SIGKILL) == nil && !isZombie(pid) || killed
+	}
+	return killed
+}

@@ -1,0 +1,219 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// launch is one attempt to start a container.
+type launch struct {
+	box       *Box
+	container *runtime.Container
+	limits    limits
+	slot      *slot
+	limited   *limited
+	stdout    *os.File
+	stderr    *os.File
+}
+
+// Start starts c. The error is a *StartError if c itself is at fault.
+func (b *Box) Start(c *runtime.Container) (*Process, error) {
+	l := &launch{box: b, container: c, limits: limitsOf(c)}
+	if err := l.refuse(); err != nil {
+		return nil, err
+	}
+	jobs := (chan<- *job)(b.jobs)
+	if c.NoNewPrivileges {
+		var err error
+		if jobs, err = b.lockedThreads(); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.prepare(); err != nil {
+		l.abandon()
+		return nil, err
+	}
+	var p *Process
+	err := run(jobs, func(t *thread) (err error) {
+		p, err = l.fork(t)
+		return err
+	})
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return p, nil
+}
+
+// refuse names what this machine cannot do rather than leave it out.
+func (l *launch) refuse() error {
+	c, info := l.container, l.box.info
+	if len(volumes(c.Mounts)) > 0 && !info.CanMount {
+		return startErrorf("volumes cannot be mounted: %s", info.WhyNoMount)
+	}
+	if c.Hostname != "" && !info.CanSetHostname {
+		return startErrorf("the host name %q cannot be set: this user may not make uts namespaces", c.Hostname)
+	}
+	if c.User != nil && !info.CanSetUser && !isSelf(c.User) {
+		return startErrorf("the container cannot run as user %d: only root can start processes of other users",
+			c.User.UID)
+	}
+	return nil
+}
+
+func isSelf(u *runtime.User) bool {
+	return int(u.UID) == os.Geteuid() && int(u.GID) == os.Getegid() && len(u.Groups) == 0
+}
+
+// volumes leaves out mounts that show a path where it already is.
+func volumes(mounts []runtime.Mount) []runtime.Mount {
+	return slices.DeleteFunc(slices.Clone(mounts), func(m runtime.Mount) bool {
+		return m.HostPath == m.ContainerPath && !m.ReadOnly && !m.Tmpfs
+	})
+}
+
+// prepare makes all that needs no particular thread.
+func (l *launch) prepare() (err error) {
+	if l.slot, err = l.box.takeSlot(); err != nil {
+		return err
+	}
+	if l.slot.leaf != nil {
+		if err = l.slot.leaf.limit(l.box.unified, l.limits); err != nil {
+			return err
+		}
+	}
+	l.limited, err = l.box.divided.newLimited(l.slot.name, l.limits)
+	return err
+}
+
+func (l *launch) abandon() {
+	for _, f := range []*os.File{l.stdout, l.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if l.limited != nil {
+		l.limited.remove()
+	}
+	if l.slot != nil {
+		l.box.giveBack(l.slot, !l.limits.bounded())
+	}
+}
+
+// fork runs on a thread: it takes on what the child shall inherit, and forks.
+func (l *launch) fork(t *thread) (*Process, error) {
+	seen, err := l.enterView(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.enterName(t); err != nil {
+		return nil, err
+	}
+	messagePath := ""
+	if l.container.TerminationMessagePath != "" && !seen {
+		messagePath = l.slot.messagePath
+	}
+	env := environment(l.container, messagePath)
+	dir, err := workingDir(l.container.WorkingDir)
+	if err != nil {
+		return nil, err
+	}
+	path, err := program(l.container.Command, env, dir)
+	if err != nil {
+		return nil, err
+	}
+	if l.limited != nil {
+		t.later(l.limited.leave)
+		if err := l.limited.enter(); err != nil {
+			return nil, err
+		}
+	}
+	return l.exec(path, &syscall.ProcAttr{Dir: dir, Env: env})
+}
+
+func (l *launch) enterName(t *thread) error {
+	if l.container.Hostname == "" {
+		return nil
+	}
+	if err := unix.Unshare(unix.CLONE_NEWUTS); err != nil {
+		return err
+	}
+	t.later(func() error { return setns(t.box.views.names, unix.CLONE_NEWUTS) })
+	if err := unix.Sethostname([]byte(l.container.Hostname)); err != nil {
+		return startErrorf("set the host name %q: %v", l.container.Hostname, err)
+	}
+	return nil
+}
+
+func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
+	ends, err := l.pipes()
+	defer ends.close()
+	if err != nil {
+		return nil, err
+	}
+	null := l.box.null.Fd()
+	pidfd := -1
+	attr.Files = []uintptr{null, uintptr(ends[0]), uintptr(ends[1])}
+	attr.Sys = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
+	if l.slot.leaf != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(l.slot.leaf.dir.Fd())
+	}
+	if u := l.container.User; u != nil && !(isSelf(u) && !l.box.info.CanSetUser) {
+		attr.Sys.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
+	}
+	started := time.Now()
+	pid, err := l.box.family.fork(func() (int, error) {
+		return syscall.ForkExec(path, l.container.Command, attr)
+	})
+	if err != nil {
+		return nil, execError(path, err)
+	}
+	return newProcess(l, pid, pidfd, started)
+}
+
+// execError tells faults of the container from a lack of room on the machine.
+func execError(path string, err error) error {
+	for _, lack := range []error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY} {
+		if errors.Is(err, lack) {
+			return err
+		}
+	}
+	if errors.Is(err, unix.ENOENT) {
+		return startErrorf("cannot run %s: the interpreter or loader that it names is not on this machine", path)
+	}
+	return startErrorf("cannot run %s: %v", path, err)
+}
+
+// writeEnds are the ends of the pipes that the child gets.
+type writeEnds []int
+
+func (w writeEnds) close() {
+	for _, fd := range w {
+		unix.Close(fd)
+	}
+}
+
+func (l *launch) pipes() (writeEnds, error) {
+	var ends writeEnds
+	for _, read := range []**os.File{&l.stdout, &l.stderr} {
+		var fds [2]int
+		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+			return ends, err
+		}
+		ends = append(ends, fds[1])
+		// Only our end: programs are not made for a standard output that does not wait.
+		if err := unix.SetNonblock(fds[0], true); err != nil {
+			unix.Close(fds[0])
+			return ends, err
+		}
+		*read = os.NewFile(uintptr(fds[0]), "container output")
+	}
+	return ends, nil
+}

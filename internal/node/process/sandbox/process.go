@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// leafGrace is how long a killed tree may take to be gone; a process stuck in the kernel takes longer.
+const leafGrace = 10 * time.Second
+
+// oomScore makes the kernel choose containers before the programs that supervise them.
+const oomScore = "500"
+
+// Process is a container that was started.
+type Process struct {
+	PID       int
+	StartedAt time.Time
+	// Stdout and Stderr are what it prints.
+	Stdout, Stderr *os.File
+
+	box     *Box
+	id      runtime.ID
+	slot    *slot
+	limited *limited
+	limits  limits
+	pidfd   *os.File
+	raw     syscall.RawConn
+	status  syscall.WaitStatus
+}
+
+// Exit tells how a container ended.
+type Exit struct {
+	Code, Signal int32
+	OOMKilled    bool
+	Message      string
+}
+
+func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) {
+	if pidfd < 0 {
+		var err error
+		if pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+			return nil, l.undoFork(pid, err)
+		}
+	}
+	// Non-blocking, so that the runtime's poller waits for it and no thread has to.
+	if err := unix.SetNonblock(pidfd, true); err != nil {
+		unix.Close(pidfd)
+		return nil, l.undoFork(pid, err)
+	}
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(oomScore), 0)
+	p := &Process{
+		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
+		box: l.box, id: l.container.ID, slot: l.slot, limited: l.limited, limits: l.limits,
+		pidfd: os.NewFile(uintptr(pidfd), "pidfd"),
+	}
+	var err error
+	if p.raw, err = p.pidfd.SyscallConn(); err != nil {
+		p.pidfd.Close()
+		return nil, l.undoFork(pid, err)
+	}
+	return p, nil
+}
+
+// undoFork ends a process that cannot be supervised.
+func (l *launch) undoFork(pid int, err error) error {
+	_ = unix.Kill(pid, unix.SIGKILL)
+	_, _ = unix.Wait4(pid, nil, 0, nil)
+	l.box.family.forget(pid)
+	return err
+}
+
+// Wait waits for the main process to end.
+func (p *Process) Wait() error {
+	var failed error
+	err := p.raw.Read(func(uintptr) bool {
+		pid, err := syscall.Wait4(p.PID, &p.status, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			pid, err = syscall.Wait4(p.PID, &p.status, syscall.WNOHANG, nil)
+		}
+		failed = err
+		return err != nil || pid == p.PID
+	})
+	if failed == nil {
+		failed = err
+	}
+	p.box.family.forget(p.PID)
+	return failed
+}
+
+// Terminate asks the main process to end.
+func (p *Process) Terminate() error { return p.signal(unix.SIGTERM) }
+
+func (p *Process) signal(signal syscall.Signal) error {
+	var failed error
+	err := p.raw.Control(func(fd uintptr) { failed = unix.PidfdSendSignal(int(fd), signal, nil, 0) })
+	if failed == unix.ESRCH {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// KillTree kills the main process and everything that came of it.
+func (p *Process) KillTree() error {
+	if p.slot.leaf != nil {
+		return p.slot.leaf.kill()
+	}
+	err := p.signal(unix.SIGKILL)
+	p.box.family.killTree(p.PID, mark(p.id))
+	return err
+}
+
+// EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
+func (p *Process) EndTree() bool {
+	pause := patience{limit: leafGrace}
+	if p.slot.leaf == nil {
+		for p.box.family.killTree(p.PID, mark(p.id)) {
+			if !pause.next() {
+				return false
+			}
+		}
+		return true
+	}
+	for killed := false; p.slot.leaf.populated(); killed = true {
+		// The process that was just waited for may count for an instant longer.
+		if killed && p.slot.leaf.kill() != nil {
+			return false
+		}
+		if !pause.next() {
+			return false
+		}
+	}
+	return true
+}
+
+// Release returns how the container ended and lets go of all that it used. Clean is what EndTree returned.
+func (p *Process) Release(clean bool) Exit {
+	exit := Exit{Code: int32(p.status.ExitStatus())}
+	if p.status.Signaled() {
+		exit.Signal = int32(p.status.Signal())
+		exit.Code = 128 + exit.Signal
+	}
+	exit.OOMKilled = p.oomKills() > 0 && exit.Code != 0
+	exit.Message = p.slot.readMessage()
+	p.pidfd.Close()
+	p.Stdout.Close()
+	p.Stderr.Close()
+	if p.limited != nil {
+		p.limited.remove()
+	}
+	// The counters of the cgroup belong to whoever was killed in it.
+	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
+	p.box.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
+	return exit
+}
+
+func (p *Process) oomKills() int64 {
+	switch {
+	case p.limited != nil && p.limited.memory != "":
+		return p.limited.oomKills()
+	case p.slot.leaf != nil && (p.limits.memory > 0 || p.status.Signaled()):
+		return p.slot.leaf.oomKills()
+	}
+	return 0
+}

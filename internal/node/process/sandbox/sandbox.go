@@ -1,0 +1,198 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Config says what a Box may try.
+type Config struct {
+	// StateDir is a directory on tmpfs for small files.
+	StateDir string
+	// Name tells this Box's cgroups from those of others.
+	Name string
+	// WhyNoMount, where set, is why mounting need not be tried.
+	WhyNoMount string
+	// NoCgroups leaves cgroups alone.
+	NoCgroups bool
+	// OwnScope: this process is alone in its cgroup, which was handed to it.
+	OwnScope bool
+	// PIDNamespace: this process is the first one of a pid namespace, which ends with it.
+	PIDNamespace bool
+}
+
+// Box starts containers on this machine with the best isolation that the machine allows.
+type Box struct {
+	config  Config
+	unified *unified
+	divided *divided
+	family  *family
+	views   *views
+	slots   slots
+	info    runtime.Info
+	null    *os.File
+
+	jobs, lockedJobs chan *job
+	// lockedOnce starts the threads for containers that may not gain privileges.
+	lockedOnce sync.Once
+
+	tmpfsMu sync.Mutex
+	tmpfs   map[types.UID][]string
+}
+
+// Open probes the machine by trying, best first.
+func Open(config Config) (*Box, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	b := &Box{
+		config:     config,
+		null:       null,
+		jobs:       make(chan *job),
+		lockedJobs: make(chan *job),
+		tmpfs:      map[types.UID][]string{},
+	}
+	if err := b.openCgroups(); err != nil {
+		return nil, err
+	}
+	if err := b.openSlots(); err != nil {
+		return nil, err
+	}
+	if err := b.startThreads(b.jobs, false); err != nil {
+		return nil, err
+	}
+	b.info = b.describe()
+	return b, nil
+}
+
+func (b *Box) openCgroups() error {
+	var all []hierarchy
+	var err error
+	if !b.config.NoCgroups {
+		if all, err = hierarchies(); err != nil {
+			return fmt.Errorf("read the machine's cgroups: %w", err)
+		}
+	}
+	b.unified, err = openUnified(all, b.config.Name, b.config.OwnScope)
+	if err == nil {
+		err = b.tryLeaf()
+	}
+	if err != nil {
+		b.unified = nil
+		if b.family, err = newFamily(); err != nil {
+			return err
+		}
+	}
+	b.divided = openDivided(all, b.config.Name)
+	return nil
+}
+
+// tryLeaf finds out whether a process can be born into a leaf: making one is no proof of that.
+func (b *Box) tryLeaf() error {
+	l, err := b.unified.newLeaf("probe")
+	if err != nil {
+		return err
+	}
+	defer l.remove()
+	attr := &os.ProcAttr{Sys: &unix.SysProcAttr{UseCgroupFD: true, CgroupFD: int(l.dir.Fd())}}
+	p, err := os.StartProcess("/bin/true", []string{"true"}, attr)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	state, err := p.Wait()
+	if err != nil {
+		return err
+	}
+	pause := patience{limit: leafGrace}
+	for l.populated() && pause.next() {
+	}
+	if !state.Success() {
+		return fmt.Errorf("a process that was born into a cgroup ended: %s", state)
+	}
+	return nil
+}
+
+// Info tells what was found.
+func (b *Box) Info() runtime.Info { return b.info }
+
+func (b *Box) describe() runtime.Info {
+	info := runtime.Info{Name: "process", Version: "1.0", Isolation: "process group"}
+	switch {
+	case b.unified != nil && len(b.unified.controllers) > 0:
+		info.Isolation = "cgroup v2"
+	case b.unified != nil && len(b.divided.dirs()) > 0:
+		info.Isolation = "cgroup v2, limits by v1"
+	case b.unified != nil:
+		info.Isolation = "cgroup v2 without limits"
+	case b.config.PIDNamespace:
+		info.Isolation = "user and pid namespaces"
+	}
+	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != ""
+	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != ""
+	info.CanMount = b.views.usable()
+	info.WhyNoMount = b.views.why
+	info.CanSetHostname = b.views.canRename
+	info.CanSetUser = os.Geteuid() == 0 && canSwitchUser()
+	return info
+}
+
+// canSwitchUser asks the kernel for the two capabilities that it takes.
+func canSwitchUser() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if unix.Capget(&header, &data[0]) != nil {
+		return false
+	}
+	const need = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+	return data[0].Effective&need == need
+}
+
+// Cgroups lists the directories that hold this Box's cgroups, for Sweep.
+func (b *Box) Cgroups() []string {
+	dirs := b.divided.dirs()
+	if b.unified != nil {
+		dirs = append(dirs, b.unified.dir)
+	}
+	return dirs
+}
+
+// Sweep ends everything that a Box which is gone has left: the processes in its cgroups, the processes that carry
+// one of its container's marks, and the cgroups.
+func Sweep(cgroups []string, ids []runtime.ID) {
+	marks := map[string]bool{}
+	for _, id := range ids {
+		marks[mark(id)] = true
+	}
+	sweepMarked(marks)
+	for _, dir := range cgroups {
+		if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err == nil {
+			sweepUnified(dir)
+		} else {
+			sweepDivided(dir)
+		}
+	}
+}
+
+// Close removes what the Box made. No container may be running.
+func (b *Box) Close() {
+	b.slots.close(b)
+	b.divided.close()
+	if b.unified != nil {
+		b.unified.close()
+	}
+}
+
+// threadCount is how many threads fork: forking takes turns, but preparing for it does not.
+func threadCount() int { return max(2, min(goruntime.NumCPU(), 8)) }

@@ -1,0 +1,103 @@
+package sandbox
+
+import (
+	"errors"
+	goruntime "runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// job is work for a thread: a fork, or anything else that must happen in the threads' namespaces.
+type job struct {
+	do   func(*thread) error
+	done chan error
+}
+
+// thread is a locked operating system thread that never ends: what it forks dies with it.
+type thread struct {
+	box *Box
+	// undo returns the thread to where it was before the job, last step first.
+	undo []func() error
+}
+
+// run has a thread do the work and waits for it.
+func run(jobs chan<- *job, do func(*thread) error) error {
+	j := &job{do: do, done: make(chan error, 1)}
+	jobs <- j
+	return <-j.done
+}
+
+// startThreads starts the threads that work on jobs. If locked, they and their children cannot gain privileges.
+func (b *Box) startThreads(jobs <-chan *job, locked bool) error {
+	for range threadCount() {
+		if err := b.startThread(jobs, locked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Box) startThread(jobs <-chan *job, locked bool) error {
+	settled := make(chan error, 1)
+	go func() {
+		goruntime.LockOSThread()
+		t := &thread{box: b}
+		err := t.settle(locked)
+		settled <- err
+		if err == nil {
+			t.work(jobs, locked)
+		}
+	}()
+	return <-settled
+}
+
+// settle makes the thread different from the rest of the process once and for all.
+func (t *thread) settle(locked bool) error {
+	// In a user namespace this process keeps its rights over an exec by ambient capabilities. Containers get none.
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	if locked {
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return err
+		}
+	}
+	if t.box.views == nil {
+		t.box.views = openViews(t.box.config)
+		return nil
+	}
+	return t.box.views.join()
+}
+
+func (t *thread) work(jobs <-chan *job, locked bool) {
+	for j := range jobs {
+		err := j.do(t)
+		back := t.goBack()
+		j.done <- err
+		if back != nil {
+			// The thread is stuck in a container's surroundings. Its children must live, so it stays as it is,
+			// for ever idle, and another one takes over.
+			_ = t.box.startThread(jobs, locked)
+			select {}
+		}
+	}
+}
+
+func (t *thread) later(step func() error) { t.undo = append(t.undo, step) }
+
+func (t *thread) goBack() error {
+	var failed []error
+	for len(t.undo) > 0 {
+		last := len(t.undo) - 1
+		if err := t.undo[last](); err != nil {
+			failed = append(failed, err)
+		}
+		t.undo = t.undo[:last]
+	}
+	return errors.Join(failed...)
+}
+
+// lockedThreads returns the jobs of threads that cannot gain privileges, starting them at first use.
+func (b *Box) lockedThreads() (chan<- *job, error) {
+	var err error
+	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })
+	return b.lockedJobs, err
+}

@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// mountMemory mounts the memory volumes of a pod where its containers' namespaces are copied from, once a pod. It
+// runs on a thread that is in the namespace of volumes.
+func (b *Box) mountMemory(pod types.UID, mounts []runtime.Mount) error {
+	b.tmpfsMu.Lock()
+	defer b.tmpfsMu.Unlock()
+	for _, m := range mounts {
+		if !m.Tmpfs || slices.Contains(b.tmpfs[pod], m.HostPath) {
+			continue
+		}
+		if err := os.MkdirAll(m.HostPath, 0o755); err != nil {
+			return err
+		}
+		options := "mode=0777"
+		if m.SizeBytes > 0 {
+			options += fmt.Sprintf(",size=%d", m.SizeBytes)
+		}
+		if err := unix.Mount("stint", m.HostPath, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+			return fmt.Errorf("mount a memory volume at %s: %w", m.HostPath, err)
+		}
+		b.tmpfs[pod] = append(b.tmpfs[pod], m.HostPath)
+	}
+	return nil
+}
+
+// RemovePod unmounts the memory volumes of a pod whose containers have ended.
+func (b *Box) RemovePod(pod types.UID) error {
+	b.tmpfsMu.Lock()
+	paths := b.tmpfs[pod]
+	delete(b.tmpfs, pod)
+	b.tmpfsMu.Unlock()
+	if len(paths) == 0 {
+		return nil
+	}
+	return run(b.jobs, func(t *thread) error {
+		if err := t.enter(t.box.views.volumes); err != nil {
+			return err
+		}
+		for _, path := range paths {
+			if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+				return fmt.Errorf("unmount the memory volume at %s: %w", path, err)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,146 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// defaultMessagePath is where nearly all containers look for their termination message file.
+const defaultMessagePath = "/dev/termination-log"
+
+// views are the mount namespaces that containers' own ones are copied from.
+type views struct {
+	stateDir string
+	// base is the machine's file system and an empty file at defaultMessagePath; nil if mounting is not possible.
+	base *os.File
+	// volumes is base with the memory volumes of the pods.
+	volumes *os.File
+	// names is the machine's uts namespace.
+	names     *os.File
+	canRename bool
+	why       string
+}
+
+func (v *views) usable() bool { return v.base != nil }
+
+// openViews moves the calling thread into a mount namespace of its own that will be the base of all others.
+func openViews(config Config) *views {
+	v := &views{stateDir: config.StateDir, why: config.WhyNoMount}
+	v.openNames()
+	if v.why != "" {
+		return v
+	}
+	if err := v.openBase(); err != nil {
+		v.why = "this machine's kernel does not let this user mount: " + err.Error()
+		v.base = nil
+	}
+	return v
+}
+
+func (v *views) openBase() error {
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("unshare the mount namespace: %w", err)
+	}
+	// What the machine mounts later shows in containers; what is mounted here never shows on the machine.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	if err := os.MkdirAll(v.stage(), 0o700); err != nil {
+		return err
+	}
+	if err := v.placeMessage(); err != nil {
+		return fmt.Errorf("make %s: %w", defaultMessagePath, err)
+	}
+	base, err := os.Open("/proc/thread-self/ns/mnt")
+	if err != nil {
+		return err
+	}
+	if err := v.openVolumes(base); err != nil {
+		base.Close()
+		return err
+	}
+	v.base = base
+	return nil
+}
+
+func (v *views) openVolumes(base *os.File) (err error) {
+	if err = unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("unshare the mount namespace: %w", err)
+	}
+	if v.volumes, err = os.Open("/proc/thread-self/ns/mnt"); err != nil {
+		return err
+	}
+	return setns(base, unix.CLONE_NEWNS)
+}
+
+// openNames finds out whether the thread can have a host name of its own and get back.
+func (v *views) openNames() {
+	names, err := os.Open("/proc/thread-self/ns/uts")
+	if err != nil {
+		return
+	}
+	if unix.Unshare(unix.CLONE_NEWUTS) == nil && setns(names, unix.CLONE_NEWUTS) == nil {
+		v.names, v.canRename = names, true
+		return
+	}
+	names.Close()
+}
+
+// stage is where a shadow is put together before it takes its place.
+func (v *views) stage() string { return filepath.Join(v.stateDir, "stage") }
+
+// placeMessage makes the mount point of the termination message. As root an overlay over /dev is one mount where a
+// shadow is a hundred; device files are never copied up, so writing to them reaches the device.
+func (v *views) placeMessage() error {
+	if _, err := os.Lstat(defaultMessagePath); err == nil {
+		return nil
+	}
+	if v.overlayDev() != nil {
+		if err := shadow("/dev", v.stage()); err != nil {
+			return err
+		}
+	}
+	return makeFile(defaultMessagePath)
+}
+
+func (v *views) overlayDev() error {
+	if os.Geteuid() != 0 {
+		return errors.New("device files on an overlay need root")
+	}
+	if err := unix.Mount("stint", v.stage(), "tmpfs", 0, "mode=0700"); err != nil {
+		return err
+	}
+	// The layers stay mounted by the overlay alone.
+	defer unix.Unmount(v.stage(), unix.MNT_DETACH)
+	upper, work := filepath.Join(v.stage(), "upper"), filepath.Join(v.stage(), "work")
+	if err := errors.Join(os.Mkdir(upper, 0o755), os.Mkdir(work, 0o755)); err != nil {
+		return err
+	}
+	kept, err := cloneSubmounts("/dev")
+	if err != nil {
+		return err
+	}
+	defer kept.close()
+	options := "lowerdir=/dev,upperdir=" + upper + ",workdir=" + work
+	if err := unix.Mount("stint", "/dev", "overlay", 0, options); err != nil {
+		return err
+	}
+	return kept.attach()
+}
+
+// join moves the calling thread into the base.
+func (v *views) join() error {
+	if !v.usable() {
+		return nil
+	}
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return err
+	}
+	return setns(v.base, unix.CLONE_NEWNS)
+}
+
+func setns(to *os.File, kind int) error { return unix.Setns(int(to.Fd()), kind) }

@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"bufio"
+	"encoding/gob"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Conn sends values of one type and receives values of any. Send never blocks on the network: a goroutine writes
+// what has gathered, many values to a system call.
+type Conn struct {
+	socket *net.UnixConn
+	dec    *gob.Decoder
+	out    *bufio.Writer
+	enc    *gob.Encoder
+}
+
+// NewConn wraps a connected socket.
+func NewConn(socket *net.UnixConn) *Conn {
+	out := bufio.NewWriterSize(socket, 64<<10)
+	return &Conn{
+		socket: socket,
+		dec:    gob.NewDecoder(bufio.NewReaderSize(socket, 64<<10)),
+		out:    out,
+		enc:    gob.NewEncoder(out),
+	}
+}
+
+// Receive waits for the next value.
+func (c *Conn) Receive(v any) error { return c.dec.Decode(v) }
+
+// Send writes v at once. It is not safe for concurrent use: use a Queue for that.
+func (c *Conn) Send(v any) error {
+	if err := c.enc.Encode(v); err != nil {
+		return err
+	}
+	return c.out.Flush()
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.socket.Close() }
+
+// CheckPeer refuses a peer that is another user.
+func (c *Conn) CheckPeer() error {
+	raw, err := c.socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Ucred
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	if cred.Uid != uint32(os.Geteuid()) {
+		return fmt.Errorf("the other end of the socket belongs to user %d, not %d", cred.Uid, os.Geteuid())
+	}
+	return nil
+}
+
+// Queue gathers values of type T and sends them in order.
+type Queue[T any] struct {
+	conn *Conn
+	pack func(c *Conn, values []T) error
+
+	mu     sync.Mutex
+	filled *sync.Cond
+	values []T
+	closed bool
+}
+
+// NewQueue starts a queue that sends its values through pack.
+func NewQueue[T any](conn *Conn, pack func(c *Conn, values []T) error) *Queue[T] {
+	q := &Queue[T]{conn: conn, pack: pack}
+	q.filled = sync.NewCond(&q.mu)
+	go q.run()
+	return q
+}
+
+// Put queues v.
+func (q *Queue[T]) Put(v T) {
+	q.mu.Lock()
+	q.values = append(q.values, v)
+	q.mu.Unlock()
+	q.filled.Signal()
+}
+
+// Close drops what is queued and ends the goroutine.
+func (q *Queue[T]) Close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.filled.Signal()
+}
+
+func (q *Queue[T]) run() {
+	for {
+		values, ok := q.take()
+		if !ok {
+			return
+		}
+		if err := q.pack(q.conn, values); err != nil {
+			// The reading side sees the closed socket and ends the connection.
+			q.conn.Close()
+			return
+		}
+	}
+}
+
+func (q *Queue[T]) take() ([]T, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.values) == 0 && !q.closed {
+		q.filled.Wait()
+	}
+	values := q.values
+	q.values = nil
+	return values, !q.closed
+}
+
+// Encode adds v to the buffer without sending it.
+func (c *Conn) Encode(v any) error { return c.enc.Encode(v) }
+
+// Flush sends the buffer.
+func (c *Conn) Flush() error { return c.out.Flush() }

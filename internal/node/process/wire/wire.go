@@ -1,0 +1,79 @@
+// Package wire is the language between a control plane and the host process that runs its containers: gob values
+// over a unix socket. Many requests are in flight at a time; replies and events come back in batches, in any order.
+//
+//	control plane                         host
+//	  Hello{Protocol, Dir}   ─────────►
+//	                         ◄─────────   Welcome{Info} or Welcome{Refused}
+//	  Request{Seq, Op, …}    ─────────►
+//	  Request{Seq, Op, …}    ─────────►
+//	                         ◄─────────   Batch{Replies, Events}
+//
+// Gob ignores fields that one side does not know, so a newer control plane can talk to an older host as long as
+// Protocol is the same. Protocol counts up when that is not enough.
+package wire
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// Protocol is the version that this program speaks.
+const Protocol = 1
+
+// Hello opens a connection.
+type Hello struct {
+	Protocol int
+	// Dir is the data directory whose containers are meant.
+	Dir string
+	// Replace asks a host that has nothing to do to end, so that another one can take its place.
+	Replace bool
+}
+
+// Welcome answers it.
+type Welcome struct {
+	Protocol int
+	PID      int
+	// Live counts the containers that run.
+	Live int
+	Info runtime.Info
+	// Refused says why the host hangs up now.
+	Refused string
+}
+
+// Op is what a request asks for.
+type Op string
+
+// The operations are the methods of runtime.Runtime.
+const (
+	OpStart     Op = "start"
+	OpStop      Op = "stop"
+	OpList      Op = "list"
+	OpForget    Op = "forget"
+	OpRemovePod Op = "removePod"
+)
+
+// Request asks for one operation; only the fields of its operation are set.
+type Request struct {
+	Seq       uint64
+	Op        Op
+	Container *runtime.Container
+	IDs       []runtime.ID
+	Grace     time.Duration
+	PodUID    types.UID
+}
+
+// Reply answers the request of the same number.
+type Reply struct {
+	Seq      uint64
+	Statuses []runtime.Status
+	Err      string
+}
+
+// Batch is what the host had to say at one time.
+type Batch struct {
+	Replies []Reply
+	Events  []runtime.Status
+}
