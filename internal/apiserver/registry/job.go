@@ -70,12 +70,13 @@ func Job(o Options) Resource {
 func prepareJobForCreate(job *batchv1.Job) {
 	job.Status = batchv1.JobStatus{}
 	job.Generation = 1
-	generateJobSelector(job)
+	generateJobSelector(job, job.UID)
 	labelJobAsItsPods(job)
 }
 
 func prepareJobForUpdate(job, old *batchv1.Job) {
 	job.Status = old.Status
+	regenerateJobSelector(job, old)
 	labelJobAsItsPods(job)
 	if !equality.Semantic.DeepEqual(job.Spec, old.Spec) {
 		job.Generation = old.Generation + 1

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
@@ -24,27 +25,36 @@ var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 
 // generateJobSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
 // Labels that the author wrote stay; validation refuses those that contradict.
-func generateJobSelector(job *batchv1.Job) {
+func generateJobSelector(job *batchv1.Job, uid types.UID) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
 		return
 	}
-	forgetOtherJob(job)
-	job.Spec.Template.Labels = setMissing(job.Spec.Template.Labels, generatedJobLabels(job))
+	forgetOtherJob(job, uid)
+	job.Spec.Template.Labels = setMissing(job.Spec.Template.Labels, generatedJobLabels(job.Name, uid))
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
 	}
 	job.Spec.Selector.MatchLabels = setMissing(job.Spec.Selector.MatchLabels, map[string]string{
-		batchv1.ControllerUidLabel: string(job.UID),
+		batchv1.ControllerUidLabel: string(uid),
 	})
 }
 
-func generatedJobLabels(job *batchv1.Job) map[string]string {
+// regenerateJobSelector does the same when the manifest of a copy is applied once more: it still names the other Job.
+// All else that an update does to the selector is for validation to refuse.
+func regenerateJobSelector(job, old *batchv1.Job) {
+	uid, found := otherJobUID(&job.Spec)
+	if found && uid != string(old.UID) && !ptr.Deref(old.Spec.ManualSelector, false) {
+		generateJobSelector(job, old.UID)
+	}
+}
+
+func generatedJobLabels(name string, uid types.UID) map[string]string {
 	generated := map[string]string{}
 	for _, key := range jobUIDLabels {
-		generated[key] = string(job.UID)
+		generated[key] = string(uid)
 	}
 	for _, key := range jobNameLabels {
-		generated[key] = job.Name
+		generated[key] = name
 	}
 	return generated
 }
@@ -59,14 +69,14 @@ func setMissing(have, more map[string]string) map[string]string {
 
 // forgetOtherJob removes selector and labels that were generated for another Job, of which this one is a copy
 // (exported with `kubectl get -o yaml` and created again). The Job's own labels follow where they are the same copy.
-func forgetOtherJob(job *batchv1.Job) {
+func forgetOtherJob(job *batchv1.Job, own types.UID) {
 	uid, found := otherJobUID(&job.Spec)
 	if !found {
 		return
 	}
 	podLabels := maps.Clone(job.Spec.Template.Labels)
 	job.Labels = maps.Clone(job.Labels)
-	for key, value := range generatedJobLabels(job) {
+	for key, value := range generatedJobLabels(job.Name, own) {
 		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
 			job.Labels[key] = value
 		}
@@ -141,7 +151,7 @@ func validateGeneratedSelector(job *batchv1.Job, asked labels.Selector, p *field
 	if job.UID == "" {
 		errs = append(errs, field.Required(field.NewPath("metadata", "uid"), "the selector is generated from it"))
 	}
-	generated := generatedJobLabels(job)
+	generated := generatedJobLabels(job.Name, job.UID)
 	labelsPath := p.Child("template", "metadata", "labels")
 	for _, key := range slices.Concat(jobUIDLabels, jobNameLabels) {
 		remedy := fmt.Sprintf("must be %q: leave this label out, it is generated for every Job", generated[key])

@@ -170,3 +170,27 @@ func TestGeneratedLabelsAreNoOneElses(t *testing.T) {
 		t.Error("the Job and its template share one map of labels")
 	}
 }
+
+func TestExportedJobIsAppliedAgain(t *testing.T) {
+	exported := edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old")))
+	r := Job(Options{})
+	old := createdJob(exported...)
+	// A replacing client need not name the UID.
+	job := editedJob(old, append(exported, func(job *batchv1.Job) { job.UID = "" })...)
+	r.PrepareForUpdate(context.Background(), job, old)
+	job.UID = old.UID
+	if diff := cmp.Diff(old, job); diff != "" {
+		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+	}
+	wantErrors(t, r.ValidateUpdate(context.Background(), job, old))
+}
+
+func TestUpdateDoesNotOverruleAManualSelector(t *testing.T) {
+	mine := createdJob(manualSelector(map[string]string{"app": "x"}))
+	job := editedJob(mine, selecting("controller-uid", otherJobsID), specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = nil }))
+	asked := job.DeepCopy()
+	Job(Options{}).PrepareForUpdate(context.Background(), job, mine)
+	if diff := cmp.Diff(asked.Spec, job.Spec); diff != "" {
+		t.Errorf("the spec changed (-want +got):\n%s", diff)
+	}
+}
