@@ -80,7 +80,7 @@ func (s *statusDraft) conclude(v view, end *verdict, t tally) {
 		return
 	}
 	s.finished = true
-	if s.status.StartTime == nil && !(suspended(v.job) && v.completions() == 0) {
+	if s.status.StartTime == nil && !neverHadWork(v.job) {
 		// A Job can end while it is suspended, by a pod that succeeded all the same. Ended Jobs need a start.
 		s.status.StartTime = &s.now
 	}
@@ -94,6 +94,11 @@ func (s *statusDraft) conclude(v view, end *verdict, t tally) {
 		s.event(corev1.EventTypeWarning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
 	}
 	s.event(corev1.EventTypeNormal, "Completed", "Job completed")
+}
+
+// neverHadWork is the one kind of Job that may end without having started.
+func neverHadWork(job *batchv1.Job) bool {
+	return suspended(job) && ptr.Deref(job.Spec.Completions, 1) == 0
 }
 
 func holdsFinalizers(v view) bool {

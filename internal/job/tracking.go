@@ -98,8 +98,7 @@ const noRoom = -1
 
 // account puts p where it counts, if it does, and returns how much room of the status that takes.
 func (t *tally) account(v view, end *verdict, p *corev1.Pod, room int) int {
-	listed := v.uncounted.succeeded.Has(p.UID) || v.uncounted.failed.Has(p.UID)
-	if listed || !v.countable(p) {
+	if v.uncounted.has(p) || !v.countable(p) {
 		return 0
 	}
 	if p.Status.Phase == corev1.PodSucceeded {

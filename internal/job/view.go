@@ -43,6 +43,8 @@ type view struct {
 
 type uncounted struct{ succeeded, failed sets.Set[types.UID] }
 
+func (u uncounted) has(p *corev1.Pod) bool { return u.succeeded.Has(p.UID) || u.failed.Has(p.UID) }
+
 func look(obs Observation) view {
 	v := view{Observation: obs, job: obs.Job}
 	v.claim()
@@ -58,8 +60,8 @@ func look(obs Observation) view {
 	}
 	u := orEmpty(v.job.Status.UncountedTerminatedPods)
 	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
-	newSucceeded := v.newlyEnded(v.uncounted.succeeded, func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
-	v.newFailed = v.newlyEnded(v.uncounted.failed, func(p *corev1.Pod) bool { return failed(v.job, p) })
+	newSucceeded := v.newlyEnded(func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+	v.newFailed = v.newlyEnded(func(p *corev1.Pod) bool { return failed(v.job, p) })
 	v.succeeded = v.job.Status.Succeeded + int32(len(newSucceeded)+len(v.uncounted.succeeded))
 	v.failed = v.job.Status.Failed + int32(countedFailures(v.job, v.newFailed)+len(v.uncounted.failed))
 	if v.indexed() {
@@ -80,11 +82,12 @@ func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {
 	}
 }
 
-// newlyEnded returns the pods that await being counted and satisfy is.
-func (v *view) newlyEnded(listed sets.Set[types.UID], is func(*corev1.Pod) bool) []*corev1.Pod {
+// newlyEnded returns the pods that await being counted and satisfy is. A pod that is listed as failed because it was
+// told to end stays so, even if it succeeds on its way out: it counts once.
+func (v *view) newlyEnded(is func(*corev1.Pod) bool) []*corev1.Pod {
 	var ended []*corev1.Pod
 	for _, p := range v.owned {
-		if v.tracked(p) && !listed.Has(p.UID) && v.countable(p) && is(p) {
+		if v.tracked(p) && !v.uncounted.has(p) && v.countable(p) && is(p) {
 			ended = append(ended, p)
 		}
 	}

@@ -1,0 +1,227 @@
+package job
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+)
+
+// TestAnyHistory drives random Jobs through random histories. The ledger checks every write; at the end, with faults
+// over and pods that behave, the Job must come to rest in the state that its pods' fates imply.
+func TestAnyHistory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, drawJob(t))
+		t.Repeat(w.actions())
+		w.settle()
+	})
+}
+
+func (w *world) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"sync":       func(*rapid.T) { w.syncUnlessFinished() },
+		"sync again": func(*rapid.T) { w.syncUnlessFinished() },
+		"show a pod": func(t *rapid.T) { w.show(w.drawPod(t)) },
+		"show the Job": func(*rapid.T) {
+			w.seenJob = w.job
+		},
+		"show all":  func(*rapid.T) { w.showAll() },
+		"run a pod": func(t *rapid.T) { w.run(w.drawStored(t)) },
+		"end a pod": func(t *rapid.T) {
+			w.endPod(w.drawStored(t), rapid.SampledFrom([]int32{0, 0, 1, 42}).Draw(t, "exit code"))
+		},
+		"delete pod": func(t *rapid.T) { w.deletePod(w.drawStored(t)) },
+		"restart":    func(*rapid.T) { w.restart() },
+		"time": func(t *rapid.T) {
+			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
+		},
+		"suspend": func(t *rapid.T) { w.setSuspend(rapid.Bool().Draw(t, "suspend")) },
+		"parallelism": func(t *rapid.T) {
+			n := rapid.Int32Range(0, 5).Draw(t, "parallelism")
+			w.updateJob(func(j *batchv1.Job) { j.Spec.Parallelism = &n })
+		},
+	}
+}
+
+func drawJob(t *rapid.T) *batchv1.Job {
+	j := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "job-uid"},
+		Spec: batchv1.JobSpec{
+			Parallelism:  ptr.To(rapid.Int32Range(0, 5).Draw(t, "parallelism")),
+			BackoffLimit: ptr.To(rapid.Int32Range(0, 4).Draw(t, "backoffLimit")),
+			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{"job": "j"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"job": "j"}},
+				Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c"}}},
+			},
+		},
+	}
+	if rapid.Bool().Draw(t, "counted") {
+		j.Spec.Completions = ptr.To(rapid.Int32Range(0, 8).Draw(t, "completions"))
+	}
+	if rapid.Bool().Draw(t, "deadline") {
+		j.Spec.ActiveDeadlineSeconds = ptr.To(rapid.Int64Range(1, 5000).Draw(t, "activeDeadlineSeconds"))
+	}
+	if rapid.Bool().Draw(t, "replace ended only") {
+		j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
+	}
+	if rapid.Bool().Draw(t, "indexed") {
+		drawIndexed(t, j)
+	}
+	if rapid.IntRange(0, 2).Draw(t, "podFailurePolicy") == 0 {
+		drawFailurePolicy(t, j)
+	}
+	return j
+}
+
+func drawIndexed(t *rapid.T, j *batchv1.Job) {
+	j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+	j.Spec.Completions = ptr.To(rapid.Int32Range(0, 8).Draw(t, "completions"))
+	if rapid.Bool().Draw(t, "per index") {
+		j.Spec.BackoffLimitPerIndex = ptr.To(rapid.Int32Range(0, 2).Draw(t, "backoffLimitPerIndex"))
+		j.Spec.BackoffLimit = ptr.To[int32](1 << 30)
+		if rapid.Bool().Draw(t, "max failed") {
+			j.Spec.MaxFailedIndexes = ptr.To(rapid.Int32Range(0, 3).Draw(t, "maxFailedIndexes"))
+		}
+	}
+	if rapid.Bool().Draw(t, "successPolicy") {
+		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
+			{SucceededCount: ptr.To(rapid.Int32Range(1, 6).Draw(t, "succeededCount"))}}}
+	}
+}
+
+func drawFailurePolicy(t *rapid.T, j *batchv1.Job) {
+	actions := []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore,
+		batchv1.PodFailurePolicyActionCount}
+	if perIndex(j) {
+		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex)
+	}
+	j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
+	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action: rapid.SampledFrom(actions).Draw(t, "action"),
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
+	}}}
+}
+
+func (w *world) drawPod(t *rapid.T) types.UID {
+	if len(w.uids()) == 0 {
+		t.Skip("no pods")
+	}
+	return rapid.SampledFrom(w.uids()).Draw(t, "pod")
+}
+
+func (w *world) drawStored(t *rapid.T) types.UID {
+	uid := w.drawPod(t)
+	if w.pods[uid] == nil {
+		t.Skip("the pod is gone")
+	}
+	return uid
+}
+
+func (w *world) run(uid types.UID) {
+	if w.pods[uid].Status.Phase == corev1.PodPending {
+		w.change(uid, func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(w.now)}}
+		})
+	}
+}
+
+func (w *world) endPod(uid types.UID, code int32) {
+	if Ended(w.pods[uid]) {
+		return
+	}
+	w.change(uid, func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodSucceeded
+		if code != 0 {
+			p.Status.Phase = corev1.PodFailed
+		}
+		p.Status.Conditions = nil
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(w.now)}}}}
+	})
+}
+
+func (w *world) deletePod(uid types.UID) {
+	if w.pods[uid].DeletionTimestamp == nil {
+		w.change(uid, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: w.now} })
+	}
+}
+
+func (w *world) setSuspend(on bool) {
+	if !Finished(w.job) {
+		w.updateJob(func(j *batchv1.Job) { j.Spec.Suspend = &on })
+	}
+}
+
+func (w *world) syncUnlessFinished() Decision {
+	if Finished(w.seenJob) {
+		return Decision{next: &w.seenJob.Status, persisted: &w.seenJob.Status}
+	}
+	return w.sync()
+}
+
+// settle ends all faults, lets every pod succeed and expects the Job to end within a bounded number of steps.
+func (w *world) settle() {
+	w.faults = false
+	w.setSuspend(false)
+	w.updateJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](3) })
+	for step := 0; ; step++ {
+		w.showAll()
+		if Finished(w.seenJob) {
+			break
+		}
+		if step > 200 {
+			w.t.Fatalf("the Job does not end: %+v\n%s", w.job.Status, w.describePods())
+		}
+		w.sync()
+		for _, uid := range w.uids() {
+			if w.pods[uid] != nil {
+				w.run(uid)
+				w.endPod(uid, 0)
+			}
+		}
+		w.now = w.now.Add(10 * time.Minute)
+	}
+	for uid, p := range w.pods {
+		if HasFinalizer(p) {
+			w.t.Fatalf("pod %s keeps its finalizer after the Job has ended", uid)
+		}
+	}
+	w.checkEnd()
+}
+
+// checkEnd compares the counters with the fates of the pods.
+func (w *world) checkEnd() {
+	s := w.job.Status
+	if counted := int32(w.ledger.counted.Len()); !w.indexed() && s.Succeeded+s.Failed != counted {
+		w.t.Fatalf("%d pods were counted, the status says %d and %d", counted, s.Succeeded, s.Failed)
+	}
+	if w.ledger.listed.Len() != w.ledger.counted.Len() {
+		w.t.Fatalf("%d pods were listed and %d counted", w.ledger.listed.Len(), w.ledger.counted.Len())
+	}
+	if w.ledger.ended == batchv1.JobComplete && w.job.Spec.SuccessPolicy == nil && w.job.Spec.Completions != nil &&
+		s.Succeeded < *w.job.Spec.Completions {
+		w.t.Fatalf("the Job is complete with %d of %d", s.Succeeded, *w.job.Spec.Completions)
+	}
+}
+
+func (w *world) describePods() (s string) {
+	for _, uid := range w.uids() {
+		p := w.pods[uid]
+		if p == nil {
+			s += fmt.Sprintf("%s gone\n", uid)
+			continue
+		}
+		s += fmt.Sprintf("%s index=%d %s deleted=%v finalizer=%v\n", uid, indexOf(p), p.Status.Phase, p.DeletionTimestamp != nil, HasFinalizer(p))
+	}
+	return s
+}

@@ -1,0 +1,188 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+)
+
+// ledger is the second opinion: it follows every write and says what must never happen.
+type ledger struct {
+	// listed pods are or were in uncountedTerminatedPods; counted pods have left it.
+	listed, counted sets.Set[types.UID]
+	// discarded pods were ended by the controller and shall not count.
+	discarded sets.Set[types.UID]
+	ended     batchv1.JobConditionType
+	highest   int
+}
+
+func newLedger() ledger {
+	return ledger{listed: sets.New[types.UID](), counted: sets.New[types.UID](), discarded: sets.New[types.UID]()}
+}
+
+// checkDecision checks what must hold for any decision, however stale its observation.
+func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
+	if len(d.Create) > 0 && len(d.Discard)+len(d.Delete) > 0 {
+		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.Discard)+len(d.Delete))
+	}
+	l.checkCreations(w, obs, d)
+	shuffled := obs
+	shuffled.Pods = slices.Clone(obs.Pods)
+	slices.Reverse(shuffled.Pods)
+	if diff := cmp.Diff(d, Decide(shuffled), cmp.AllowUnexported(Decision{}), cmpopts.EquateEmpty()); diff != "" {
+		w.t.Fatalf("the order of pods changes the decision:\n%s", diff)
+	}
+}
+
+func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
+	if len(d.Create) == 0 {
+		return
+	}
+	v := look(obs)
+	if after := len(v.active) + len(d.Create); after > int(*obs.Job.Spec.Parallelism) {
+		w.t.Fatalf("%d pods active with parallelism %d", after, *obs.Job.Spec.Parallelism)
+	}
+	if obs.Job.Spec.Completions == nil {
+		return
+	}
+	if after := len(v.active) + len(d.Create); after > int(*obs.Job.Spec.Completions-v.succeeded) {
+		w.t.Fatalf("%d pods active with %d of %d completions", after, v.succeeded, *obs.Job.Spec.Completions)
+	}
+	indexes := sets.New(indexesOf(v.active)...)
+	for _, i := range indexesOf(d.Create) {
+		if indexes.Has(i) || v.done.Has(i) || v.failedIndexes.Has(i) {
+			w.t.Fatalf("index %d needs no pod", i)
+		}
+		indexes.Insert(i)
+	}
+}
+
+// created checks against the truth: no stale view may make pods that are too many.
+func (l *ledger) created(w *world, _ *corev1.Pod) {
+	active := 0
+	for _, p := range w.pods {
+		if !Ended(p) && p.DeletionTimestamp == nil {
+			active++
+		}
+	}
+	l.highest = max(l.highest, active)
+	if active > int(*w.seenJob.Spec.Parallelism) {
+		w.t.Fatalf("%d pods are active with parallelism %d", active, *w.seenJob.Spec.Parallelism)
+	}
+}
+
+// checkRelease lets a finalizer go only if what is stored accounts for the pod.
+func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
+	stored := w.pods[p.UID]
+	if stored == nil || !HasFinalizer(stored) || w.job.DeletionTimestamp != nil {
+		return
+	}
+	s := w.job.Status
+	u := orEmpty(s.UncountedTerminatedPods)
+	if slices.Contains(u.Succeeded, p.UID) || slices.Contains(u.Failed, p.UID) {
+		return
+	}
+	ignored := !judgePod(w.job, p).counts()
+	if w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion {
+		i, n := indexOf(p), int(*w.job.Spec.Completions)
+		if p.Status.Phase == corev1.PodSucceeded &&
+			(ParseIndexes(s.CompletedIndexes, n).Has(i) || ParseIndexes(ptr.Deref(s.FailedIndexes, ""), n).Has(i)) {
+			return
+		}
+	}
+	settled := isTrue(condition(s.Conditions, batchv1.JobSuccessCriteriaMet))
+	if ignored || (settled && !Ended(p)) {
+		return
+	}
+	w.t.Fatalf("pod %s (%s) loses its finalizer uncounted: %+v", p.UID, p.Status.Phase, s)
+}
+
+// checkStatus compares a status with the one that it replaces.
+func (l *ledger) checkStatus(w *world, next *batchv1.JobStatus) {
+	old := w.job.Status
+	was, is := orEmpty(old.UncountedTerminatedPods), orEmpty(next.UncountedTerminatedPods)
+	l.checkList(w, was.Succeeded, is.Succeeded, next.Succeeded-old.Succeeded, w.indexed())
+	l.checkList(w, was.Failed, is.Failed, next.Failed-old.Failed, false)
+	if next.Succeeded < old.Succeeded || next.Failed < old.Failed {
+		w.t.Fatalf("a counter shrinks: %+v → %+v", old, next)
+	}
+	n := int(ptr.Deref(w.job.Spec.Completions, 0))
+	if lost := ParseIndexes(old.CompletedIndexes, n).Without(ParseIndexes(next.CompletedIndexes, n)); len(lost) > 0 {
+		w.t.Fatalf("completedIndexes loses %s", lost)
+	}
+	failed := ParseIndexes(ptr.Deref(next.FailedIndexes, ""), n)
+	if lost := ParseIndexes(ptr.Deref(old.FailedIndexes, ""), n).Without(failed); len(lost) > 0 {
+		w.t.Fatalf("failedIndexes loses %s", lost)
+	}
+	if done := ParseIndexes(next.CompletedIndexes, n); done.Without(failed).Count() != done.Count() {
+		w.t.Fatalf("indexes %s succeeded and %s failed", done, failed)
+	}
+	if *next.Ready > next.Active || next.Active < 0 || *next.Terminating < 0 {
+		w.t.Fatalf("impossible numbers of living pods: %+v", next)
+	}
+	l.checkConditions(w, next)
+}
+
+// checkList follows UIDs through a list: in once, out once, and the counter takes exactly those that go out.
+func (l *ledger) checkList(w *world, was, is []types.UID, counted int32, byIndex bool) {
+	for _, uid := range is {
+		if slices.Contains(was, uid) {
+			continue
+		}
+		if l.listed.Has(uid) {
+			w.t.Fatalf("pod %s is listed for the second time", uid)
+		}
+		if l.discarded.Has(uid) {
+			w.t.Fatalf("pod %s was discarded and is counted", uid)
+		}
+		l.listed.Insert(uid)
+	}
+	out := int32(0)
+	for _, uid := range was {
+		if slices.Contains(is, uid) {
+			continue
+		}
+		if p := w.pods[uid]; p != nil && HasFinalizer(p) {
+			w.t.Fatalf("pod %s is counted with its finalizer on", uid)
+		}
+		l.counted.Insert(uid)
+		out++
+	}
+	if !byIndex && out != counted {
+		w.t.Fatalf("%d pods leave the list and the counter takes %d", out, counted)
+	}
+}
+
+func (l *ledger) checkConditions(w *world, next *batchv1.JobStatus) {
+	succeeds := isTrue(condition(next.Conditions, batchv1.JobSuccessCriteriaMet))
+	fails := isTrue(condition(next.Conditions, batchv1.JobFailureTarget))
+	if succeeds && fails {
+		w.t.Fatalf("the Job shall both succeed and fail")
+	}
+	if l.ended != "" {
+		w.t.Fatalf("the status changes after the Job ended with %s", l.ended)
+	}
+	for _, end := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if !isTrue(condition(next.Conditions, end)) {
+			continue
+		}
+		if l.ended != "" {
+			w.t.Fatalf("the Job ends with %s and %s", l.ended, end)
+		}
+		l.ended = end
+		if len(orEmpty(next.UncountedTerminatedPods).Failed)+len(orEmpty(next.UncountedTerminatedPods).Succeeded) > 0 ||
+			next.Active > 0 || *next.Terminating > 0 || next.StartTime == nil && !neverHadWork(w.job) {
+			w.t.Fatalf("the Job ends too early: %+v", next)
+		}
+	}
+}
+
+func (w *world) indexed() bool {
+	return w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion
+}

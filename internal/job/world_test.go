@@ -1,0 +1,233 @@
+package job
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"pgregory.net/rapid"
+)
+
+// world is a small API server, node and shell around one Job. Everything in it can go wrong that can go wrong for a
+// real controller: writes get lost, the view of pods is late, the controller dies at any step.
+type world struct {
+	t   *rapid.T
+	now time.Time
+	// job and pods are what is stored.
+	job  *batchv1.Job
+	pods map[types.UID]*corev1.Pod
+	made int
+	// seenJob and seen are what the controller knows: late news from the store and early news of its own writes.
+	seenJob *batchv1.Job
+	seen    map[types.UID]*corev1.Pod
+	flight  InFlight
+	history History
+	ledger  ledger
+	// faults tells whether writes may fail.
+	faults bool
+}
+
+func newWorld(t *rapid.T, job *batchv1.Job) *world {
+	w := &world{t: t, now: time.Unix(1_700_000_000, 0), job: job, pods: map[types.UID]*corev1.Pod{}, faults: true}
+	w.job.ResourceVersion = "1"
+	w.ledger = newLedger()
+	w.restart()
+	return w
+}
+
+// restart forgets all that a new controller does not know, and lists what is stored.
+func (w *world) restart() {
+	w.flight = InFlight{Deleted: sets.New[types.UID](), Released: sets.New[types.UID]()}
+	w.history = History{}
+	w.seenJob = w.job
+	w.seen = maps.Clone(w.pods)
+	for _, p := range w.pods {
+		if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+			w.history.Record(p)
+		}
+	}
+}
+
+// show brings the controller's view of one pod up to date.
+func (w *world) show(uid types.UID) {
+	p, exists := w.pods[uid]
+	if !exists {
+		delete(w.seen, uid)
+		w.flight.Deleted.Delete(uid)
+		w.flight.Released.Delete(uid)
+		return
+	}
+	w.seen[uid] = p
+	if p.DeletionTimestamp != nil {
+		w.flight.Deleted.Delete(uid)
+	}
+	if !HasFinalizer(p) {
+		w.flight.Released.Delete(uid)
+	}
+	if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+		w.history.Record(p)
+	}
+}
+
+func (w *world) showAll() {
+	w.seenJob = w.job
+	for _, uid := range w.uids() {
+		w.show(uid)
+	}
+}
+
+// uids are those of all pods that are stored or seen.
+func (w *world) uids() []types.UID {
+	all := sets.KeySet(w.pods).Union(sets.KeySet(w.seen))
+	return slices.Sorted(maps.Keys(all))
+}
+
+// change stores a new version of a pod; what the node and users do goes through here.
+func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
+	p := w.pods[uid].DeepCopy()
+	change(p)
+	w.pods[uid] = p
+	if p.DeletionTimestamp != nil && Ended(p) && !HasFinalizer(p) {
+		delete(w.pods, uid)
+	}
+}
+
+func (w *world) observation() Observation {
+	obs := Observation{Job: w.seenJob, Now: w.now, InFlight: InFlight{w.flight.Deleted.Clone(), w.flight.Released.Clone()},
+		History: w.history, Settings: DefaultSettings()}
+	obs.MaxUncountedPods, obs.MaxPodCreateDelete = 3, 4
+	for _, uid := range slices.Sorted(maps.Keys(w.seen)) {
+		obs.Pods = append(obs.Pods, w.seen[uid])
+	}
+	return obs
+}
+
+// fails draws whether the next write fails; a failed write may still have been carried out.
+func (w *world) fails(what string) bool {
+	return w.faults && rapid.IntRange(0, 9).Draw(w.t, what+" fails") == 0
+}
+
+// sync decides and applies once, and returns the decision.
+func (w *world) sync() Decision {
+	obs := w.observation()
+	d := Decide(obs)
+	w.ledger.checkDecision(w, obs, d)
+	crash := -1
+	if w.faults {
+		crash = rapid.IntRange(-20, 4).Draw(w.t, "crash")
+	}
+	w.apply(d, crash)
+	if crash >= 0 {
+		w.restart()
+	}
+	return d
+}
+
+// apply carries d out in the order that Decision prescribes, up to the step number crash.
+func (w *world) apply(d Decision, crash int) {
+	if crash == 0 {
+		return
+	}
+	o := Outcome{}
+	for _, p := range d.Create {
+		if w.fails("create") {
+			o.NotCreated++
+			continue
+		}
+		w.create(p)
+	}
+	for _, p := range d.Discard {
+		if w.fails("discard") {
+			o.NotRemoved = append(o.NotRemoved, p)
+			continue
+		}
+		w.ledger.discarded.Insert(p.UID)
+		w.release(p)
+		w.remove(p)
+	}
+	for _, p := range d.Delete {
+		if w.fails("delete") {
+			o.NotRemoved = append(o.NotRemoved, p)
+			continue
+		}
+		w.remove(p)
+	}
+	if crash == 1 || !w.store(d, o) || crash == 2 {
+		return
+	}
+	for _, p := range d.Release {
+		if !w.fails("release") {
+			w.ledger.checkRelease(w, p)
+			w.release(p)
+		}
+	}
+}
+
+func (w *world) create(p *corev1.Pod) {
+	w.made++
+	p = p.DeepCopy()
+	p.UID = types.UID(fmt.Sprintf("pod-%04d", w.made))
+	p.Name = p.GenerateName + strconv.Itoa(w.made)
+	p.CreationTimestamp = metav1.NewTime(w.now)
+	p.Status.Phase = corev1.PodPending
+	w.pods[p.UID], w.seen[p.UID] = p, p
+	w.ledger.created(w, p)
+}
+
+// remove tells a pod to end. The controller learns that it was told, not what became of it.
+func (w *world) remove(p *corev1.Pod) {
+	if w.pods[p.UID] == nil {
+		return
+	}
+	if w.pods[p.UID].DeletionTimestamp == nil {
+		w.change(p.UID, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: w.now} })
+	}
+	if w.seen[p.UID].DeletionTimestamp == nil {
+		w.flight.Deleted.Insert(p.UID)
+	}
+}
+
+func (w *world) release(p *corev1.Pod) {
+	if w.pods[p.UID] != nil {
+		w.change(p.UID, RemoveFinalizer)
+	}
+	w.flight.Released.Insert(p.UID)
+	w.history.Record(p)
+}
+
+// store writes the status unless somebody changed the Job or the write gets lost; it tells whether the controller knows
+// that it succeeded.
+func (w *world) store(d Decision, o Outcome) bool {
+	next, mayWait := d.Status(o)
+	if next == nil {
+		return true
+	}
+	if mayWait && w.faults && rapid.Bool().Draw(w.t, "wait") {
+		return true
+	}
+	if w.seenJob.ResourceVersion != w.job.ResourceVersion || w.fails("status") {
+		return false
+	}
+	w.ledger.checkStatus(w, next)
+	w.updateJob(func(j *batchv1.Job) { j.Status = *next })
+	if w.fails("answer") {
+		return false
+	}
+	w.seenJob = w.job
+	return true
+}
+
+func (w *world) updateJob(change func(*batchv1.Job)) {
+	j := w.job.DeepCopy()
+	change(j)
+	version, _ := strconv.Atoi(j.ResourceVersion)
+	j.ResourceVersion = strconv.Itoa(version + 1)
+	w.job = j
+}
