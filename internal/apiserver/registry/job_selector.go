@@ -3,7 +3,6 @@ package registry
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,8 +20,6 @@ var (
 	jobNameLabels = []string{batchv1.JobNameLabel, "job-name"}
 )
 
-var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-
 // generateJobSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
 // Labels that the author wrote stay; validation refuses those that contradict.
 func generateJobSelector(job *batchv1.Job, uid types.UID) {
@@ -37,15 +34,6 @@ func generateJobSelector(job *batchv1.Job, uid types.UID) {
 	job.Spec.Selector.MatchLabels = setMissing(job.Spec.Selector.MatchLabels, map[string]string{
 		batchv1.ControllerUidLabel: string(uid),
 	})
-}
-
-// regenerateJobSelector does the same when the manifest of a copy is applied once more: it still names the other Job.
-// All else that an update does to the selector is for validation to refuse.
-func regenerateJobSelector(job, old *batchv1.Job) {
-	uid, found := otherJobUID(&job.Spec)
-	if found && uid != string(old.UID) && !ptr.Deref(old.Spec.ManualSelector, false) {
-		generateJobSelector(job, old.UID)
-	}
 }
 
 func generatedJobLabels(name string, uid types.UID) map[string]string {
@@ -67,66 +55,10 @@ func setMissing(have, more map[string]string) map[string]string {
 	return all
 }
 
-// forgetOtherJob removes selector and labels that were generated for another Job, of which this one is a copy
-// (exported with `kubectl get -o yaml` and created again). The Job's own labels follow where they are the same copy.
-func forgetOtherJob(job *batchv1.Job, own types.UID) {
-	uid, found := otherJobUID(&job.Spec)
-	if !found {
-		return
-	}
-	podLabels := maps.Clone(job.Spec.Template.Labels)
-	job.Labels = maps.Clone(job.Labels)
-	for key, value := range generatedJobLabels(job.Name, own) {
-		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
-			job.Labels[key] = value
-		}
-		delete(podLabels, key)
-	}
-	job.Spec.Template.Labels = podLabels
-	job.Spec.Selector = nil
-}
-
-// otherJobUID returns the UID for which selector and labels were generated. They count as generated exactly when
-//   - manualSelector is not true (the caller has seen to that),
-//   - the selector is absent or empty, or asks for nothing but one controller-uid label, prefixed or not, and
-//   - every controller-uid label in selector and template, at least one, holds one and the same value,
-//     and this value has the form of a UID.
-//
-// The job-name labels beside them then count as generated too, whatever they hold. Without a controller-uid nothing
-// does: a job-name alone may be the author's own, and is refused where it contradicts the Job's name.
-func otherJobUID(spec *batchv1.JobSpec) (string, bool) {
-	selected := map[string]string{}
-	if spec.Selector != nil {
-		selected = spec.Selector.MatchLabels
-		if len(spec.Selector.MatchExpressions) > 0 {
-			return "", false
-		}
-	}
-	uids := map[string]bool{}
-	keysSelected := 0
-	for _, key := range jobUIDLabels {
-		if uid, ok := selected[key]; ok {
-			uids[uid] = true
-			keysSelected++
-		}
-		if uid, ok := spec.Template.Labels[key]; ok {
-			uids[uid] = true
-		}
-	}
-	if len(uids) != 1 || keysSelected != len(selected) {
-		return "", false
-	}
-	for uid := range uids {
-		return uid, uidPattern.MatchString(uid)
-	}
-	return "", false
-}
-
 func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
 	selector := job.Spec.Selector
 	if selector == nil {
-		return field.ErrorList{field.Required(p.Child("selector"),
-			"a Job with manualSelector: true must have a selector that matches the labels of its template")}
+		return field.ErrorList{field.Required(p.Child("selector"), selectorRemedy(job))}
 	}
 	errs := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, p.Child("selector"))
 	asked, err := metav1.LabelSelectorAsSelector(selector)
@@ -142,6 +74,13 @@ func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
 		errs = append(errs, validateGeneratedSelector(job, asked, p)...)
 	}
 	return errs
+}
+
+func selectorRemedy(job *batchv1.Job) string {
+	if ptr.Deref(job.Spec.ManualSelector, false) {
+		return "a Job with manualSelector: true must have a selector that matches the labels of its template"
+	}
+	return "it was generated when the Job was created and stays: send the stored Job with your changes, as kubectl apply does"
 }
 
 // validateGeneratedSelector refuses what its author wrote where generation would have to overrule it: such a Job

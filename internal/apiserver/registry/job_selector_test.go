@@ -75,6 +75,10 @@ func TestJobSelectorIsGenerated(t *testing.T) {
 			edits(podLabels(other)), generated, generated},
 		"a selector that was left when the labels were cut out is no matter": {
 			edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID)), generated, generated},
+		"names that were left when the UIDs were cut out are no matter": {
+			edits(selecting(), podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "old"}),
+				ownLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "team": "y"})),
+			generated, map[string]string{"batch.kubernetes.io/job-name": "pi", "team": "y"}},
 		"a label on the Job that is not a copy stays": {
 			edits(podLabels(other), ownLabels(map[string]string{"job-name": "mine"})),
 			generated, map[string]string{"job-name": "mine"}},
@@ -122,8 +126,14 @@ func TestJobSelectorIsRefused(t *testing.T) {
 			[]string{uidLabel, labels + "[controller-uid] Invalid", labels + " Invalid"}},
 		"a controller-uid that is no UID was not generated": {
 			edits(podLabels(map[string]string{"controller-uid": "mine"})), []string{labels + "[controller-uid] Invalid"}},
-		"another name without a UID was not generated": {
-			edits(podLabels(map[string]string{"batch.kubernetes.io/job-name": "old"})), []string{nameLabel}},
+		"another name without a prefix was not generated": {
+			edits(podLabels(map[string]string{"job-name": "old"})), []string{labels + "[job-name] Invalid"}},
+		"two names were not generated": {
+			edits(podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "older"})),
+			[]string{nameLabel, labels + "[job-name] Invalid"}},
+		"a name beside a selector of one's own was not generated": {
+			edits(selecting("app", "x"), podLabels(map[string]string{"app": "x", "batch.kubernetes.io/job-name": "old"})),
+			[]string{nameLabel, selector}},
 		"a selector with a bad key is refused": {
 			edits(manualSelector(map[string]string{"a b": "x"})),
 			[]string{"spec.selector.matchLabels Invalid", "spec.template.metadata.labels Invalid"}},
@@ -172,17 +182,24 @@ func TestGeneratedLabelsAreNoOneElses(t *testing.T) {
 }
 
 func TestExportedJobIsAppliedAgain(t *testing.T) {
-	exported := edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old")))
-	r := Job(Options{})
-	old := createdJob(exported...)
-	// A replacing client need not name the UID.
-	job := editedJob(old, append(exported, func(job *batchv1.Job) { job.UID = "" })...)
-	r.PrepareForUpdate(context.Background(), job, old)
-	job.UID = old.UID
-	if diff := cmp.Diff(old, job); diff != "" {
-		t.Errorf("the second time changes (-once +twice):\n%s", diff)
+	for sentence, exported := range map[string][]jobEdit{
+		"as it was": edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old"))),
+		"without its UIDs": edits(selecting(),
+			podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "old"})),
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			r := Job(Options{})
+			old := createdJob(exported...)
+			// A replacing client need not name the UID.
+			job := editedJob(old, append(exported, func(job *batchv1.Job) { job.UID = "" })...)
+			r.PrepareForUpdate(context.Background(), job, old)
+			job.UID = old.UID
+			if diff := cmp.Diff(old, job); diff != "" {
+				t.Errorf("the second time changes (-once +twice):\n%s", diff)
+			}
+			wantErrors(t, r.ValidateUpdate(context.Background(), job, old))
+		})
 	}
-	wantErrors(t, r.ValidateUpdate(context.Background(), job, old))
 }
 
 func TestUpdateDoesNotOverruleAManualSelector(t *testing.T) {
