@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"sync"
@@ -18,7 +19,7 @@ func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.RequestURI = req.URL.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	reader, writer := io.Pipe()
-	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{})}
+	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), over: req.Context()}
 	go func() {
 		defer req.Body.Close()
 		defer func() {
@@ -51,6 +52,7 @@ type memoryResponse struct {
 	started chan struct{}
 	code    int
 	sent    http.Header
+	over    context.Context
 }
 
 func (w *memoryResponse) Header() http.Header { return w.header }
@@ -69,3 +71,10 @@ func (w *memoryResponse) Write(b []byte) (int, error) {
 
 // Flush implements http.Flusher: a pipe holds nothing back.
 func (w *memoryResponse) Flush() { w.WriteHeader(http.StatusOK) }
+
+// CloseNotify implements http.CloseNotifier, which the library looks for beside http.Flusher before it streams.
+func (w *memoryResponse) CloseNotify() <-chan bool {
+	closed := make(chan bool, 1)
+	context.AfterFunc(w.over, func() { closed <- true })
+	return closed
+}
