@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+const namespace = "default"
+
+// cluster is a server in this process with a data directory of its own.
+type cluster struct {
+	client.Interface
+	rest *rest.Config
+	stop func() error
+}
+
+// start starts a server, with the product's node or a pretended one.
+func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
+	dir, err := os.MkdirTemp(b.dir, "data-")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s, err := server.Start(ctx, server.Options{DataDir: dir, Node: realNode})
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	var nodes sync.WaitGroup
+	c := &cluster{Interface: s.Client(), rest: s.RESTConfig()}
+	c.stop = func() error {
+		cancel()
+		nodes.Wait()
+		return errors.Join(s.Wait(), os.RemoveAll(dir))
+	}
+	if realNode {
+		return c, nil
+	}
+	fake, err := newFakeNode(s.Client())
+	if err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	nodes.Go(func() { fake.run(ctx) })
+	return c, nil
+}
+
+// during measures what work costs. Writes are counted by the store's revision, which goes up by one with every write
+// of any object, events included: a ConfigMap made before and one made after tell it.
+func (c *cluster) during(ctx context.Context, things int, work func() error) (result, error) {
+	clock := newStopwatch()
+	before, err := c.revision(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	clock.start()
+	if err := work(); err != nil {
+		return result{}, err
+	}
+	r := clock.stop()
+	r.things = things
+	after, err := c.revision(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	r.writes = after - before - 1
+	r.events, err = c.events(ctx)
+	return r, err
+}
+
+func (c *cluster) revision(ctx context.Context) (revision int64, err error) {
+	made, err := c.ConfigMaps().Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "revision-", Namespace: namespace}})
+	if err != nil {
+		return 0, fmt.Errorf("read the revision: %w", err)
+	}
+	_, err = fmt.Sscan(made.ResourceVersion, &revision)
+	return revision, err
+}
+
+// events counts the events that are stored.
+func (c *cluster) events(ctx context.Context) (int64, error) {
+	set, err := kubernetes.NewForConfig(c.rest)
+	if err != nil {
+		return 0, err
+	}
+	list, err := set.CoreV1().Events("").List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return 0, fmt.Errorf("count events: %w", err)
+	}
+	n := int64(len(list.Items))
+	if list.RemainingItemCount != nil {
+		n += *list.RemainingItemCount
+	}
+	return n, nil
+}
+
+// noopJob is a Job of n pods that do nothing, so many at a time.
+func noopJob(name string, n, atATime int) *batchv1.Job {
+	completions, parallelism := int32(n), int32(atATime)
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: batchv1.JobSpec{
+			Completions: &completions, Parallelism: &parallelism,
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers:    []corev1.Container{{Name: "noop", Image: "none", Command: noop}},
+			}},
+		},
+	}
+}
+
+// noop is the command that is run everywhere.
+var noop = []string{"/bin/true"}
+
+// finished returns a channel that is closed when n Jobs have completed, or tells of one that failed.
+func (c *cluster) finished(ctx context.Context, n int) (wait func() error, err error) {
+	var mu sync.Mutex
+	done := map[string]bool{}
+	over := make(chan error, 1)
+	see := func(o any) {
+		job, ok := o.(*batchv1.Job)
+		if !ok {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		switch ended(job) {
+		case batchv1.JobFailed:
+			offer(over, fmt.Errorf("Job %s failed: %v", job.Name, job.Status.Conditions))
+		case batchv1.JobComplete:
+			if done[job.Name] = true; len(done) == n {
+				offer(over, nil)
+			}
+		}
+	}
+	registration, err := c.Jobs().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: see, UpdateFunc: func(_, now any) { see(now) }})
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		defer c.Jobs().Informer().RemoveEventHandler(registration) //nolint:errcheck // the informer ends anyway
+		select {
+		case err := <-over:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}, nil
+}
+
+func offer(over chan error, err error) {
+	select {
+	case over <- err:
+	default:
+	}
+}
+
+func ended(job *batchv1.Job) batchv1.JobConditionType {
+	for _, c := range job.Status.Conditions {
+		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailed || c.Type == batchv1.JobComplete) {
+			return c.Type
+		}
+	}
+	return ""
+}

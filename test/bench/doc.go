@@ -1,0 +1,11 @@
+// Command bench measures Stint side by side with what else runs many commands on one machine.
+//
+//	a  a Job of no-op pods through the whole product, beside fork/exec, xargs and GNU parallel
+//	b  the same Job on a node that only pretends to run pods: what the control plane costs
+//	c  many Jobs of one pod each, on the same pretended node
+//	d  the real binary: start to ready, memory at rest, from a pod's exit to its status
+//	e  deleting a Job with its finished pods
+//
+// Every figure is the median of several runs, each on a server and a data directory of its own. Aims are shown beside
+// what was reached; nothing fails because of them. With -cpuprofile the parts chosen with -only can be looked into.
+package main

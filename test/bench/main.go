@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+
+	"github.com/stint-dev/stint/internal/node/process"
+)
+
+// options are the choices of one call.
+type options struct {
+	only        string
+	runs        int
+	pods        int
+	parallelism string
+	jobs        int
+	finished    int
+	latencies   int
+	stint       string
+	dir         string
+	cpuProfile  string
+	memProfile  string
+}
+
+func main() {
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, parse()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to be done
+	}
+}
+
+func parse() options {
+	var o options
+	flag.StringVar(&o.only, "only", "a,b,c,d,e", "the parts to run")
+	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
+	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a and b")
+	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
+	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in part c")
+	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
+	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
+	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that part d measures")
+	flag.StringVar(&o.dir, "dir", "", "where to keep the data of the runs (default the temporary directory)")
+	flag.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of this process to a file")
+	flag.StringVar(&o.memProfile, "memprofile", "", "write an allocation profile of this process to a file")
+	flag.Parse()
+	return o
+}
+
+// parts are all there is to measure, in order.
+var parts = []struct {
+	name    string
+	measure func(*bench, context.Context) error
+}{
+	{"a", (*bench).processes},
+	{"b", (*bench).controlPlane},
+	{"c", (*bench).manyJobs},
+	{"d", (*bench).binary},
+	{"e", (*bench).deletion},
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if err := quiet(); err != nil {
+		return err
+	}
+	b, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	stop, err := profile(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	b.printMachine()
+	for _, p := range parts {
+		if !strings.Contains(","+o.only+",", ","+p.name+",") {
+			continue
+		}
+		if err := p.measure(b, ctx); err != nil {
+			return fmt.Errorf("part %s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// bench is one call and its scratch directory.
+type bench struct {
+	options
+	atATime []int
+	dir     string
+}
+
+func newBench(o options) (*bench, error) {
+	b := &bench{options: o}
+	for word := range strings.SplitSeq(o.parallelism, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-parallelism %q: want numbers above 0, as in 8,32", o.parallelism)
+		}
+		b.atATime = append(b.atATime, n)
+	}
+	if o.runs < 1 || o.pods < 1 || o.jobs < 1 {
+		return nil, errors.New("-runs, -pods and -jobs must be above 0")
+	}
+	var err error
+	b.dir, err = os.MkdirTemp(o.dir, "stint-bench-")
+	return b, err
+}
+
+// profile starts what was asked for and returns how to end it.
+func profile(o options) (stop func() error, err error) {
+	stopCPU := func() error { return nil }
+	if o.cpuProfile != "" {
+		f, err := os.Create(o.cpuProfile)
+		if err != nil {
+			return nil, err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		stopCPU = func() error { pprof.StopCPUProfile(); return f.Close() }
+	}
+	return func() error { return errors.Join(stopCPU(), writeMemProfile(o.memProfile)) }, nil
+}
+
+func writeMemProfile(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
+}

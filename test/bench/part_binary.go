@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// atRest is how long a server is left alone before its memory is read.
+const atRest = 3 * time.Second
+
+// binary is part d.
+func (b *bench) binary(ctx context.Context) error {
+	program, err := filepath.Abs(b.stint)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(program); err != nil {
+		fmt.Printf("\n(d) left out: %v (build the binary, or name it with -stint)\n", err)
+		return nil
+	}
+	var ready, again, resident, hosts, latencies []float64
+	for range b.runs {
+		dir, err := os.MkdirTemp(b.dir, "binary-")
+		if err != nil {
+			return err
+		}
+		first, err := b.oneStart(ctx, program, dir, nil)
+		if err != nil {
+			return err
+		}
+		second, err := b.oneStart(ctx, program, dir, &latencies)
+		if err != nil {
+			return err
+		}
+		ready, again = append(ready, first.ready), append(again, second.ready)
+		resident, hosts = append(resident, second.resident), append(hosts, second.host)
+	}
+	t := newTable("(d) the binary", "", "p50", "p99", "aim")
+	t.line("exec to ready, empty directory, s", percentile(ready, 50), percentile(ready, 99), "")
+	t.line("exec to ready, used directory, s", percentile(again, 50), percentile(again, 99), "< 0.5")
+	t.line("resident at rest, MB", percentile(resident, 50), percentile(resident, 99), "< 110")
+	t.line("its process host, MB", percentile(hosts, 50), percentile(hosts, 99), "")
+	t.line("pod exit to status over a watch, ms", percentile(latencies, 50), percentile(latencies, 99), "p99 < 50")
+	t.print()
+	aim("s to ready", percentile(again, 50), 0.5, true)
+	aim("MB at rest", percentile(resident, 50), 110, true)
+	aim("ms from exit to status, p99", percentile(latencies, 99), 50, true)
+	return nil
+}
+
+// started is what one start of the binary gave: seconds and megabytes.
+type started struct{ ready, resident, host float64 }
+
+// oneStart starts the binary and stops it again. It measures latencies in between if they are wanted.
+func (b *bench) oneStart(ctx context.Context, program, dir string, latencies *[]float64) (s started, err error) {
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, "server", "--data-dir", dir, "--listen", "127.0.0.1:0")
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := os.Remove(kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return s, err
+	}
+	defer func() {
+		if e := cmd.Process.Signal(syscall.SIGTERM); e == nil {
+			e = cmd.Wait()
+			if err == nil && e != nil {
+				err = fmt.Errorf("stop %s: %w\n%s", program, e, output.String())
+			}
+		}
+	}()
+	config, err := waitReady(ctx, kubeconfig, began.Add(30*time.Second))
+	if err != nil {
+		return s, fmt.Errorf("%w\n%s", err, output.String())
+	}
+	s.ready = time.Since(began).Seconds()
+	if latencies == nil {
+		return s, nil
+	}
+	if err := pause(ctx, atRest); err != nil {
+		return s, err
+	}
+	s.resident = residentMB(cmd.Process.Pid)
+	s.host = b.hostMB(program, cmd.Process.Pid)
+	measured, err := b.exitLatencies(ctx, config)
+	*latencies = append(*latencies, measured...)
+	return s, err
+}
+
+// hostMB is the resident memory of the process hosts of this binary.
+func (b *bench) hostMB(program string, server int) float64 {
+	links, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		return 0
+	}
+	sum := 0.0
+	for _, link := range links {
+		var pid int
+		if _, err := fmt.Sscanf(link, "/proc/%d/exe", &pid); err != nil || pid == server {
+			continue
+		}
+		if target, err := os.Readlink(link); err == nil && target == program {
+			sum += residentMB(pid)
+		}
+	}
+	return sum
+}
+
+// waitReady asks until the server that writes this kubeconfig answers.
+func waitReady(ctx context.Context, kubeconfig string, until time.Time) (*rest.Config, error) {
+	for time.Now().Before(until) {
+		if config, err := clientcmd.BuildConfigFromFlags("", kubeconfig); err == nil && answers(ctx, config) {
+			return config, nil
+		}
+		if err := pause(ctx, 2*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errors.New("the server does not answer")
+}
+
+func answers(ctx context.Context, config *rest.Config) bool {
+	c, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return false
+	}
+	defer c.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return false
+	}
+	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// processes is part a.
+func (b *bench) processes(ctx context.Context) error {
+	t := newTable(fmt.Sprintf("(a) %d pods of %v as processes", b.pods, noop),
+		"", "at a time", "pods/s", "stint is × as fast", "CPU ms/pod", "API writes/pod", "of them events")
+	var best, parallel float64
+	for _, atATime := range b.atATime {
+		own, err := repeat(b.runs, func() (result, error) { return b.oneJob(ctx, true, atATime) })
+		if err != nil {
+			return err
+		}
+		rate := medianOf(own, result.rate)
+		best = max(best, rate)
+		t.line("stint", atATime, rate, "", medianOf(own, result.cpuEach), medianOf(own, result.writesEach), medianOf(own, result.eventsEach))
+		for _, other := range baselines() {
+			all, err := repeat(b.runs, func() (result, error) { return b.baseline(ctx, other, atATime) })
+			if err != nil {
+				return err
+			}
+			others := medianOf(all, result.rate)
+			if other.name == "GNU parallel -j" {
+				parallel = max(parallel, others)
+			}
+			t.line(other.name, atATime, others, rate/others, medianOf(all, result.cpuEach), "", "")
+		}
+	}
+	t.print()
+	aim("pods/s", best, 400, false)
+	if parallel > 0 {
+		aim("pods/s of GNU parallel", best, parallel, false)
+	}
+	return nil
+}
+
+// controlPlane is part b.
+func (b *bench) controlPlane(ctx context.Context) error {
+	t := newTable(fmt.Sprintf("(b) %d pods on a node that runs nothing", b.pods),
+		"", "at a time", "pods/s", "CPU ms/pod", "API writes/pod", "of them events")
+	var best float64
+	for _, atATime := range b.atATime {
+		all, err := repeat(b.runs, func() (result, error) { return b.oneJob(ctx, false, atATime) })
+		if err != nil {
+			return err
+		}
+		rate := medianOf(all, result.rate)
+		best = max(best, rate)
+		t.line("stint", atATime, rate, medianOf(all, result.cpuEach), medianOf(all, result.writesEach), medianOf(all, result.eventsEach))
+	}
+	t.print()
+	aim("pods/s", best, 1800, false)
+	return nil
+}
+
+// manyJobs is part c.
+func (b *bench) manyJobs(ctx context.Context) error {
+	all, err := repeat(b.runs, func() (result, error) { return b.oneRun(ctx, false, b.jobs, 1, 1) })
+	if err != nil {
+		return err
+	}
+	t := newTable(fmt.Sprintf("(c) %d Jobs of one pod each on a node that runs nothing", b.jobs),
+		"", "Jobs/s", "CPU ms/Job", "API writes/Job", "of them events")
+	rate := medianOf(all, result.rate)
+	t.line("stint", rate, medianOf(all, result.cpuEach), medianOf(all, result.writesEach), medianOf(all, result.eventsEach))
+	t.print()
+	aim("Jobs/s", rate, 770, false)
+	return nil
+}
+
+func (b *bench) oneJob(ctx context.Context, realNode bool, atATime int) (result, error) {
+	r, err := b.oneRun(ctx, realNode, 1, b.pods, atATime)
+	r.things = b.pods
+	return r, err
+}
+
+// oneRun takes Jobs from their creation to their end, on a server of their own.
+func (b *bench) oneRun(ctx context.Context, realNode bool, jobs, pods, atATime int) (r result, err error) {
+	c, err := b.start(ctx, realNode)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	wait, err := c.finished(ctx, jobs)
+	if err != nil {
+		return r, err
+	}
+	return c.during(ctx, jobs, func() error {
+		if err := c.createJobs(ctx, jobs, pods, atATime); err != nil {
+			return err
+		}
+		return wait()
+	})
+}
+
+// creators is how many clients make Jobs at the same time.
+const creators = 16
+
+func (c *cluster) createJobs(ctx context.Context, jobs, pods, atATime int) error {
+	next := make(chan int, jobs)
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	errs := make(chan error, creators)
+	var running sync.WaitGroup
+	for range min(creators, jobs) {
+		running.Go(func() {
+			for i := range next {
+				if _, err := c.Jobs().Create(ctx, noopJob(fmt.Sprint("noop-", i), pods, atATime)); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	running.Wait()
+	close(errs)
+	return <-errs
+}
+
+func (b *bench) baseline(ctx context.Context, other baseline, atATime int) (result, error) {
+	clock := newStopwatch()
+	clock.start()
+	err := other.run(ctx, b.pods, atATime)
+	r := clock.stop()
+	r.things = b.pods
+	return r, err
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// percentile returns the p-th of values, 0 ≤ p ≤ 100.
+func percentile(values []float64, p int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[(len(sorted)-1)*p/100]
+}
+
+// result is what one run of many pods or Jobs gave.
+type result struct {
+	things int
+	took   time.Duration
+	cpu    time.Duration
+	// writes is how many revisions the store counted up; negative where there is no store.
+	writes int64
+	events int64
+}
+
+func (r result) rate() float64       { return float64(r.things) / r.took.Seconds() }
+func (r result) cpuEach() float64    { return float64(r.cpu.Microseconds()) / 1000 / float64(r.things) }
+func (r result) writesEach() float64 { return float64(r.writes) / float64(r.things) }
+func (r result) eventsEach() float64 { return float64(r.events) / float64(r.things) }
+func medianOf(all []result, f func(result) float64) float64 {
+	var values []float64
+	for _, r := range all {
+		values = append(values, f(r))
+	}
+	return percentile(values, 50)
+}
+
+// repeat runs measure as often as asked for.
+func repeat(runs int, measure func() (result, error)) ([]result, error) {
+	var all []result
+	for range runs {
+		r, err := measure()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
