@@ -31,10 +31,14 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) {
 }
 
 // regenerateJobSelector generates again when the manifest of a copy is applied once more: it still names the other
-// Job. All else that an update does to the selector is for validation to refuse.
+// Job, or its name only, which apply puts beside this Job's UID. All else that an update does to the selector is for
+// validation to refuse.
 func regenerateJobSelector(job, old *batchv1.Job) {
 	uid, copied := copiedFrom(job)
-	if copied && uid != string(old.UID) && !ptr.Deref(old.Spec.ManualSelector, false) {
+	if !copied || ptr.Deref(old.Spec.ManualSelector, false) {
+		return
+	}
+	if uid != string(old.UID) || namesOtherJob(job.Spec.Template.Labels, job.Name) {
 		generateJobSelector(job, old.UID)
 	}
 }

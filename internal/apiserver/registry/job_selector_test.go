@@ -186,6 +186,7 @@ func TestExportedJobIsAppliedAgain(t *testing.T) {
 		"as it was": edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old"))),
 		"without its UIDs": edits(selecting(),
 			podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "old"})),
+		"without its UIDs, merged with what is stored": edits(selecting(), podLabels(generatedFor(testJobUID, "old"))),
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := Job(Options{})
