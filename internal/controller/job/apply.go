@@ -153,7 +153,12 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	if !core.HasFinalizer(p) {
 		return nil
 	}
-	return c.modify(ctx, job, p, core.RemoveFinalizer)
+	err := c.modify(ctx, job, p, core.RemoveFinalizer)
+	if err == nil {
+		// Where the pod went with its last finalizer, what modify got back still shows it.
+		c.index.mark(p.UID, func(e *entry) { e.released = true })
+	}
+	return err
 }
 
 // modify changes a pod and takes the result into the index.
@@ -167,7 +172,6 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 		return fmt.Errorf("changing pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	c.index.wrote(job.UID, changed, c.options.Clock.Now())
-	c.index.mark(p.UID, func(e *entry) { e.released = e.released || !core.HasFinalizer(changed) })
 	return nil
 }
 

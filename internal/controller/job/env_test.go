@@ -1,0 +1,266 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait.
+const deadline = 60 * time.Second
+
+// env is an API server with a Job controller and a scripted node.
+type env struct {
+	t      testing.TB
+	server *apiserver.Server
+	client client.Interface
+	api    kubernetes.Interface
+	node   *node
+
+	options    job.Options
+	recorder   record.EventRecorder
+	controller context.CancelFunc
+	stopped    chan error
+}
+
+func start(t testing.TB, o job.Options, script script) *env {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	broadcaster := record.NewBroadcaster()
+	e := &env{t: t, server: server, client: server.Client(), options: o,
+		recorder: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "job-controller"})}
+	t.Cleanup(func() {
+		e.stopController()
+		e.node.stop()
+		broadcaster.Shutdown()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	<-server.Ready()
+	broadcaster.StartRecordingToSink(e.client.Events())
+	e.api, err = kubernetes.NewForConfig(server.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.node = startNode(t, e.client, script)
+	e.startController()
+	return e
+}
+
+func (e *env) startController() {
+	c := job.New(e.client, e.recorder, e.options)
+	if err := e.server.StartInformers(context.Background()); err != nil {
+		e.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	e.controller, e.stopped = cancel, stopped
+	go func() { stopped <- c.Run(ctx) }()
+}
+
+// stopController returns once the controller writes no more.
+func (e *env) stopController() {
+	if e.controller == nil {
+		return
+	}
+	e.controller()
+	if err := <-e.stopped; err != nil {
+		e.t.Errorf("controller: %v", err)
+	}
+	e.controller = nil
+}
+
+func (e *env) create(j *batchv1.Job) *batchv1.Job {
+	e.t.Helper()
+	made, err := e.api.BatchV1().Jobs(j.Namespace).Create(context.Background(), j, metav1.CreateOptions{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return made
+}
+
+// update changes a Job as a user does.
+func (e *env) update(name string, change func(*batchv1.Job)) {
+	e.t.Helper()
+	observed, err := e.client.Jobs().Get(context.Background(), "default", name)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if _, err := e.client.Jobs().Modify(context.Background(), observed, change); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// until waits for the Job to be as is wants it.
+func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
+	e.t.Helper()
+	var last *batchv1.Job
+	e.eventually("Job "+name+": "+what, func(ctx context.Context) bool {
+		j, err := e.client.Jobs().Get(ctx, "default", name)
+		last = j
+		return err == nil && is(j)
+	}, func() string { return fmt.Sprintf("%+v\npods: %s", last.Status, e.describePods()) })
+	return last
+}
+
+func (e *env) eventually(what string, is func(context.Context) bool, state func() string) {
+	e.t.Helper()
+	err := wait.PollUntilContextTimeout(context.Background(), 5*time.Millisecond, deadline, true,
+		func(ctx context.Context) (bool, error) { return is(ctx), nil })
+	if err != nil {
+		e.t.Fatalf("waiting for %s: %v\n%s", what, err, state())
+	}
+}
+
+func (e *env) untilFinished(name string) *batchv1.Job {
+	e.t.Helper()
+	return e.until(name, "finished", func(j *batchv1.Job) bool {
+		return has(j, batchv1.JobComplete) || has(j, batchv1.JobFailed)
+	})
+}
+
+func (e *env) podList() []corev1.Pod {
+	e.t.Helper()
+	list, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (e *env) describePods() (s string) {
+	for _, p := range e.podList() {
+		s += fmt.Sprintf("\n%s %s finalizers=%v deleted=%v", p.Name, p.Status.Phase, p.Finalizers, p.DeletionTimestamp)
+	}
+	return s
+}
+
+func has(j *batchv1.Job, kind batchv1.JobConditionType) bool {
+	for _, c := range j.Status.Conditions {
+		if c.Type == kind && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// script decides what a pod does: it is called for every change of a pod until it tells how the pod ends.
+type script func(*corev1.Pod) fate
+
+// fate is one of these.
+type fate int
+
+const (
+	succeed fate = iota
+	fail
+	// fail42 ends with exit code 42.
+	fail42
+	// run keeps the pod running until it is told to end; then it fails.
+	run
+	// linger keeps running whatever it is told.
+	linger
+)
+
+// node plays a kubelet for all pods.
+type node struct {
+	client client.Interface
+	script script
+	ctx    context.Context
+	stop   context.CancelFunc
+}
+
+func startNode(t testing.TB, c client.Interface, s script) *node {
+	ctx, cancel := context.WithCancel(context.Background())
+	n := &node{client: c, script: s, ctx: ctx}
+	var work sync.WaitGroup
+	n.stop = func() { cancel(); work.Wait() }
+	pods := make(chan *corev1.Pod, 100_000)
+	_, err := c.Pods().Informer().AddEventHandler(handler(func(p *corev1.Pod) { pods <- p }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		work.Go(func() {
+			for {
+				select {
+				case p := <-pods:
+					n.play(p)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	return n
+}
+
+func (n *node) play(p *corev1.Pod) {
+	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		if p.DeletionTimestamp != nil {
+			zero := int64(0)
+			_ = n.client.Pods().Delete(n.ctx, p, client.DeleteOptions{GracePeriodSeconds: &zero})
+		}
+		return
+	}
+	f := n.script(p)
+	switch {
+	case f == succeed:
+		n.end(p, corev1.PodSucceeded, 0)
+	case f == fail:
+		n.end(p, corev1.PodFailed, 1)
+	case f == fail42:
+		n.end(p, corev1.PodFailed, 42)
+	case f == run && p.DeletionTimestamp != nil:
+		n.end(p, corev1.PodFailed, 143)
+	case p.Status.Phase == corev1.PodPending:
+		n.set(p, func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+		})
+	}
+}
+
+func (n *node) end(p *corev1.Pod, phase corev1.PodPhase, code int32) {
+	n.set(p, func(p *corev1.Pod) {
+		p.Status.Phase = phase
+		p.Status.Conditions = nil
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()}}}}
+	})
+}
+
+// set ignores errors: a pod that is gone needs no status.
+func (n *node) set(p *corev1.Pod, change func(*corev1.Pod)) {
+	_, _ = n.client.Pods().ModifyStatus(n.ctx, p, change)
+}
