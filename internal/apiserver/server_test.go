@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -48,11 +49,13 @@ func startIn(t testing.TB, dir string, logs apiserver.LogSource) *running {
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	stopped := false
-	r := &running{Server: s, dir: dir, stop: func() {
+	r := &running{Server: s, dir: dir}
+	r.stop = func() {
 		if stopped {
 			return
 		}
 		stopped = true
+		r.closeIdle()
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("run: %v", err)
@@ -60,7 +63,7 @@ func startIn(t testing.TB, dir string, logs apiserver.LogSource) *running {
 		if err := st.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
 		}
-	}}
+	}
 	t.Cleanup(r.stop)
 	select {
 	case <-s.Ready():
@@ -84,6 +87,16 @@ func (r *running) clientset(t testing.TB) *kubernetes.Clientset {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// closeIdle lets go of connections that the server would wait a second for.
+func (r *running) closeIdle() {
+	if r.http == nil {
+		return
+	}
+	if transport, err := rest.TransportFor(r.http); err == nil {
+		utilnet.CloseIdleConnectionsFor(transport)
+	}
 }
 
 func pod(name string) *corev1.Pod {
