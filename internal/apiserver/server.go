@@ -71,7 +71,7 @@ type Server struct {
 // New makes a server that answers its Client at once, and others when it runs. Run has to be called in any case: it
 // lets go of the store.
 func New(c Config) (*Server, error) {
-	resources := fillGaps(c.Registry, registry.All(c.Registry))
+	resources := registry.All(c.Registry)
 	scheme, err := newScheme(resources)
 	if err != nil {
 		return nil, fmt.Errorf("register the API types: %w", err)
