@@ -142,6 +142,12 @@ func TestJobRefusesWhatIsNotThere(t *testing.T) {
 	}
 	cases := map[string]createCase{
 		"other annotations are the author's own": {annotated("stint.dev.example.com/x"), nil},
+		"ephemeral containers are no part of a template": {
+			edits(specEdit(func(s *batchv1.JobSpec) {
+				s.Template.Spec.EphemeralContainers = []corev1.EphemeralContainer{{
+					EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: "busybox"}}}
+			})),
+			[]string{"spec.template.spec.ephemeralContainers Forbidden"}},
 		"scheduling as a group is refused": {
 			edits(specEdit(func(s *batchv1.JobSpec) { s.Scheduling = &batchv1.JobSchedulingConfiguration{} })),
 			[]string{"spec.scheduling Forbidden"}},

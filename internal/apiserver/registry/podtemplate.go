@@ -86,6 +86,10 @@ func validatePodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path
 	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, meta.Child("annotations"))...)
 	errs = append(errs, apivalidation.ValidateFinalizers(t.Finalizers, meta.Child("finalizers"))...)
 	errs = append(errs, validatePodSpec(&t.Spec, p.Child("spec"))...)
+	if len(t.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
+			"cannot be part of a template: add them to a running pod"))
+	}
 	return append(errs, refuseWhatNodeCannot(&t.Spec, o, p.Child("spec"))...)
 }
 
