@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -108,3 +109,5 @@ var able = runtime.Info{
 var unable = runtime.Info{Name: "process", WhyNoMount: "user namespaces are switched off"}
 
 func on(info runtime.Info) Options { return Options{Node: func() runtime.Info { return info }} }
+
+func amount(s string) resource.Quantity { return resource.MustParse(s) }

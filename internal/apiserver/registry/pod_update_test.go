@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestPodUpdates(t *testing.T) {
+	deadline := func(seconds int64) podEdit {
+		return inSpec(func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = &seconds })
+	}
+	image := func(name string) podEdit { return inContainer(func(c *corev1.Container) { c.Image = name }) }
+	tolerations := func(t ...corev1.Toleration) podEdit {
+		return inSpec(func(s *corev1.PodSpec) { s.Tolerations = t })
+	}
+	gates := func(names ...string) podEdit {
+		return inSpec(func(s *corev1.PodSpec) {
+			s.SchedulingGates = nil
+			for _, name := range names {
+				s.SchedulingGates = append(s.SchedulingGates, corev1.PodSchedulingGate{Name: name})
+			}
+		})
+	}
+	grace := func(seconds int64) podEdit {
+		return inSpec(func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = &seconds })
+	}
+	selector := func(labels map[string]string) podEdit {
+		return inSpec(func(s *corev1.PodSpec) { s.NodeSelector = labels })
+	}
+	node := func(name string) podEdit { return inSpec(func(s *corev1.PodSpec) { s.NodeName = name }) }
+	gpu := corev1.Toleration{Key: "gpu", Operator: "Exists", Effect: "NoExecute"}
+
+	for sentence, c := range map[string]struct {
+		old, new []podEdit
+		want     []string
+	}{
+		"nothing changes":                      {nil, nil, nil},
+		"labels may change":                    {nil, podEdits(func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }), nil},
+		"an image may change":                  {nil, podEdits(image("perl:5.36")), nil},
+		"an image may not go":                  {nil, podEdits(image("")), []string{firstContainer + "image Required"}},
+		"an init container's image may change": {podEdits(withInit(corev1.Container{Name: "i"})), podEdits(inSpec(func(s *corev1.PodSpec) { s.InitContainers[0].Image = "b:1" })), nil},
+		"a command may not change": {nil, podEdits(inContainer(func(c *corev1.Container) { c.Command = []string{"sh"} })),
+			[]string{"spec Forbidden"}},
+		"a container may not join": {nil, podEdits(inSpec(func(s *corev1.PodSpec) { s.Containers = append(s.Containers, s.Containers[0]) })),
+			[]string{"spec.containers Forbidden"}},
+		"an init container may not join": {nil, podEdits(withInit(corev1.Container{Name: "i"})), []string{"spec.initContainers Forbidden"}},
+		"resources may not change": {nil, podEdits(inContainer(func(c *corev1.Container) {
+			c.Resources.Requests = corev1.ResourceList{"cpu": amount("1")}
+		})), []string{"spec Forbidden"}},
+		"a deadline may be set":                   {nil, podEdits(deadline(5)), nil},
+		"a deadline may come nearer":              {podEdits(deadline(5)), podEdits(deadline(4)), nil},
+		"a deadline may not move away":            {podEdits(deadline(5)), podEdits(deadline(6)), []string{"spec.activeDeadlineSeconds Invalid"}},
+		"a deadline may not go":                   {podEdits(deadline(5)), podEdits(inSpec(func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = nil })), []string{"spec.activeDeadlineSeconds Invalid"}},
+		"a deadline must be in the future":        {nil, podEdits(deadline(0)), []string{"spec.activeDeadlineSeconds Invalid"}},
+		"a toleration may join":                   {nil, podEdits(tolerations(gpu)), nil},
+		"a toleration may last shorter":           {podEdits(tolerations(gpu)), podEdits(tolerations(corev1.Toleration{Key: "gpu", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: ptr.To[int64](3)})), nil},
+		"a toleration may not go":                 {podEdits(tolerations(gpu)), podEdits(tolerations()), []string{"spec.tolerations Forbidden"}},
+		"a new toleration is judged":              {nil, podEdits(tolerations(corev1.Toleration{})), []string{"spec.tolerations[0].operator Invalid"}},
+		"a gate may open":                         {podEdits(gates("a", "b")), podEdits(gates("b")), nil},
+		"a gate may not close":                    {podEdits(gates("a")), podEdits(gates("a", "b")), []string{"spec.schedulingGates[1] Forbidden"}},
+		"behind a gate, nodes may be narrowed":    {podEdits(gates("a")), podEdits(selector(map[string]string{"disk": "ssd"})), nil},
+		"behind a gate, nodes may not be widened": {podEdits(gates("a"), selector(map[string]string{"disk": "ssd"})), podEdits(selector(nil)), []string{"spec Forbidden"}},
+		"without a gate, nodes stay":              {nil, podEdits(selector(map[string]string{"disk": "ssd"})), []string{"spec Forbidden"}},
+		"a negative grace period may become one":  {podEdits(grace(-1)), podEdits(grace(1)), nil},
+		"another grace period stays":              {podEdits(grace(30)), podEdits(grace(1)), []string{"spec Forbidden"}},
+		"a pod may be bound":                      {nil, podEdits(node("n1")), nil},
+		"a pod may not move":                      {podEdits(node("n1")), podEdits(node("n2")), []string{"spec.nodeName Forbidden"}},
+		"a pod may not be freed":                  {podEdits(node("n1")), podEdits(node("")), []string{"spec.nodeName Forbidden"}},
+		"a pod behind a gate may not be bound":    {podEdits(gates("a")), podEdits(node("n1")), []string{"spec.nodeName Forbidden"}},
+		"a pod is bound to something":             {nil, podEdits(node("N 1")), []string{"spec.nodeName Invalid"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			old := createdPod(c.old...)
+			wantErrors(t, Pod(Options{}).ValidateUpdate(context.Background(), editedPod(old, c.new...), old), c.want...)
+		})
+	}
+}
+
+func TestPodUpdateCountsChangesOfTheSpec(t *testing.T) {
+	r, old := Pod(Options{}), createdPod()
+	for sentence, c := range map[string]struct {
+		edit podEdit
+		want int64
+	}{
+		"a label is no change of the spec": {func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }, 1},
+		"an image is":                      {inContainer(func(c *corev1.Container) { c.Image = "perl:6" }), 2},
+		"a generation that is sent is not": {func(p *corev1.Pod) { p.Generation = 7 }, 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			pod := editedPod(old, c.edit, func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
+			r.PrepareForUpdate(context.Background(), pod, old)
+			if pod.Generation != c.want || pod.Status.Phase != corev1.PodPending {
+				t.Errorf("generation %d, phase %s; want %d, Pending", pod.Generation, pod.Status.Phase, c.want)
+			}
+		})
+	}
+}
