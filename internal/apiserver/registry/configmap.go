@@ -64,8 +64,7 @@ func validateConfigMap(cm *corev1.ConfigMap) field.ErrorList {
 		size += len(cm.BinaryData[key])
 	}
 	if size > corev1.MaxSecretSize {
-		// The values together are too much, not one of them.
-		errs = append(errs, field.TooLong(field.NewPath(""), "", corev1.MaxSecretSize))
+		errs = append(errs, field.TooLong(data, "", corev1.MaxSecretSize))
 	}
 	return errs
 }
