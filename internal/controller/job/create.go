@@ -11,9 +11,11 @@ import (
 )
 
 // create makes pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what one pod is refused
-// for, the next hundred are too. It returns how many pods there are.
+// for, the next hundred are too. A Job whose batches went well goes on with the size it had reached. It returns how many
+// pods there are.
 func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
-	for size := 1; len(pods) > 0 && err == nil; size *= 2 {
+	size := c.memory.batchSize(job.UID)
+	for ; len(pods) > 0 && err == nil; size = min(2*size, writers) {
 		batch := pods[:min(size, len(pods))]
 		pods = pods[len(batch):]
 		var n atomic.Int64
@@ -26,6 +28,10 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 		})
 		made += int(n.Load())
 	}
+	if err != nil {
+		size = 1
+	}
+	c.memory.setBatchSize(job.UID, size)
 	return made, err
 }
 

@@ -21,6 +21,8 @@ type recollection struct {
 	notBefore time.Time
 	// waiting is since when a status write that may wait does so; zero for none.
 	waiting time.Time
+	// batch is how many pods may be created at once; 0 is 1.
+	batch int
 }
 
 func newMemory() *memory { return &memory{jobs: map[types.UID]*recollection{}} }
@@ -86,6 +88,18 @@ func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
 		return max(0, r.notBefore.Sub(now))
 	}
 	return 0
+}
+
+func (m *memory) batchSize(job types.UID) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return max(1, m.of(job).batch)
+}
+
+func (m *memory) setBatchSize(job types.UID, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(job).batch = n
 }
 
 func (m *memory) forget(job types.UID) {

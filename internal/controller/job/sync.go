@@ -17,7 +17,7 @@ const (
 	// rounds bounds how often one sync decides; a Job that ends needs three.
 	rounds = 5
 	// crowd is how many pods a Job must have for its syncs to keep the whole batch period between them.
-	crowd = 100
+	crowd = 400
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
 )
