@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = 20 * time.Second
 
 // machine is a runtime with a host of its own, and what its events have told.
 type machine struct {
@@ -48,8 +49,70 @@ func startIn(t testing.TB, dir string, change ...func(*process.Config)) *machine
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close() })
-	return &machine{Runtime: r, t: t, dir: dir, ended: map[runtime.ID]runtime.Status{}}
+	m := &machine{Runtime: r, t: t, dir: dir, ended: map[runtime.ID]runtime.Status{}}
+	t.Cleanup(m.leave)
+	return m
+}
+
+// onEveryRung runs a test with all that this machine can do, and with less.
+func onEveryRung(t *testing.T, test func(t *testing.T, m *machine)) {
+	for name, change := range map[string]func(*process.Config){
+		"with all there is":  func(*process.Config) {},
+		"without cgroups":    func(c *process.Config) { c.NoCgroups = true },
+		"without namespaces": func(c *process.Config) { c.NoNamespaces = true },
+		"without both":       func(c *process.Config) { c.NoCgroups, c.NoNamespaces = true, true },
+	} {
+		t.Run(name, func(t *testing.T) { test(t, start(t, change)) })
+	}
+}
+
+// leave ends all containers and sees to it that nothing of the host is left on the machine.
+func (m *machine) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	all, err := m.List(ctx)
+	if err != nil {
+		return // the test has closed the connection and takes care of the host itself
+	}
+	var ids []runtime.ID
+	for _, s := range all {
+		if err := m.RemovePod(ctx, s.PodUID); err != nil {
+			m.t.Error(err)
+		}
+		ids = append(ids, s.ID)
+	}
+	if err := m.Forget(ctx, ids...); err != nil {
+		m.t.Error(err)
+	}
+	run := m.runDir()
+	m.Close()
+	eventually(m.t, "the host leaves nothing behind", func() bool {
+		_, err := os.Stat(run)
+		return os.IsNotExist(err) && len(m.cgroups()) == 0
+	})
+}
+
+// runDir is where the host has its socket.
+func (m *machine) runDir() string {
+	m.t.Helper()
+	data, err := os.ReadFile(filepath.Join(m.dir, "data", "process-runtime"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// cgroups lists the host's cgroups.
+func (m *machine) cgroups() []string {
+	var found []string
+	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/*/*/", "/sys/fs/cgroup/*/*/*/"} {
+		dirs, err := filepath.Glob(pattern + filepath.Base(m.runDir()))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		found = append(found, dirs...)
+	}
+	return found
 }
 
 // container is a container that nobody has started yet.

@@ -1,0 +1,129 @@
+package process_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// alive counts the processes that have word on their command line or in their environment.
+func alive(t *testing.T, word string) int {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, dir := range dirs {
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if bytes.Contains(line, []byte(word)) && !bytes.Contains(line, []byte("container-host")) {
+			count++
+		}
+	}
+	return count
+}
+
+// escapes are ways for a process to leave its parent; each prints nothing and runs "sleep N".
+var escapes = map[string]string{
+	"a child in the background":           "sleep N &",
+	"a child in a session of its own":     "setsid sleep N &",
+	"an orphan in a session of its own":   "(setsid sleep N &)",
+	"a daemon that has forked twice":      "(setsid sh -c '(setsid sleep N &)' &)",
+	"a child without environment":         "env -i sleep N &",
+	"an orphan that ignores all signals":  "(trap '' TERM HUP INT; setsid sh -c 'trap \"\" TERM HUP INT; sleep N' &)",
+	"a child that holds the output open":  "sleep N & sleep N 2>&1 &",
+	"an orphan that holds no output open": "(setsid sleep N >/dev/null 2>&1 </dev/null &)",
+}
+
+func TestNothingOutlivesItsContainer(t *testing.T) {
+	onEveryRung(t, func(t *testing.T, m *machine) {
+		for name, script := range escapes {
+			t.Run(name, func(t *testing.T) {
+				n := unique()
+				c := m.container("sh", "-c", strings.ReplaceAll(script, "N", n)+"\nsleep 0.05; exit 7")
+				if s := m.run(c); s.ExitCode != 7 {
+					t.Errorf("ended as %+v", s)
+				}
+				eventually(t, "the tree is gone", func() bool { return alive(t, n) == 0 })
+			})
+			t.Run(name+", killed", func(t *testing.T) {
+				n := unique()
+				c := m.container("sh", "-c", "trap '' TERM; "+strings.ReplaceAll(script, "N", n)+
+					"\nwhile :; do sleep "+n+"; done")
+				m.start(c)
+				eventually(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) >= 2 })
+				m.stop(c.ID, 10*time.Millisecond)
+				if s := m.wait(c.ID); s.Signal != 9 || s.ExitCode != 137 {
+					t.Errorf("ended as %+v", s)
+				}
+				eventually(t, "the tree is gone", func() bool { return alive(t, n) == 0 })
+			})
+		}
+	})
+}
+
+var uniques = 0
+
+// unique is a number of seconds that no other process sleeps.
+func unique() string {
+	uniques++
+	return "98" + strings.Repeat("0", 3-len(strconv.Itoa(uniques))) + strconv.Itoa(uniques) + "." + strconv.Itoa(os.Getpid())
+}
+
+func (m *machine) stop(id runtime.ID, grace time.Duration) {
+	m.t.Helper()
+	if err := m.Stop(context.Background(), id, grace); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestStop(t *testing.T) {
+	onEveryRung(t, func(t *testing.T, m *machine) {
+		t.Run("a plain program ends by SIGTERM", func(t *testing.T) {
+			c := m.container("sleep", "1000")
+			m.start(c)
+			m.stop(c.ID, time.Hour)
+			if s := m.wait(c.ID); s.Signal != 15 || s.ExitCode != 143 {
+				t.Errorf("ended as %+v", s)
+			}
+		})
+		t.Run("a program may end in its own way", func(t *testing.T) {
+			c := m.container("sh", "-c", "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done")
+			m.start(c)
+			eventually(t, "the trap is set", func() bool { _, err := os.Stat(c.LogPath); return err == nil })
+			m.stop(c.ID, time.Hour)
+			if s := m.wait(c.ID); s.Signal != 0 || s.ExitCode != 9 {
+				t.Errorf("ended as %+v", s)
+			}
+		})
+		t.Run("a second stop shortens the grace and cannot extend it", func(t *testing.T) {
+			c := m.container("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.01; done")
+			m.start(c)
+			eventually(t, "the trap is set", func() bool { _, err := os.Stat(c.LogPath); return err == nil })
+			m.stop(c.ID, time.Hour)
+			m.stop(c.ID, 20*time.Millisecond)
+			m.stop(c.ID, time.Hour)
+			if s := m.wait(c.ID); s.Signal != 9 {
+				t.Errorf("ended as %+v", s)
+			}
+		})
+		t.Run("no grace kills at once", func(t *testing.T) {
+			c := m.container("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.01; done")
+			m.start(c)
+			m.stop(c.ID, 0)
+			if s := m.wait(c.ID); s.Signal != 9 {
+				t.Errorf("ended as %+v", s)
+			}
+		})
+		t.Run("a container that nobody knows is no error", func(t *testing.T) {
+			m.stop(runtime.ID{PodUID: "nobody", Container: "x"}, time.Second)
+		})
+	})
+}
