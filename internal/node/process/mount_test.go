@@ -1,0 +1,225 @@
+package process_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// mounter is a machine that can mount.
+func mounter(t *testing.T) *machine {
+	m := start(t)
+	if !m.Info().CanMount {
+		t.Skip("volumes cannot be mounted here: " + m.Info().WhyNoMount)
+	}
+	return m
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestVolumes(t *testing.T) {
+	m := mounter(t)
+	src := t.TempDir()
+	write(t, filepath.Join(src, "volume", "file"), "content\n")
+	write(t, filepath.Join(src, "other", "more"), "more\n")
+	there := t.TempDir()
+	write(t, filepath.Join(there, "beside"), "beside\n")
+	if err := os.Symlink("beside", filepath.Join(there, "link")); err != nil {
+		t.Fatal(err)
+	}
+	volume, other := filepath.Join(src, "volume"), filepath.Join(src, "other")
+
+	for name, test := range map[string]struct {
+		mounts []runtime.Mount
+		script string
+		want   string
+	}{
+		"a directory over one that exists": {
+			[]runtime.Mount{{HostPath: volume, ContainerPath: "/mnt"}}, "cat /mnt/file", "content\n",
+		},
+		"a directory at a place that does not exist": {
+			[]runtime.Mount{{HostPath: volume, ContainerPath: there + "/new/deep"}},
+			"cd " + there + "; cat new/deep/file beside link", "content\nbeside\nbeside\n",
+		},
+		"a directory right below the root": {
+			[]runtime.Mount{{HostPath: volume, ContainerPath: "/stint-test-data"}},
+			"cat /stint-test-data/file; cat " + there + "/beside; echo x > /dev/null; test -e /proc/self/status && echo ok",
+			"content\nbeside\nok\n",
+		},
+		"a file at a place that does not exist": {
+			[]runtime.Mount{{HostPath: volume + "/file", ContainerPath: there + "/conf/app.conf"}},
+			"cat " + there + "/conf/app.conf", "content\n",
+		},
+		"a volume in a volume": {
+			[]runtime.Mount{
+				{HostPath: other, ContainerPath: "/mnt/inner/one"},
+				{HostPath: volume, ContainerPath: "/mnt"},
+			},
+			"cat /mnt/file /mnt/inner/one/more", "content\nmore\n",
+		},
+		"a volume in a read-only volume": {
+			[]runtime.Mount{
+				{HostPath: volume, ContainerPath: "/mnt", ReadOnly: true},
+				{HostPath: other, ContainerPath: "/mnt/fresh"},
+			},
+			"cat /mnt/file /mnt/fresh/more", "content\nmore\n",
+		},
+		"a volume that hides the source of another": {
+			[]runtime.Mount{
+				{HostPath: other, ContainerPath: src},
+				{HostPath: volume, ContainerPath: "/mnt"},
+			},
+			"cat /mnt/file " + src + "/more", "content\nmore\n",
+		},
+		"a read-only volume cannot be written": {
+			[]runtime.Mount{{HostPath: volume, ContainerPath: "/mnt", ReadOnly: true}},
+			"cat /mnt/file; (echo x > /mnt/file) 2>/dev/null || echo refused", "content\nrefused\n",
+		},
+		"memory": {
+			[]runtime.Mount{{HostPath: src + "/memory", ContainerPath: "/mnt", Tmpfs: true, SizeBytes: 1 << 20}},
+			"stat -f -c %T /mnt; head -c 2000000 /dev/zero 2>/dev/null > /mnt/big || stat -c %s /mnt/big",
+			"tmpfs\n1048576\n",
+		},
+		"the machine's own path": {
+			[]runtime.Mount{{HostPath: volume, ContainerPath: volume}}, "cat " + volume + "/file", "content\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := m.container("sh", "-c", test.script+" 2>&1")
+			c.Mounts = test.mounts
+			c.TerminationMessagePath = "/dev/termination-log"
+			s := m.run(c)
+			if s.StartError != "" {
+				t.Fatal(s.StartError)
+			}
+			if diff := cmp.Diff(test.want, m.output(c)); diff != "" {
+				t.Errorf("ended as %+v: %s", s, diff)
+			}
+		})
+	}
+	left, err := os.ReadDir(there)
+	if err != nil || len(left) != 2 {
+		t.Errorf("the machine's directory now has %v (%v)", left, err)
+	}
+	if _, err := os.Stat("/stint-test-data"); err == nil {
+		t.Error("a mount point was made on the machine")
+	}
+}
+
+func TestAVolumeIsWrittenOnTheMachine(t *testing.T) {
+	m := mounter(t)
+	volume, beside := t.TempDir(), t.TempDir()
+	c := m.container("sh", "-c", "echo a > /stint-test-out/a; echo b > "+beside+"/b")
+	c.Mounts = []runtime.Mount{{HostPath: volume, ContainerPath: "/stint-test-out"}}
+	if s := m.run(c); s.ExitCode != 0 {
+		t.Fatalf("ended as %+v: %s", s, m.output(c))
+	}
+	for path, want := range map[string]string{filepath.Join(volume, "a"): "a\n", filepath.Join(beside, "b"): "b\n"} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != want {
+			t.Errorf("%s holds %q (%v)", path, data, err)
+		}
+	}
+}
+
+func TestContainersOfAPodShareItsMemoryVolume(t *testing.T) {
+	m := mounter(t)
+	memory := filepath.Join(t.TempDir(), "memory")
+	one := m.container("sh", "-c", "echo shared > /mnt/file")
+	one.Mounts = []runtime.Mount{{HostPath: memory, ContainerPath: "/mnt", Tmpfs: true}}
+	two := one
+	two.Container, two.Command = "second", []string{"cat", "/mnt/file"}
+	m.run(one)
+	if s := m.run(two); m.output(two) != "shared\n" {
+		t.Errorf("ended as %+v", s)
+	}
+	if err := m.RemovePod(t.Context(), one.PodUID); err != nil {
+		t.Fatal(err)
+	}
+	three := two
+	three.Container = "third"
+	if s := m.run(three); s.ExitCode == 0 {
+		t.Error("the memory volume has outlived its pod")
+	}
+	if left, err := os.ReadDir(memory); err != nil || len(left) != 0 {
+		t.Errorf("on the machine there is %v (%v)", left, err)
+	}
+}
+
+func TestTerminationMessagePathOfTheContainersOwn(t *testing.T) {
+	m := mounter(t)
+	c := m.container("sh", "-c", "echo mine > /var/run/stint-test/message")
+	c.TerminationMessagePath = "/var/run/stint-test/message"
+	if s := m.run(c); s.TerminationMessage != "mine\n" {
+		t.Errorf("ended as %+v", s)
+	}
+	long := m.container("sh", "-c", "head -c 10000 /dev/zero | tr '\\0' x > /dev/termination-log")
+	long.TerminationMessagePath = "/dev/termination-log"
+	if s := m.run(long); s.TerminationMessage != strings.Repeat("x", 4096) {
+		t.Errorf("a message of %d bytes", len(s.TerminationMessage))
+	}
+}
+
+func TestMountFaults(t *testing.T) {
+	m := mounter(t)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "file"), "")
+	if err := os.Symlink("nowhere", filepath.Join(dir, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		mount runtime.Mount
+		want  string
+	}{
+		"a source that does not exist": {runtime.Mount{HostPath: dir + "/absent", ContainerPath: "/mnt"}, "volume source"},
+		"a directory over a file":      {runtime.Mount{HostPath: dir, ContainerPath: dir + "/file"}, "directory"},
+		"a file over a directory":      {runtime.Mount{HostPath: dir + "/file", ContainerPath: "/mnt"}, "directory"},
+		"a place below a file":         {runtime.Mount{HostPath: dir, ContainerPath: dir + "/file/below"}, "not a directory"},
+		"a link to nothing":            {runtime.Mount{HostPath: dir, ContainerPath: dir + "/dangling"}, "link to nothing"},
+		"a relative path":              {runtime.Mount{HostPath: dir, ContainerPath: "mnt"}, "must be absolute"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := m.container("true")
+			c.Mounts = []runtime.Mount{test.mount}
+			if s := m.start(c); !strings.Contains(s.StartError, test.want) || s.ExitCode != 128 {
+				t.Errorf("status %+v, want a start error with %q", s, test.want)
+			}
+			if s := m.run(m.container("true")); s.ExitCode != 0 {
+				t.Errorf("the next container suffers: %+v", s)
+			}
+		})
+	}
+}
+
+func TestMountsDoNotShowOnTheMachine(t *testing.T) {
+	before, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mounter(t)
+	c := m.container("sleep", "1000")
+	c.Mounts = []runtime.Mount{
+		{HostPath: t.TempDir(), ContainerPath: "/stint-test"},
+		{HostPath: filepath.Join(t.TempDir(), "memory"), ContainerPath: "/stint-test/memory", Tmpfs: true},
+	}
+	m.start(c)
+	after, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(before), string(after)); diff != "" {
+		t.Error(diff)
+	}
+}
