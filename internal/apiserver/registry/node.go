@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/fields"
@@ -88,9 +89,20 @@ func validateTaints(taints []corev1.Taint, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeStatus wants what is there and what may be used to be amounts.
+// validateNodeStatus wants what is there and what may be used to be amounts. Nodes also have what no container can
+// request, like pods.
 func validateNodeStatus(s *corev1.NodeStatus, p *field.Path) field.ErrorList {
-	return append(validateQuantities(s.Capacity, p.Child("capacity")), validateQuantities(s.Allocatable, p.Child("allocatable"))...)
+	return append(validateAmounts(s.Capacity, p.Child("capacity")), validateAmounts(s.Allocatable, p.Child("allocatable"))...)
+}
+
+func validateAmounts(list corev1.ResourceList, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(resourceNames(list)) {
+		if q := list[corev1.ResourceName(name)]; q.Sign() < 0 {
+			errs = append(errs, field.Invalid(p.Key(name), q.String(), apivalidation.IsNegativeErrorMsg))
+		}
+	}
+	return errs
 }
 
 // validateNodeUpdate: what says which machine it is stays, once known.

@@ -46,6 +46,16 @@ func TestPodDefaults(t *testing.T) {
 		"amounts are rounded up to thousandths": {inContainer(func(c *corev1.Container) {
 			c.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("100u")}
 		}), func(p *corev1.Pod) any { return p.Spec.Containers[0].Resources.Requests.Cpu().String() }, "1m"},
+		"a limit of the pod is requested": {inSpec(func(s *corev1.PodSpec) {
+			s.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("2")}}
+		}), func(p *corev1.Pod) any { return p.Spec.Resources.Requests.Cpu().String() }, "2"},
+		"a limit of the pod is no more than its containers ask for": {func(p *corev1.Pod) {
+			p.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("2")}}
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("500m")}
+		}, func(p *corev1.Pod) any { return p.Spec.Resources.Requests.Cpu().String() }, "500m"},
+		"a probe over gRPC asks for the whole server": {inContainer(func(c *corev1.Container) {
+			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}}
+		}), func(p *corev1.Pod) any { return *p.Spec.Containers[0].LivenessProbe.GRPC.Service }, ""},
 		"a port is TCP": {inContainer(func(c *corev1.Container) { c.Ports = []corev1.ContainerPort{{ContainerPort: 80}} }),
 			func(p *corev1.Pod) any { return p.Spec.Containers[0].Ports[0].Protocol }, corev1.ProtocolTCP},
 		"a port on the host's network is the host's": {func(p *corev1.Pod) {

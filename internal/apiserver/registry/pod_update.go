@@ -13,6 +13,9 @@ import (
 
 // validatePodUpdate lets a few fields change, each in its own way, and nothing else.
 func validatePodUpdate(pod, old *corev1.Pod) field.ErrorList {
+	if pod.Generation == old.Generation {
+		return nil // preparePodUpdate found no change of the spec
+	}
 	p := field.NewPath("spec")
 	now, was := &pod.Spec, &old.Spec
 	if len(now.InitContainers) != len(was.InitContainers) {

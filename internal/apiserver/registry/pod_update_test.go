@@ -74,7 +74,9 @@ func TestPodUpdates(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			old := createdPod(c.old...)
-			wantErrors(t, Pod(Options{}).ValidateUpdate(context.Background(), editedPod(old, c.new...), old), c.want...)
+			pod, r, ctx := editedPod(old, c.new...), Pod(Options{}), context.Background()
+			r.PrepareForUpdate(ctx, pod, old)
+			wantErrors(t, r.ValidateUpdate(ctx, pod, old), c.want...)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 )
 
@@ -60,6 +61,31 @@ func TestContainerRules(t *testing.T) {
 			c.ReadinessProbe, c.StartupProbe = &corev1.Probe{}, tcpProbe(80)
 			c.StartupProbe.Exec = &corev1.ExecAction{Command: []string{"true"}}
 		})), []string{firstContainer + "readinessProbe Required", firstContainer + "startupProbe Forbidden"}},
+		"a probe over HTTP asks for something somewhere": {podEdits(inContainer(func(c *corev1.Container) {
+			c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+				Port: intstr.FromString("No Port"), Scheme: "FTP", HTTPHeaders: []corev1.HTTPHeader{{Name: "a b"}},
+			}}}
+		})), []string{firstContainer + "readinessProbe.httpGet.httpHeaders[0].name Invalid", firstContainer + "readinessProbe.httpGet.port Invalid", firstContainer + "readinessProbe.httpGet.scheme NotSupported"}},
+		"a probe over gRPC has a port, a command has words": {podEdits(inContainer(func(c *corev1.Container) {
+			c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{}}}
+			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{}}}
+		})), []string{firstContainer + "livenessProbe.exec.command Required", firstContainer + "readinessProbe.grpc.port Invalid"}},
+		"only what ends a container has a grace period": {podEdits(inContainer(func(c *corev1.Container) {
+			c.ReadinessProbe, c.LivenessProbe = tcpProbe(80), tcpProbe(80)
+			c.ReadinessProbe.TerminationGracePeriodSeconds, c.LivenessProbe.TerminationGracePeriodSeconds = ptr.To[int64](1), ptr.To[int64](0)
+		})), []string{firstContainer + "livenessProbe.terminationGracePeriodSeconds Invalid", firstContainer + "readinessProbe.terminationGracePeriodSeconds Invalid"}},
+		"a hook does something": {podEdits(inContainer(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{}, PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: -1}}}
+		})), []string{firstContainer + "lifecycle.postStart Required", firstContainer + "lifecycle.preStop.sleep.seconds Invalid"}},
+		"a signal depends on the system": {podEdits(inContainer(func(c *corev1.Container) {
+			c.Lifecycle = &corev1.Lifecycle{StopSignal: ptr.To(corev1.SIGINT)}
+		})), []string{firstContainer + "lifecycle.stopSignal Forbidden"}},
+		"a rule tells how to compare, within bounds": {podEdits(inContainer(func(c *corev1.Container) {
+			c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
+			rule := restartOn(upTo(256)...)
+			rule.ExitCodes.Operator = "Near"
+			c.RestartPolicyRules = []corev1.ContainerRestartRule{rule}
+		})), []string{firstContainer + "restartPolicyRules[0].exitCodes.operator NotSupported", firstContainer + "restartPolicyRules[0].exitCodes.values TooMany"}},
 		"a liveness probe succeeds once": {podEdits(inContainer(func(c *corev1.Container) {
 			c.LivenessProbe = tcpProbe(0)
 			c.LivenessProbe.SuccessThreshold, c.LivenessProbe.PeriodSeconds = 2, -1

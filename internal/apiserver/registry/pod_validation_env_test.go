@@ -41,6 +41,8 @@ func TestEnvironmentRules(t *testing.T) {
 		"a resource is one that is known":        {podEdits(resourceRef("limits.gpu", "0")), []string{env + "valueFrom.resourceFieldRef.resource NotSupported"}},
 		"a key of a config map needs both names": {podEdits(envFrom(corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{}})), []string{env + "valueFrom.configMapKeyRef.key Required", env + "valueFrom.configMapKeyRef.name Required"}},
 		"a key of a secret is a file name":       {podEdits(envFrom(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "a/b"}})), []string{env + "valueFrom.secretKeyRef.key Invalid"}},
+		"a variable in a file is somewhere": {podEdits(envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{Path: "/a"}})),
+			[]string{env + "valueFrom.fileKeyRef.key Required", env + "valueFrom.fileKeyRef.path Invalid", env + "valueFrom.fileKeyRef.volumeName Required"}},
 		"all of something is of one thing": {podEdits(inContainer(func(c *corev1.Container) {
 			c.EnvFrom = []corev1.EnvFromSource{{}, {SecretRef: &corev1.SecretEnvSource{}}, {Prefix: "a=", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}}}}
 		})), []string{firstContainer + "envFrom[0] Invalid", firstContainer + "envFrom[1].secretRef.name Required", firstContainer + "envFrom[2].prefix Invalid"}},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -22,20 +23,31 @@ func TestSchedulingRules(t *testing.T) {
 	}
 	const must = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 	runPodCases(t, map[string]podCase{
-		"a node is chosen by labels":          {podEdits(inSpec(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"a b": "c"} })), []string{"spec.nodeSelector Invalid"}},
-		"all taints are tolerated by Exists":  {tolerating(corev1.Toleration{Operator: "Exists"}), nil},
-		"a toleration of no key is of all":    {tolerating(corev1.Toleration{Operator: "Equal"}), []string{"spec.tolerations[0].operator Invalid"}},
-		"what exists has no value":            {tolerating(corev1.Toleration{Key: "a", Operator: "Exists", Value: "b"}), []string{"spec.tolerations[0].operator Invalid"}},
-		"an operator is among the known":      {tolerating(corev1.Toleration{Key: "a", Operator: "Near"}), []string{"spec.tolerations[0].operator NotSupported"}},
-		"an effect is among the known":        {tolerating(corev1.Toleration{Key: "a", Effect: "Some"}), []string{"spec.tolerations[0].effect NotSupported"}},
-		"only eviction takes time":            {tolerating(corev1.Toleration{Key: "a", Effect: "NoSchedule", TolerationSeconds: ptr.To[int64](1)}), []string{"spec.tolerations[0].effect Invalid"}},
-		"a value is a label's":                {tolerating(corev1.Toleration{Key: "a", Value: "b c"}), []string{"spec.tolerations[0].operator Invalid"}},
-		"In needs values":                     {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "In"}), []string{must + "[0].matchExpressions[0].values Required"}},
-		"Exists has none":                     {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "Exists", Values: []string{"b"}}), []string{must + "[0].matchExpressions[0].values Forbidden"}},
-		"Gt has one":                          {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "Gt"}), []string{must + "[0].matchExpressions[0].values Required"}},
-		"a comparison is one of six":          {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "Like"}), []string{must + "[0].matchExpressions[0].operator Invalid"}},
-		"what is required is something":       {affine(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}), []string{must + " Required"}},
-		"a preference weighs up to 100":       {affine(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 101}}}}), []string{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight Invalid"}},
+		"a node is chosen by labels":         {podEdits(inSpec(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"a b": "c"} })), []string{"spec.nodeSelector Invalid"}},
+		"all taints are tolerated by Exists": {tolerating(corev1.Toleration{Operator: "Exists"}), nil},
+		"a toleration of no key is of all":   {tolerating(corev1.Toleration{Operator: "Equal"}), []string{"spec.tolerations[0].operator Invalid"}},
+		"what exists has no value":           {tolerating(corev1.Toleration{Key: "a", Operator: "Exists", Value: "b"}), []string{"spec.tolerations[0].operator Invalid"}},
+		"an operator is among the known":     {tolerating(corev1.Toleration{Key: "a", Operator: "Near"}), []string{"spec.tolerations[0].operator NotSupported"}},
+		"an effect is among the known":       {tolerating(corev1.Toleration{Key: "a", Effect: "Some"}), []string{"spec.tolerations[0].effect NotSupported"}},
+		"only eviction takes time":           {tolerating(corev1.Toleration{Key: "a", Effect: "NoSchedule", TolerationSeconds: ptr.To[int64](1)}), []string{"spec.tolerations[0].effect Invalid"}},
+		"a value is a label's":               {tolerating(corev1.Toleration{Key: "a", Value: "b c"}), []string{"spec.tolerations[0].operator Invalid"}},
+		"In needs values":                    {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "In"}), []string{must + "[0].matchExpressions[0].values Required"}},
+		"Exists has none":                    {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "Exists", Values: []string{"b"}}), []string{must + "[0].matchExpressions[0].values Forbidden"}},
+		"Gt has one":                         {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "Gt"}), []string{must + "[0].matchExpressions[0].values Required"}},
+		"a comparison is one of six":         {node(corev1.NodeSelectorRequirement{Key: "a", Operator: "Like"}), []string{must + "[0].matchExpressions[0].operator Invalid"}},
+		"what is required is something":      {affine(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}), []string{must + " Required"}},
+		"a preference weighs up to 100":      {affine(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 101}}}}), []string{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight Invalid"}},
+		"a node is chosen by name only beside labels": {affine(corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 1, Preference: corev1.NodeSelectorTerm{
+				MatchFields: []corev1.NodeSelectorRequirement{{Key: "spec.unschedulable", Operator: "In", Values: []string{"true"}}},
+			}}},
+		}}), []string{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].key NotSupported"}},
+		"pods are near others that are selected": {affine(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			TopologyKey: "zone", Namespaces: []string{""}, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a b": "c"}},
+		}}}}), []string{
+			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels Invalid",
+			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaces[0] Required",
+		}},
 		"pods are near in some respect":       {affine(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}), []string{"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey Required"}},
 		"pods are apart to some degree":       {affine(corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: "zone"}}}}}), []string{"spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight Invalid"}},
 		"a condition for readiness is a name": {podEdits(inSpec(func(s *corev1.PodSpec) { s.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "a b"}} })), []string{"spec.readinessGates[0].conditionType Invalid"}},

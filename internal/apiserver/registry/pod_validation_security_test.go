@@ -22,6 +22,7 @@ func TestSecurityRules(t *testing.T) {
 		"a proc mount is among the known":      {secured(corev1.SecurityContext{ProcMount: ptr.To(corev1.ProcMountType("None"))}), []string{s + ".procMount NotSupported"}},
 		"an open proc mount needs own users":   {secured(corev1.SecurityContext{ProcMount: ptr.To(corev1.UnmaskedProcMount)}), []string{s + ".procMount Invalid"}},
 		"a local profile is named":             {secured(corev1.SecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: "Localhost"}}), []string{s + ".seccompProfile.localhostProfile Required"}},
+		"a local profile is inside":            {secured(corev1.SecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: "Localhost", LocalhostProfile: ptr.To("../x")}}), []string{s + ".seccompProfile.localhostProfile Invalid"}},
 		"only a local profile is named":        {secured(corev1.SecurityContext{AppArmorProfile: &corev1.AppArmorProfile{Type: "RuntimeDefault", LocalhostProfile: ptr.To("x")}}), []string{s + ".appArmorProfile.localhostProfile Invalid"}},
 		"groups are numbers from 0":            {pod(corev1.PodSecurityContext{FSGroup: ptr.To[int64](-1), SupplementalGroups: []int64{1, -1}}), []string{"spec.securityContext.fsGroup Invalid", "spec.securityContext.supplementalGroups[1] Invalid"}},
 		"policies are among the known": {pod(corev1.PodSecurityContext{

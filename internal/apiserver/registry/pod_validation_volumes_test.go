@@ -44,6 +44,11 @@ func TestVolumeRules(t *testing.T) {
 		"a source among many is one":   {podEdits(withProjection(corev1.VolumeProjection{})), []string{v0 + "projected.sources[0] Required"}},
 		"sources do not share a path":  {podEdits(withProjection(config("a"), config("a"))), []string{v0 + "projected.sources[1].configMap.items[0].path Invalid"}},
 		"sources have their own paths": {podEdits(withProjection(config("a"), config("b"))), nil},
+		"a token becomes a file": {podEdits(withProjection(
+			corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}},
+			corev1.VolumeProjection{ClusterTrustBundle: &corev1.ClusterTrustBundleProjection{}, PodCertificate: &corev1.PodCertificateProjection{}},
+			corev1.VolumeProjection{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{Path: "a", FieldRef: name, ResourceFieldRef: &corev1.ResourceFieldSelector{}}}}},
+		)), []string{v0 + "projected.sources[0].serviceAccountToken.path Required", v0 + "projected.sources[1] Forbidden", v0 + "projected.sources[2].downwardAPI.items[0] Invalid"}},
 		"a source is named": {podEdits(withProjection(corev1.VolumeProjection{Secret: &corev1.SecretProjection{}, ConfigMap: &corev1.ConfigMapProjection{}})),
 			[]string{v0 + "projected.sources[0] Forbidden", v0 + "projected.sources[0].configMap.name Required", v0 + "projected.sources[0].secret.name Required"}},
 		"a key becomes a path": {podEdits(withVolume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
