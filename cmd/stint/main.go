@@ -1,4 +1,19 @@
 // Command stint runs Kubernetes Jobs, with or without Kubernetes.
 package main
 
-func main() {}
+import (
+	"os"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli"
+	"github.com/stint-dev/stint/internal/node/process"
+)
+
+func main() {
+	// The process that owns the containers is this program too.
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(cli.Main(os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+}

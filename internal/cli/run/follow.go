@@ -10,6 +10,9 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
+// errServerEnded comes with what the server itself said.
+var errServerEnded = errors.New("the server inside this process has ended: the jobs are kept, run the same command again to go on")
+
 // tick is how often progress is told while nothing changes: time left moves by itself.
 const tick = 250 * time.Millisecond
 
@@ -34,6 +37,8 @@ func (s *session) follow(ctx context.Context, stopNow bool) error {
 			s.stop(ctx, &halt)
 		case <-halt.overdue:
 			return errors.Join(ErrInterrupted, errOverdue)
+		case <-s.target.Stopped():
+			return errServerEnded
 		case <-ctx.Done():
 			return ctx.Err()
 		}

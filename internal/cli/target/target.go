@@ -58,8 +58,10 @@ type Target struct {
 	// Namespace is the one to use where an object names none.
 	Namespace string
 
-	stop   context.CancelFunc
-	server Server
+	stop context.CancelFunc
+	// stopped is closed when the server in this process has ended, and err tells how; nil for other servers.
+	stopped chan struct{}
+	err     error
 }
 
 // ErrNoServer says that the command cannot start a server of its own.
@@ -173,20 +175,29 @@ func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
 		stop()
 		return nil, err
 	}
-	return &Target{Kind: Embedded, Config: server.RESTConfig(), Namespace: orDefault(o.Namespace), stop: stop, server: server}, nil
+	t := &Target{Kind: Embedded, Config: server.RESTConfig(), Namespace: orDefault(o.Namespace),
+		stop: stop, stopped: make(chan struct{})}
+	go func() {
+		t.err = server.Wait()
+		close(t.stopped)
+	}()
+	return t, nil
 }
+
+// Stopped is closed when a server in this process has ended, wanted or not. Close tells why.
+func (t *Target) Stopped() <-chan struct{} { return t.stopped }
 
 // Close stops the server in this process, if there is one, and waits for its end.
 func (t *Target) Close() error {
-	if t.server == nil {
+	if t.stopped == nil {
 		return nil
 	}
 	t.stop()
-	err := t.server.Wait()
-	if errors.Is(err, context.Canceled) {
+	<-t.stopped
+	if errors.Is(t.err, context.Canceled) {
 		return nil
 	}
-	return err
+	return t.err
 }
 
 func orDefault(namespace string) string {

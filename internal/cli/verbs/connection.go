@@ -25,7 +25,8 @@ type Connection struct {
 	// NamespaceGiven: the user named a namespace, so objects in others are refused.
 	NamespaceGiven func() bool
 
-	once   sync.Once
+	mu     sync.Mutex
+	asked  bool
 	target *target.Target
 	err    error
 
@@ -37,12 +38,22 @@ type Connection struct {
 var _ genericclioptions.RESTClientGetter = &Connection{}
 
 func (c *Connection) connect() (*target.Target, error) {
-	c.once.Do(func() { c.target, c.err = c.Find(context.Background()) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked {
+		c.asked = true
+		c.target, c.err = c.Find(context.Background())
+	}
 	return c.target, c.err
 }
 
-// Close stops what connecting started.
+// Close stops what connecting started. There is no connecting after it.
 func (c *Connection) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked {
+		c.asked, c.err = true, context.Canceled
+	}
 	if c.target == nil {
 		return nil
 	}

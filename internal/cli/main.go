@@ -1,0 +1,93 @@
+// Package cli is the command line of Stint: it routes to what does the work and turns errors into exit statuses.
+//
+//	0    it worked; for stint run: every Job completed
+//	1    it did not; for stint run: a Job failed
+//	2    bad input: flags, arguments, manifests, what is not there yet
+//	130  interrupted with Ctrl-C
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/run"
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitBadInput    = 2
+	exitInterrupted = 130
+)
+
+// badInput is an error that the user's next attempt can avoid.
+type badInput struct{ error }
+
+func (b badInput) Unwrap() error { return b.error }
+
+func badInputf(format string, args ...any) error {
+	return badInput{fmt.Errorf(format, args...)}
+}
+
+// Main runs one command line, without the program's name, and returns its exit status.
+func Main(args []string, streams genericiooptions.IOStreams) int {
+	err := execute(args, streams)
+	if text := message(err); text != "" {
+		fmt.Fprintln(streams.ErrOut, text)
+	}
+	return status(err)
+}
+
+func execute(args []string, streams genericiooptions.IOStreams) (err error) {
+	defer recoverVerb(&err)
+	root := newRoot(args, streams)
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	return root.Execute()
+}
+
+func status(err error) int {
+	var input badInput
+	var problems manifest.Problems
+	var verb verbExit
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &verb):
+		return verb.code
+	case errors.Is(err, run.ErrInterrupted):
+		return exitInterrupted
+	case errors.As(err, &input), errors.As(err, &problems):
+		return exitBadInput
+	}
+	return exitFailed
+}
+
+// message is what is left to say about an error.
+func message(err error) string {
+	var problems manifest.Problems
+	var verb verbExit
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &verb):
+		return strings.TrimSuffix(verb.text, "\n")
+	case errors.As(err, &problems):
+		return problems.Error() // one line each, file first
+	}
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		if line != "" && line != run.ErrFailed.Error() && line != run.ErrInterrupted.Error() {
+			lines = append(lines, "stint: "+line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// parseResources reads "cpu=4,memory=8Gi". Nothing means what the machine has.
+func parseResources(text string) (corev1.ResourceList, error) {
+	if text == "" {
+		return nil, nil
+	}
+	list := corev1.ResourceList{}
+	for pair := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if !ok {
+			return nil, badInputf("--allocatable %q: write NAME=QUANTITY pairs, such as cpu=4,memory=8Gi", text)
+		}
+		key := corev1.ResourceName(name)
+		if key != corev1.ResourceCPU && key != corev1.ResourceMemory && key != corev1.ResourcePods {
+			return nil, badInputf("--allocatable: no resource %q here: there is cpu, memory and pods", name)
+		}
+		quantity, err := resource.ParseQuantity(value)
+		if err != nil || quantity.Sign() <= 0 {
+			return nil, badInputf("--allocatable: %s=%q is not a positive quantity such as 4 or 8Gi", name, value)
+		}
+		list[key] = quantity
+	}
+	return list, nil
+}

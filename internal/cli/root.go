@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// The groups of commands in the help.
+const (
+	groupJobs  = "jobs"
+	groupVerbs = "verbs"
+	groupOther = "other"
+)
+
+// newRoot builds the commands that args may need: kubectl's verbs are many and cost start-up time.
+func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "stint",
+		Short: "Kubernetes Jobs, with or without Kubernetes",
+		Long: `Stint runs Kubernetes Jobs to their end: on this machine, without a cluster, or on a cluster.
+
+  stint run -f job.yaml    run the Jobs of a file here and show their logs
+  stint server             serve the Kubernetes API for Jobs, for kubectl and other clients`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return badInputf("%w: see %s --help", err, cmd.CommandPath())
+	})
+	root.AddGroup(&cobra.Group{ID: groupJobs, Title: "Jobs:"},
+		&cobra.Group{ID: groupVerbs, Title: "Objects, as with kubectl:"},
+		&cobra.Group{ID: groupOther, Title: "Other:"})
+	root.SetHelpCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(groupOther)
+	root.AddCommand(newRun(streams), newServer(streams), newSuspend(streams), newResume(streams), newVersion(streams))
+	root.AddCommand(comingCommands()...)
+	root.AddCommand(verbCommands(args, streams)...)
+	return root
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	text := fmt.Sprintf("no command %q", name)
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		slices.Sort(near)
+		text += fmt.Sprintf(": did you mean stint %s?", near[0])
+	} else {
+		text += ": see stint --help"
+	}
+	return badInputf("%s", text)
+}
+
+// exactly demands a number of arguments.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
+		}
+		if n == 0 {
+			return badInputf("%s takes no arguments, not %q: see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+		}
+		return badInputf("%s takes %s: see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+	}
+}

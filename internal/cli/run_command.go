@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/run"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+type runFlags struct {
+	where
+	files       []string
+	format      string
+	quiet       bool
+	logs        string
+	allocatable string
+}
+
+func newRun(streams genericiooptions.IOStreams) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:     "run -f FILE",
+		Short:   "Run the Jobs of manifests to their end",
+		GroupID: groupJobs,
+		Long: `Create the Jobs of some manifests, and what else the files hold, and show progress and logs until all have ended.
+
+It uses the cluster of --kubeconfig or $KUBECONFIG; else the stint server that runs on the data directory; else it
+runs the Jobs itself. Images are not pulled on this machine: commands run with the programs that are installed.
+
+Everything is checked before anything is created. A finished Job of the same name is replaced; one that runs, made
+from the same manifest, is followed. Ctrl-C deletes the Jobs and ends their pods within their grace period; a second
+Ctrl-C kills them.
+
+Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 after Ctrl-C.`,
+		Example: `  stint run -f job.yaml
+  stint run -f config.yaml -f jobs.yaml -n batch
+  generate-jobs | stint run -f - -o json`,
+		Args: exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := f.options(streams)
+			if err != nil {
+				return err
+			}
+			interrupts, stop := interrupts()
+			defer stop()
+			options.Interrupts = interrupts
+			quietLibraries()
+			return run.Run(cmd.Context(), options)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "manifest to run, YAML or JSON; - is standard input; repeatable")
+	flags.StringVarP(&f.format, "output", "o", "", "json: one JSON object a line, for programs")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show nothing but log lines and failures")
+	flags.StringVar(&f.logs, "logs", string(run.LogsAll), "pods whose logs are shown: all, failed or none")
+	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	f.addFlags(flags)
+	return cmd
+}
+
+func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, error) {
+	if len(f.files) == 0 {
+		return run.Options{}, badInputf("no manifest: name one with -f FILE, or -f - for standard input")
+	}
+	if f.format != "" && f.format != "json" {
+		return run.Options{}, badInputf("-o %s is not there: -o json writes JSON lines", f.format)
+	}
+	if f.format == "json" && f.quiet {
+		return run.Options{}, badInputf("-q and -o json exclude each other: leave one out")
+	}
+	logs := run.Logs(f.logs)
+	if !slices.Contains([]run.Logs{run.LogsAll, run.LogsFailed, run.LogsNone}, logs) {
+		return run.Options{}, badInputf("--logs=%s is not there: use all, failed or none", f.logs)
+	}
+	allocatable, err := parseResources(f.allocatable)
+	if err != nil {
+		return run.Options{}, err
+	}
+	where, err := f.where.options()
+	if err != nil {
+		return run.Options{}, err
+	}
+	return run.Options{
+		Files: f.files, Stdin: streams.In, Logs: logs, Target: where,
+		Start:  embedded(server.Options{DataDir: where.DataDir, Listen: "127.0.0.1:0", Node: true, Allocatable: allocatable}),
+		Output: func() output.Output { return f.newOutput(streams) },
+	}, nil
+}
+
+func (f *runFlags) newOutput(streams genericiooptions.IOStreams) output.Output {
+	switch {
+	case f.format == "json":
+		return output.NewJSON(streams.Out, time.Now)
+	case f.quiet:
+		return output.NewQuiet(streams.Out, streams.ErrOut, sameFile(streams.Out, streams.ErrOut))
+	case isTerminal(streams.Out):
+		return output.NewLive(streams.Out)
+	}
+	return output.NewPlain(streams.Out, streams.ErrOut, sameFile(streams.Out, streams.ErrOut))
+}
+
+// isTerminal tells whether somebody watches who can be shown a moving display.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
+}
+
+// sameFile tells whether two streams end in the same place, such as a CI log.
+func sameFile(a, b io.Writer) bool {
+	infos := make([]os.FileInfo, 0, 2)
+	for _, w := range []io.Writer{a, b} {
+		f, ok := w.(*os.File)
+		if !ok {
+			return false
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return false
+		}
+		infos = append(infos, info)
+	}
+	return os.SameFile(infos[0], infos[1])
+}

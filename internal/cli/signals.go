@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// interrupts delivers the signals that end a run, until stop. A reader of the output that goes away (| head) is no
+// reason to end: writing fails then, and the Jobs go on. SIGPIPE is caught rather than ignored, because programs that
+// are started would inherit that.
+func interrupts() (<-chan os.Signal, func()) {
+	ends := make(chan os.Signal, 4)
+	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	return ends, func() {
+		signal.Stop(ends)
+		signal.Stop(pipes)
+	}
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/component-base/version"
+)
+
+// Version is set when the binary is linked; a go install has it from the module.
+var Version = "dev"
+
+type versionInfo struct {
+	Version string `json:"version"`
+	// Kubernetes is the version of the API that is served.
+	Kubernetes string `json:"kubernetes"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+}
+
+func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		GroupID: groupOther,
+		Args:    exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			info := versionInfo{Version: stintVersion(), Kubernetes: version.Get().GitVersion, Go: runtime.Version(),
+				Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			switch format {
+			case "":
+				_, err := fmt.Fprintf(streams.Out, "stint %s (Kubernetes %s, %s, %s)\n",
+					info.Version, info.Kubernetes, info.Go, info.Platform)
+				return err
+			case "json":
+				encoder := json.NewEncoder(streams.Out)
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(info)
+			}
+			return badInputf("-o %s is not there: use -o json", format)
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", "", "json")
+	return cmd
+}
+
+func stintVersion() string {
+	if Version != "dev" {
+		return Version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return Version
+}
