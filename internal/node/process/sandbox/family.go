@@ -25,8 +25,9 @@ type family struct {
 	forking sync.RWMutex
 
 	mu sync.Mutex
-	// mains are the containers' main processes, which their waiters reap.
-	mains map[int]bool
+	// mains are the containers' main processes, which their waiters reap; births counts those that are just born.
+	mains  map[int]bool
+	births int
 }
 
 func newFamily() (*family, error) {
@@ -51,11 +52,15 @@ func (f *family) fork(fork func() (int, error)) (int, error) {
 	}
 	f.forking.RLock()
 	defer f.forking.RUnlock()
+	f.mu.Lock()
+	f.births++
+	f.mu.Unlock()
 	pid, err := fork()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.births--
 	if err == nil {
-		f.mu.Lock()
 		f.mains[pid] = true
-		f.mu.Unlock()
 	}
 	return pid, err
 }
@@ -70,7 +75,8 @@ func (f *family) forget(pid int) {
 	f.mu.Unlock()
 }
 
-// orphans are the children of this process that are no main processes. Alone tells that there are no main processes.
+// orphans are the children of this process that are no main processes. Alone tells that none of them can
+// be a main process that was just born either.
 func (f *family) orphans() (pids []int, alone bool) {
 	children := childrenOf(os.Getpid())
 	f.mu.Lock()
@@ -80,7 +86,7 @@ func (f *family) orphans() (pids []int, alone bool) {
 			pids = append(pids, pid)
 		}
 	}
-	return pids, len(f.mains) == 0
+	return pids, len(f.mains)+f.births == 0
 }
 
 func (f *family) reap() {
@@ -95,6 +101,7 @@ func (f *family) reap() {
 // killTree kills all that came of the main process and tells whether there was anything. An orphan that shed both
 // its mark and its session is ended when no container is left that it could belong to.
 func (f *family) killTree(main int, mark string) bool {
+	// While nothing is reaped, the numbers stay with their processes.
 	f.forking.RLock()
 	defer f.forking.RUnlock()
 	orphans, alone := f.orphans()

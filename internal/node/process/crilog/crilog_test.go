@@ -1,0 +1,207 @@
+package crilog
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+var line = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z (stdout|stderr) ([FP]) (.*)$`)
+
+type entry struct{ Stream, Tag, Text string }
+
+func parse(t interface{ Fatalf(string, ...any) }, data string) []entry {
+	var all []entry
+	for l := range strings.Lines(data) {
+		m := line.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
+		if m == nil {
+			t.Fatalf("not a line of a CRI log: %q", l)
+		}
+		all = append(all, entry{m[2], m[3], m[4]})
+	}
+	return all
+}
+
+// copyAll writes chunks to a pipe that a stream reads, and returns the log.
+func copyAll(t *testing.T, chunks ...string) []entry {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pod", "0.log")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := NewWriter(path, DefaultLimits)
+	done := make(chan error, 1)
+	go func() { done <- NewStream(log, "stdout").Copy(r) }()
+	for _, chunk := range chunks {
+		if _, err := w.WriteString(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, string(data))
+}
+
+func TestStream(t *testing.T) {
+	long := strings.Repeat("x", maxLine)
+	for name, test := range map[string]struct {
+		chunks []string
+		want   []entry
+	}{
+		"no output makes no file":                 {nil, nil},
+		"whole lines":                             {[]string{"a\nb\n"}, []entry{{"stdout", "F", "a"}, {"stdout", "F", "b"}}},
+		"an empty line is a line":                 {[]string{"\n"}, []entry{{"stdout", "F", ""}}},
+		"a last line without an end":              {[]string{"a\nb"}, []entry{{"stdout", "F", "a"}, {"stdout", "F", "b"}}},
+		"a line of just the size is whole":        {[]string{long + "\n"}, []entry{{"stdout", "F", long}}},
+		"a longer one is split":                   {[]string{long + "y\n"}, []entry{{"stdout", "P", long}, {"stdout", "F", "y"}}},
+		"a much longer one is split often":        {[]string{long + long + "y"}, []entry{{"stdout", "P", long}, {"stdout", "P", long}, {"stdout", "F", "y"}}},
+		"what is no text stays as it is":          {[]string{"\xff\x00\r\n"}, []entry{{"stdout", "F", "\xff\x00\r"}}},
+		"spaces at both ends belong to the line ": {[]string{"  a  \n"}, []entry{{"stdout", "F", "  a  "}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, copyAll(t, test.chunks...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// However the output arrives, the log holds it all and in order.
+func TestNothingIsLostWhateverTheChunks(t *testing.T) {
+	dir := t.TempDir()
+	count := 0
+	rapid.Check(t, func(t *rapid.T) {
+		chunks := rapid.SliceOf(rapid.Custom(func(t *rapid.T) string {
+			n := rapid.IntRange(0, 20000).Draw(t, "length")
+			every := rapid.IntRange(1, 30000).Draw(t, "line length")
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = byte('a' + i%26)
+				if i%every == every-1 {
+					b[i] = '\n'
+				}
+			}
+			return string(b)
+		})).Draw(t, "chunks")
+		count++
+		path := filepath.Join(dir, fmt.Sprint(count))
+		log := NewWriter(path, DefaultLimits)
+		s := NewStream(log, "stderr")
+		for _, chunk := range chunks {
+			s.take([]byte(chunk), time.Unix(0, 0))
+		}
+		s.flush()
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, e := range parse(t, string(data)) {
+			if len(e.Text) > maxLine {
+				t.Fatalf("a line of %d bytes", len(e.Text))
+			}
+			got.WriteString(e.Text)
+			if e.Tag == "F" {
+				got.WriteByte('\n')
+			}
+		}
+		want := strings.Join(chunks, "")
+		if want != "" && !strings.HasSuffix(want, "\n") {
+			want += "\n"
+		}
+		if got.String() != want {
+			t.Fatalf("%d bytes came out, not %d", got.Len(), len(want))
+		}
+	})
+}
+
+func TestRotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	w := NewWriter(path, Limits{MaxBytes: 10, MaxFiles: 3})
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range 5 {
+		w.append([]byte(fmt.Sprintf("%d234567890\n", i)))
+		if err := w.rotate(now.Add(time.Duration(i) * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		w.append([]byte("begin\n"))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	want := []string{path, path + ".20260102-030408", path + ".20260102-030409"}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Error(diff)
+	}
+	data, err := os.ReadFile(path + ".20260102-030409")
+	if err != nil || string(data) != "begin\n4234567890\n" {
+		t.Errorf("the newest one set aside holds %q (%v)", data, err)
+	}
+}
+
+func TestTwoRotationsInASecondLoseNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	w := NewWriter(path, Limits{MaxBytes: 1, MaxFiles: 5})
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, text := range []string{"a\n", "b\n", "c\n"} {
+		w.append([]byte(text))
+		if err := w.rotate(now); err != nil {
+			t.Fatal(err)
+		}
+		if w.file == nil {
+			// The next lines must not rotate by the clock of the test's machine.
+			w.limits.MaxBytes = 1 << 20
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	first, err := os.ReadFile(path + ".20260102-030405")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(first)+string(second) != "a\nb\nc\n" {
+		t.Errorf("kept %q and %q", first, second)
+	}
+}
+
+func TestAFailureToWriteIsReportedAndDoesNotBlock(t *testing.T) {
+	w := NewWriter("/proc/no-such-place/0.log", DefaultLimits)
+	w.append([]byte("lost\n"))
+	if err := w.Close(); err == nil {
+		t.Error("lost output goes unreported")
+	}
+}

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+func id(n int) runtime.ID {
+	return runtime.ID{PodUID: types.UID(fmt.Sprintf("pod-%d", n)), Container: "main"}
+}
+
+// A journal that is read tells of every attempt that was added and not forgotten, cut off or rewritten as it may be.
+func TestJournalTellsWhatWasWritten(t *testing.T) {
+	dir := t.TempDir()
+	files := 0
+	rapid.Check(t, func(t *rapid.T) {
+		files++
+		path := filepath.Join(dir, fmt.Sprint(files))
+		head := header{BootID: "boot", Cgroups: []string{"/a"}}
+		j, err := createJournal(path, head, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[runtime.ID]runtime.Status{}
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			n := rapid.IntRange(0, 9).Draw(t, "attempt")
+			s := runtime.Status{ID: id(n), State: runtime.Running}
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
+			case 0:
+				err = j.started(s)
+				want[s.ID] = s
+			case 1:
+				s.State, s.ExitCode = runtime.Exited, int32(n)
+				err = j.ended(s)
+				want[s.ID] = s
+			case 2:
+				err = j.forget([]runtime.ID{s.ID})
+				delete(want, s.ID)
+			case 3:
+				err = j.rewrite()
+			case 4:
+				j.size = compactAt + 1
+				err = j.forget([]runtime.ID{s.ID})
+				delete(want, s.ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if empty := j.close(); empty != (len(want) == 0) {
+			t.Fatalf("empty: %t with %d attempts", empty, len(want))
+		}
+		appendTo(t, path, rapid.SampledFrom([]string{"", "{", `{"exit":{"podUID":"pod-1","cont`}).Draw(t, "torn line"))
+		got, err := readJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.attempts); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(head, got.header); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func appendTo(t *rapid.T, path, text string) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNoJournalIsAnEmptyHistory(t *testing.T) {
+	h, err := readJournal(filepath.Join(t.TempDir(), "absent"))
+	if err != nil || len(h.attempts) != 0 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
