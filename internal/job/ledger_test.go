@@ -12,6 +12,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// listLimit is the world's bound for uncountedTerminatedPods.
+const listLimit = 3
+
 // ledger is the second opinion: it follows every write and says what must never happen.
 type ledger struct {
 	// listed pods are or were in uncountedTerminatedPods; counted pods have left it.
@@ -109,6 +112,9 @@ func (l *ledger) checkStatus(w *world, next *batchv1.JobStatus) {
 	was, is := orEmpty(old.UncountedTerminatedPods), orEmpty(next.UncountedTerminatedPods)
 	l.checkList(w, was.Succeeded, is.Succeeded, next.Succeeded-old.Succeeded, w.indexed())
 	l.checkList(w, was.Failed, is.Failed, next.Failed-old.Failed, false)
+	if n := len(is.Succeeded) + len(is.Failed); n > listLimit {
+		w.t.Fatalf("the list has %d pods", n)
+	}
 	if next.Succeeded < old.Succeeded || next.Failed < old.Failed {
 		w.t.Fatalf("a counter shrinks: %+v → %+v", old, next)
 	}

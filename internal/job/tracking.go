@@ -48,10 +48,11 @@ func track(v view, end *verdict) tally {
 			continue
 		}
 		taken := t.account(v, end, p, room)
-		room -= taken
-		if taken >= 0 {
-			t.release = append(t.release, p)
+		if taken == noRoom {
+			continue
 		}
+		room -= taken
+		t.release = append(t.release, p)
 	}
 	return t
 }

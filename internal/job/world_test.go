@@ -102,7 +102,7 @@ func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
 func (w *world) observation() Observation {
 	obs := Observation{Job: w.seenJob, Now: w.now, InFlight: InFlight{w.flight.Deleted.Clone(), w.flight.Released.Clone()},
 		History: w.history, Settings: DefaultSettings()}
-	obs.MaxUncountedPods, obs.MaxPodCreateDelete = 3, 4
+	obs.MaxUncountedPods, obs.MaxPodCreateDelete = listLimit, 4
 	for _, uid := range slices.Sorted(maps.Keys(w.seen)) {
 		obs.Pods = append(obs.Pods, w.seen[uid])
 	}

@@ -1,0 +1,82 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestDelay(t *testing.T) {
+	failures := func(n, last int) []*corev1.Pod {
+		return repeat(n, func(i int) *corev1.Pod { return aPod(podNumber(i), exited(1, last-i)) })
+	}
+	tests := map[string]struct {
+		pods []*corev1.Pod
+		want time.Duration
+	}{
+		"no failure, no delay":                     {nil, 0},
+		"10 s after the first failure":             {failures(1, 60), 10 * time.Second},
+		"what is left of it":                       {failures(1, 55), 5 * time.Second},
+		"nothing once it is over":                  {failures(1, 40), 0},
+		"doubled with each failure":                {failures(4, 60), 80 * time.Second},
+		"up to 10 minutes":                         {failures(12, 60), 10 * time.Minute},
+		"a success ends the series":                {append(failures(4, 50), aPod("s", exited(0, 55))), 0},
+		"failures after a success start a new one": {append(failures(2, 60), aPod("s", exited(0, 59))), 10 * time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			live := look(seen(aJob(), tt.pods...))
+			if got := jobDelay(live); got != tt.want {
+				t.Errorf("from living pods: %v, want %v", got, tt.want)
+			}
+			past := seen(aJob())
+			for _, p := range tt.pods {
+				past.History.Record(p)
+				past.History.Record(p)
+			}
+			if got := jobDelay(look(past)); got != tt.want {
+				t.Errorf("from history: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	h := History{}
+	for i := range 10 * remembered {
+		h.Record(aPod(podNumber(i), exited(1, i)))
+	}
+	if n, last := h.sinceSuccess(); n != remembered || !last.Equal(at(10*remembered-1).Time) {
+		t.Errorf("remembers %d failures, the last at %v", n, last)
+	}
+}
+
+func TestEndedAt(t *testing.T) {
+	tests := map[string]struct {
+		pod  *corev1.Pod
+		want int
+	}{
+		"when the container ended": {aPod("p", exited(1, 7), deleted), 7},
+		"when it was no longer ready": {aPod("p", func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(5)}}
+		}), 5},
+		"when it was told to end": {aPod("p", func(p *corev1.Pod) {
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(40)), ptr.To[int64](30)
+		}), 10},
+		"when it was made": {aPod("p"), 0},
+		"when its sidecar ended": {aPod("p", exited(1, 7), func(p *corev1.Pod) {
+			p.Spec.InitContainers = []corev1.Container{{Name: "side", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "side", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(9)}}}}
+		}), 9},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := endedAt(tt.pod); !got.Equal(at(tt.want).Time) {
+				t.Errorf("ended at %v, want %d s after the epoch", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestPodFromTemplate(t *testing.T) {
+	j := aJob(withIndexes, func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
+		j.Spec.BackoffLimitPerIndex = ptr.To[int32](2)
+		j.Spec.Template.Annotations = map[string]string{"note": "n"}
+		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}}
+	})
+	before := j.DeepCopy()
+	made := Decide(seen(j, aPod("last", withIndex(0), withFailures(1), exited(1, 0)))).Create
+	index := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+		FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"}}
+	want := []*corev1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: "j-0-", Namespace: "ns", Finalizers: []string{batchv1.JobTrackingFinalizer},
+			Labels: map[string]string{"job": "j", batchv1.JobCompletionIndexAnnotation: "0"},
+			Annotations: map[string]string{"note": "n", batchv1.JobCompletionIndexAnnotation: "0",
+				batchv1.JobIndexFailureCountAnnotation: "2"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "job-uid",
+				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}},
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy:  corev1.RestartPolicyNever,
+			Hostname:       "j-0",
+			InitContainers: []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}},
+			Containers:     []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: indexVariable, ValueFrom: index}}}},
+		},
+	}}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("pod (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, j); diff != "" {
+		t.Errorf("the Job was changed:\n%s", diff)
+	}
+}
+
+func TestLongNamesKeepTheirIndex(t *testing.T) {
+	got := indexedNamePrefix(strings.Repeat("x", 63), 12345)
+	if want := strings.Repeat("x", 51) + "-12345-"; got != want {
+		t.Errorf("prefix %q, want %q", got, want)
+	}
+}
+
+func TestClaim(t *testing.T) {
+	unowned := func(p *corev1.Pod) { p.OwnerReferences = nil }
+	other := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }
+	stranger := func(p *corev1.Pod) { p.Labels = nil }
+	leaving := aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) })
+	tests := map[string]struct {
+		job                 *batchv1.Job
+		pod                 *corev1.Pod
+		owns, adopts, frees bool
+	}{
+		"a pod of the Job":                       {aJob(), aPod("p"), true, false, false},
+		"a pod that no longer matches":           {aJob(), aPod("p", stranger), false, false, true},
+		"a stranger of a Job that is deleted":    {leaving, aPod("p", stranger), false, false, false},
+		"an orphan":                              {aJob(), aPod("p", unowned), true, true, false},
+		"an orphan that does not match":          {aJob(), aPod("p", unowned, stranger), false, false, false},
+		"an orphan that is told to end":          {aJob(), aPod("p", unowned, deleted), false, false, false},
+		"an orphan, for a Job that is deleted":   {leaving, aPod("p", unowned), false, false, false},
+		"a pod of another owner that would suit": {aJob(), aPod("p", other), false, false, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := look(seen(tt.job, tt.pod))
+			if owns, adopts, frees := len(v.owned) == 1, len(v.adopt) == 1, len(v.letGo) == 1; owns != tt.owns || adopts != tt.adopts || frees != tt.frees {
+				t.Errorf("owns %v, adopts %v, lets go %v", owns, adopts, frees)
+			}
+		})
+	}
+}
