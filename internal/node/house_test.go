@@ -1,0 +1,180 @@
+package node_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// patience bounds every wait of a test.
+const patience = 30 * time.Second
+
+// house is an API server with a node in it.
+type house struct {
+	t      testing.TB
+	api    *apiserver.Server
+	client client.Interface
+	rt     runtime.Runtime
+	dir    string
+	node   *node.Node
+	events *record.FakeRecorder
+
+	stopNode func()
+}
+
+// newHouse starts an API server. The node is started with its informers, once.
+func newHouse(t testing.TB, rt runtime.Runtime) *house {
+	t.Helper()
+	dir := t.TempDir()
+	h := &house{t: t, rt: rt, dir: dir}
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.api, err = apiserver.New(apiserver.Config{DataDir: dir, Store: st, Registry: registry.Options{Node: rt.Info}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.client = h.api.Client()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.api.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run the API server: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	<-h.api.Ready()
+	return h
+}
+
+// startNode starts the node, again if it ran before.
+func (h *house) startNode(change func(*node.Config)) {
+	h.t.Helper()
+	h.events = record.NewFakeRecorder(10_000)
+	c := node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir, Recorder: h.events, Version: "test"}
+	if change != nil {
+		change(&c)
+	}
+	var err error
+	if h.node, err = node.New(c); err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := h.api.StartInformers(context.Background()); err != nil {
+		h.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- h.node.Run(ctx) }()
+	var once sync.Once
+	h.stopNode = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil {
+				h.t.Errorf("run the node: %v", err)
+			}
+		})
+	}
+	h.t.Cleanup(h.stopNode)
+}
+
+// build is a pod with one container, that change may make another.
+func build(name string, command []string, change func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "none", Command: command}},
+		},
+	}
+	if change != nil {
+		change(pod)
+	}
+	return pod
+}
+
+func (h *house) create(pod *corev1.Pod) *corev1.Pod {
+	h.t.Helper()
+	created, err := h.client.Pods().Create(h.t.Context(), pod)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return created
+}
+
+// until polls for a state of the pod; nil is that it is gone.
+func (h *house) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool) *corev1.Pod {
+	h.t.Helper()
+	var last *corev1.Pod
+	h.eventually(what, func() bool {
+		got, err := h.client.Pods().Get(context.Background(), pod.Namespace, pod.Name)
+		if apierrors.IsNotFound(err) {
+			got = nil
+		} else if err != nil {
+			h.t.Fatal(err)
+		}
+		last = got
+		return is(got)
+	}, func() any { return last })
+	return last
+}
+
+func (h *house) eventually(what string, is func() bool, state func() any) {
+	h.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(patience)
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			h.t.Fatalf("never came: %s; at last: %+v", what, state())
+		}
+	}
+}
+
+func inPhase(phase corev1.PodPhase) func(*corev1.Pod) bool {
+	return func(p *corev1.Pod) bool { return p != nil && p.Status.Phase == phase }
+}
+
+func gone(p *corev1.Pod) bool { return p == nil }
+
+func (h *house) noneHeld(rt *scripted) {
+	h.t.Helper()
+	h.eventually("the runtime forgets", func() bool { return rt.held() == 0 }, func() any { return rt.held() })
+}
+
+func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+func quantities(pairs ...string) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+	}
+	return list
+}

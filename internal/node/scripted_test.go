@@ -1,0 +1,187 @@
+package node_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// scripted is a runtime without processes. A container's command says what it does:
+//
+//	exit 0        ends at once with this code
+//	wait          runs until it is stopped (143), or until the test ends it
+//	stubborn      runs until it is killed (137)
+//	print TEXT    writes a line and ends
+//	fail          cannot be started
+//
+// It keeps to the rules of runtime.Runtime: an ID runs once, and results stay until they are forgotten.
+type scripted struct {
+	info   runtime.Info
+	events chan runtime.Status
+
+	mu       sync.Mutex
+	attempts map[runtime.ID]*runtime.Status
+	// started holds every container that was ever started, in order.
+	started []runtime.Container
+	removed map[types.UID]int
+	// twice are attempts that were asked for while another one of their container ran.
+	twice []runtime.ID
+}
+
+func newScripted() *scripted {
+	return &scripted{
+		info: runtime.Info{
+			Name: "process", Version: "test", Isolation: "none at all", CanMount: true, CanSetHostname: true, CanSetUser: true,
+		},
+		events:   make(chan runtime.Status, 10_000),
+		attempts: map[runtime.ID]*runtime.Status{},
+		removed:  map[types.UID]int{},
+	}
+}
+
+func (r *scripted) Info() runtime.Info { return r.info }
+
+func (r *scripted) Start(_ context.Context, c runtime.Container) (runtime.Status, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, ok := r.attempts[c.ID]; ok {
+		return *s, nil
+	}
+	for id, s := range r.attempts {
+		if id.PodUID == c.PodUID && id.Container == c.Container && s.State == runtime.Running {
+			r.twice = append(r.twice, c.ID)
+		}
+	}
+	r.started = append(r.started, c)
+	s := &runtime.Status{
+		ID: c.ID, PodNamespace: c.PodNamespace, PodName: c.PodName, State: runtime.Running, PID: 1, StartedAt: time.Now(),
+	}
+	r.attempts[c.ID] = s
+	word, rest := c.Command[0], strings.Join(c.Command[1:], " ")
+	switch word {
+	case "exit":
+		r.endLocked(c.ID, int32(rest[0]-'0'))
+	case "print":
+		if err := writeLog(c.LogPath, rest); err != nil {
+			return *s, err
+		}
+		r.endLocked(c.ID, 0)
+	case "fail":
+		s.StartError = "no such program"
+		r.endLocked(c.ID, 128)
+		return *s, nil
+	}
+	started := *s
+	started.State = runtime.Running
+	return started, nil
+}
+
+func writeLog(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	line := time.Now().UTC().Format(time.RFC3339Nano) + " stdout F " + text + "\n"
+	return os.WriteFile(path, []byte(line), 0o600)
+}
+
+func (r *scripted) endLocked(id runtime.ID, code int32) {
+	s := r.attempts[id]
+	if s == nil || s.State == runtime.Exited {
+		return
+	}
+	s.State, s.ExitCode, s.FinishedAt = runtime.Exited, code, time.Now()
+	r.events <- *s
+}
+
+// end lets a running container end.
+func (r *scripted) end(id runtime.ID, code int32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endLocked(id, code)
+}
+
+func (r *scripted) Stop(_ context.Context, id runtime.ID, grace time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.started {
+		if c.ID != id {
+			continue
+		}
+		if c.Command[0] == "stubborn" {
+			time.AfterFunc(grace, func() { r.end(id, 137) })
+			return nil
+		}
+	}
+	r.endLocked(id, 143)
+	return nil
+}
+
+func (r *scripted) List(context.Context) ([]runtime.Status, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := []runtime.Status{}
+	for _, s := range r.attempts {
+		list = append(list, *s)
+	}
+	return list, nil
+}
+
+func (r *scripted) Events() <-chan runtime.Status { return r.events }
+
+func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if s := r.attempts[id]; s != nil && s.State == runtime.Exited {
+			delete(r.attempts, id)
+		}
+	}
+	return nil
+}
+
+func (r *scripted) RemovePod(_ context.Context, uid types.UID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.removed[uid]++
+	for id := range r.attempts {
+		if id.PodUID == uid {
+			r.endLocked(id, 137)
+		}
+	}
+	return nil
+}
+
+func (r *scripted) Close() error { return nil }
+
+// startedOf returns the attempts at a pod's containers, in order.
+func (r *scripted) startedOf(uid types.UID) []runtime.Container {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.started), func(c runtime.Container) bool { return c.PodUID != uid })
+}
+
+// held returns how many attempts the runtime remembers.
+func (r *scripted) held() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.attempts)
+}
+
+// check fails the test if a container ever ran twice at once.
+func (r *scripted) check(t testing.TB) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.twice) > 0 {
+		t.Errorf("second attempts beside a running one: %v", r.twice)
+	}
+}

@@ -1,0 +1,135 @@
+package volumes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// shown is what a reader of the folder sees, name by name.
+func shown(t interface{ Fatal(...any) }, dir string) map[string]string {
+	seen := map[string]string{}
+	var walk func(path, name string)
+	walk = func(path, name string) {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !info.IsDir() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[name] = string(text)
+			return
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), "..") {
+				walk(filepath.Join(path, e.Name()), filepath.Join(name, e.Name()))
+			}
+		}
+	}
+	walk(dir, "")
+	return seen
+}
+
+func files(texts map[string]string) map[string]file {
+	m := map[string]file{}
+	for name, text := range texts {
+		m[name] = file{data: []byte(text), mode: 0o640}
+	}
+	return m
+}
+
+func TestWriteShowsExactlyTheFiles(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "volume")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		content := rapid.MapOf(rapid.SampledFrom([]string{"a", "b", "sub/c", "sub/d", "deep/er/e"}), rapid.StringN(0, 3, 9))
+		for range rapid.IntRange(1, 5).Draw(rt, "writes") {
+			want := content.Draw(rt, "files")
+			if err := write(dir, files(want), -1); err != nil {
+				rt.Fatal(err)
+			}
+			if diff := cmp.Diff(want, shown(rt, dir)); diff != "" {
+				rt.Fatalf("the folder shows (-want +got):\n%s", diff)
+			}
+		}
+		if generations, err := filepath.Glob(filepath.Join(dir, "..2*")); err != nil || len(generations) != 1 {
+			rt.Fatalf("generations left: %v, %v", generations, err)
+		}
+	})
+}
+
+func TestWritingTheSameAgainChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(dir, files(map[string]string{"a": "1"}), -1); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Readlink(filepath.Join(dir, dataLink))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(dir, files(map[string]string{"a": "1"}), -1); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Readlink(filepath.Join(dir, dataLink)); err != nil || after != before {
+		t.Errorf("generation went from %s to %s, %v", before, after, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "a")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", info, err)
+	}
+	other := map[string]file{"a": {data: []byte("1"), mode: 0o600}}
+	if err := write(dir, other, -1); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "a")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a new mode alone was not written: %v, %v", info, err)
+	}
+}
+
+func TestWriteKeepsInside(t *testing.T) {
+	for _, path := range []string{"../a", "/a", "..", "..data", "a/../../b", ""} {
+		if err := write(t.TempDir(), map[string]file{path: {}}, -1); err == nil {
+			t.Errorf("wrote to %q", path)
+		}
+	}
+}
+
+func TestSubPath(t *testing.T) {
+	volume := t.TempDir()
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(volume, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(volume, "real"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(volume, "in")); err != nil {
+		t.Fatal(err)
+	}
+	for sub, want := range map[string]string{"fresh/deep": "fresh/deep", "in": "real", "real": "real"} {
+		got, err := subPath(volume, sub)
+		if err != nil || got != filepath.Join(volume, want) {
+			t.Errorf("subPath(%q) = %q, %v, want %q", sub, got, err, want)
+		}
+		if info, err := os.Stat(got); err != nil || !info.IsDir() {
+			t.Errorf("subPath(%q) is no folder: %v", sub, err)
+		}
+	}
+	for _, sub := range []string{"out", "out/x", "..", "../x", "/etc", "in/../.."} {
+		if got, err := subPath(volume, sub); err == nil {
+			t.Errorf("subPath(%q) = %q leads out", sub, got)
+		}
+	}
+}
