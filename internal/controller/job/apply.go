@@ -29,7 +29,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	next, mayWait := d.Status(outcome)
 	switch {
 	case next == nil:
-	case mayWait && !d.Again && c.postpone(job):
+	case mayWait && !d.Again && len(d.Events) == 0 && c.postpone(job):
 	default:
 		if err := c.store(ctx, job, next); err != nil {
 			return errors.Join(failed, err)
@@ -39,6 +39,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		}
 		c.metrics.counted(job, d.Counts)
 	}
+	c.metrics.judged(d.Counts.PolicyActions)
 	return errors.Join(failed, c.release(ctx, job, d.Release))
 }
 

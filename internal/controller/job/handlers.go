@@ -101,14 +101,16 @@ func (c *Controller) podShown(old, pod *corev1.Pod) {
 		return
 	}
 	shown := c.job(key)
-	if shown != nil && shown.UID == job && !c.options.manages(shown) {
+	if known := shown != nil && shown.UID == job; known && !c.options.manages(shown) {
 		return
-	}
-	news := c.index.show(job, pod)
-	if shown == nil || shown.UID != job || core.Finished(shown) {
+	} else if known && core.Finished(shown) {
+		c.checkOrphan(pod)
+		return
+	} else if !known {
 		// The Job may be gone, or just not be shown yet.
 		c.checkOrphan(pod)
-	} else if news {
+	}
+	if c.index.show(job, pod) {
 		c.queue.Add(key)
 	}
 }
@@ -129,8 +131,17 @@ func (c *Controller) wakeFormer(old, pod *corev1.Pod) {
 
 func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
-	if ref := jobRef(pod); c.index.end(pod) && ref != nil {
-		c.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name})
+	news := c.index.end(pod)
+	ref := jobRef(pod)
+	if ref == nil {
+		return
+	}
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
+	if news {
+		c.queue.Add(key)
+	}
+	if c.job(key) == nil {
+		c.index.forgetEmpty(ref.UID)
 	}
 }
 

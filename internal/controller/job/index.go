@@ -183,6 +183,15 @@ func (x *podIndex) forget(job types.UID) []*corev1.Pod {
 	return held
 }
 
+// forgetEmpty drops a Job that has no pods left.
+func (x *podIndex) forgetEmpty(job types.UID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if j := x.jobs[job]; j != nil && len(j.pods) == 0 {
+		delete(x.jobs, job)
+	}
+}
+
 // observe fills in what the index knows of a Job's pods. Unshown are pods that the informer should have shown by now.
 func (x *podIndex) observe(obs *core.Observation, patience time.Duration) (unshown []*corev1.Pod) {
 	x.mu.Lock()

@@ -241,3 +241,23 @@ func TestAJobShowsItsVerdictBeforeItEnds(t *testing.T) {
 		}
 	}
 }
+
+func TestPodsThatAreRefusedAreToldAndTriedAgain(t *testing.T) {
+	e := start(t, quick(), always(succeed))
+	e.create(newJob("j", pods(4, 4), func(s *batchv1.JobSpec) {
+		// A pod cannot be both on a node and held back from all; a template is not asked.
+		s.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
+	}))
+	e.untilEvents("j", "FailedCreate")
+	j := e.until("j", "started", func(j *batchv1.Job) bool { return j.Status.StartTime != nil })
+	if j.Status.Active != 0 || len(e.podList()) != 0 {
+		t.Errorf("%d active, but no pod can be made", j.Status.Active)
+	}
+	e.update("j", func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+	e.until("j", "suspended", func(j *batchv1.Job) bool { return has(j, batchv1.JobSuspended) })
+	e.update("j", func(j *batchv1.Job) { j.Spec.Template.Spec.SchedulingGates = nil })
+	e.update("j", func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(false) })
+	if j := e.untilFinished("j"); j.Status.Succeeded != 4 {
+		t.Errorf("%d succeeded", j.Status.Succeeded)
+	}
+}

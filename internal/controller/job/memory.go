@@ -21,6 +21,8 @@ type recollection struct {
 	notBefore time.Time
 	// waiting is since when a status write that may wait does so; zero for none.
 	waiting time.Time
+	// looked tells that this controller has made a decision on the Job.
+	looked bool
 	// batch is how many pods may be created at once; 0 is 1.
 	batch int
 }
@@ -78,7 +80,9 @@ func (m *memory) postpone(job types.UID, now time.Time, period time.Duration) ti
 func (m *memory) rest(job types.UID, t time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of(job).notBefore = t
+	if r := m.jobs[job]; r != nil {
+		r.notBefore = t
+	}
 }
 
 func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
@@ -88,6 +92,16 @@ func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
 		return max(0, r.notBefore.Sub(now))
 	}
 	return 0
+}
+
+// firstLook tells, once, that the Job is new to this controller.
+func (m *memory) firstLook(job types.UID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(job)
+	first := !r.looked
+	r.looked = true
+	return first
 }
 
 func (m *memory) batchSize(job types.UID) int {

@@ -71,15 +71,19 @@ func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
 	}
 	add(m.indexesFinished, c.IndexesSucceeded, "succeeded", limit)
 	add(m.indexesFinished, c.IndexesFailed, "failed", limit)
-	for action, n := range c.PolicyActions {
-		add(m.policyActions, n, string(action))
-	}
 	if c.Finished != nil {
 		result := "failed"
 		if c.Finished.Succeeded {
 			result = "succeeded"
 		}
 		m.jobsFinished.WithLabelValues(mode(job), result, c.Finished.Reason).Inc()
+	}
+}
+
+// judged counts what the pod failure policy said. Ignored failures change no status, so these have their own way here.
+func (m *metrics) judged(actions map[batchv1.PodFailurePolicyAction]int) {
+	for action, n := range actions {
+		add(m.policyActions, n, string(action))
 	}
 }
 

@@ -3,11 +3,13 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	core "github.com/stint-dev/stint/internal/job"
@@ -78,19 +80,35 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *strin
 
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
 	obs := core.Observation{Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings()}
-	unshown := c.index.observe(&obs, patience)
-	for _, p := range unshown {
+	doubtful := c.index.observe(&obs, patience)
+	if c.memory.firstLook(job.UID) && c.podsBehind(job) {
+		doubtful = append(doubtful, uncertain(obs.Pods)...)
+	}
+	for _, p := range doubtful {
 		if err := c.lookUp(ctx, p); err != nil {
 			return obs, err
 		}
 	}
-	if len(unshown) > 0 {
+	if len(doubtful) > 0 {
 		c.index.observe(&obs, patience)
 	}
 	return obs, nil
 }
 
-// lookUp asks for a pod that the informer never showed: the pod may have come and gone while the watch was broken.
+// podsBehind tells that what is known of pods may be older than job. A former controller may have counted pods that are
+// still shown with their finalizer; they must not be counted again.
+func (c *Controller) podsBehind(job *batchv1.Job) bool {
+	return older(&metav1.ObjectMeta{ResourceVersion: c.pods.LastSyncResourceVersion()}, job)
+}
+
+// uncertain returns the pods that the next decision could count.
+func uncertain(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
+		return !core.HasFinalizer(p) || (!core.Ended(p) && p.DeletionTimestamp == nil)
+	})
+}
+
+// lookUp asks the server for a pod that the informer never showed, or showed too early: it may be gone by now.
 func (c *Controller) lookUp(ctx context.Context, p *corev1.Pod) error {
 	found, err := c.client.Pods().Get(ctx, p.Namespace, p.Name)
 	switch {
@@ -99,7 +117,8 @@ func (c *Controller) lookUp(ctx context.Context, p *corev1.Pod) error {
 	case err != nil:
 		return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
 	default:
-		c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, c.options.Clock.Now() })
+		now := c.options.Clock.Now()
+		c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, now })
 	}
 	return nil
 }
