@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -76,32 +79,35 @@ func prepareNamespace(ns *corev1.Namespace) {
 	// A generated name is known only now.
 	labelNamespace(ns)
 	ns.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
-	for _, f := range ns.Spec.Finalizers {
-		if f == corev1.FinalizerKubernetes {
-			return
-		}
+	if !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
+		ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
 	}
-	ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
 }
 
 func validateNamespaceLabel(ns *corev1.Namespace) field.ErrorList {
 	p := field.NewPath("metadata", "labels").Key(corev1.LabelMetadataName)
-	errs := apivalidation.ValidateFinalizers(finalizerNames(ns.Spec.Finalizers), field.NewPath("spec", "finalizers"))
+	errs := validateNamespaceFinalizers(ns.Spec.Finalizers, field.NewPath("spec", "finalizers"))
 	if value := ns.Labels[corev1.LabelMetadataName]; value != ns.Name {
 		errs = append(errs, field.Invalid(p, value, "must be equal to the namespace's name"))
 	}
 	return errs
 }
 
-func finalizerNames(finalizers []corev1.FinalizerName) []string {
-	var names []string
-	for _, f := range finalizers {
-		// Kubernetes' own has no domain, which only it may have.
-		if f != corev1.FinalizerKubernetes {
-			names = append(names, string(f))
+// validateNamespaceFinalizers: only the usual one has no domain.
+func validateNamespaceFinalizers(finalizers []corev1.FinalizerName, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, f := range finalizers {
+		if f == corev1.FinalizerKubernetes {
+			continue
+		}
+		for _, msg := range validation.IsQualifiedName(string(f)) {
+			errs = append(errs, field.Invalid(p.Index(i), f, msg))
+		}
+		if !strings.Contains(string(f), "/") {
+			errs = append(errs, field.Invalid(p.Index(i), f, "must be fully qualified, such as example.com/mine"))
 		}
 	}
-	return names
+	return errs
 }
 
 func validateNamespacePhase(ns *corev1.Namespace) field.ErrorList {

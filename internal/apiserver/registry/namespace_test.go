@@ -49,3 +49,13 @@ func TestNamespacePhases(t *testing.T) {
 		})
 	}
 }
+
+func TestNamespaceFinalizers(t *testing.T) {
+	runObjectCases(t, Namespace(), map[string]objectCase{
+		"a finalizer of one's own has a domain": {
+			obj:  &corev1.Namespace{Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"mine", "example.com/mine"}}},
+			want: []string{"spec.finalizers[0] Invalid"},
+		},
+		"the usual one need not be given": {obj: &corev1.Namespace{Spec: corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}}}},
+	})
+}

@@ -3,7 +3,9 @@ package registry
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -59,7 +61,21 @@ func validateRestOfPodUpdate(now, was *corev1.PodSpec, p *field.Path) field.Erro
 	}
 	return field.ErrorList{field.Forbidden(p, "pod updates may not change fields other than "+
 		"`spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations), "+
-		"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative): delete the pod and create it anew")}
+		"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative): "+
+		strings.Join(differing(rest, was), " and ")+" would; delete the pod and create it anew")}
+}
+
+// differing names the fields of two specs that are not the same.
+func differing(a, b *corev1.PodSpec) []string {
+	var names []string
+	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range x.NumField() {
+		if !apiequality.Semantic.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+			name, _, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
+			names = append(names, "`spec."+name+"`")
+		}
+	}
+	return names
 }
 
 // takeGatedDirectives: as long as a pod waits behind a gate, where it may run can be narrowed.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,5 +99,15 @@ func TestPodUpdateCountsChangesOfTheSpec(t *testing.T) {
 				t.Errorf("generation %d, phase %s; want %d, Pending", pod.Generation, pod.Status.Phase, c.want)
 			}
 		})
+	}
+}
+
+func TestPodUpdateSaysWhatMayNotChange(t *testing.T) {
+	r, ctx, old := Pod(Options{}), context.Background(), createdPod()
+	pod := editedPod(old, inSpec(func(s *corev1.PodSpec) { s.Hostname, s.Subdomain = "a", "b" }))
+	r.PrepareForUpdate(ctx, pod, old)
+	errs := r.ValidateUpdate(ctx, pod, old)
+	if len(errs) != 1 || !strings.Contains(errs[0].Detail, "`spec.hostname` and `spec.subdomain` would") {
+		t.Errorf("got %v", errs)
 	}
 }

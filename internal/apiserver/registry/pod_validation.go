@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -134,18 +135,18 @@ func warnContainer(c *corev1.Container, p *field.Path) []string {
 		seen.Insert(e.Name)
 	}
 	for name, q := range c.Resources.Limits {
-		warnings = append(warnings, warnFraction(name, q.MilliValue(), p.Child("resources", "limits"))...)
+		warnings = append(warnings, warnFraction(name, q, p.Child("resources", "limits"))...)
 	}
 	for name, q := range c.Resources.Requests {
-		warnings = append(warnings, warnFraction(name, q.MilliValue(), p.Child("resources", "requests"))...)
+		warnings = append(warnings, warnFraction(name, q, p.Child("resources", "requests"))...)
 	}
 	slices.Sort(warnings)
 	return warnings
 }
 
 // warnFraction catches memory given in thousandths of a byte: "100m" for "100Mi".
-func warnFraction(name corev1.ResourceName, milli int64, p *field.Path) []string {
-	if name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage || milli%1000 == 0 {
+func warnFraction(name corev1.ResourceName, q resource.Quantity, p *field.Path) []string {
+	if name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage || whole(q) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: is a fraction of a byte: use a whole number, with a suffix such as Mi", p.Key(string(name)))}

@@ -46,11 +46,17 @@ func validateQuantities(list corev1.ResourceList, p *field.Path) field.ErrorList
 		if quantity.Sign() < 0 {
 			errs = append(errs, field.Invalid(at, quantity.String(), apivalidation.IsNegativeErrorMsg))
 		}
-		if !fractional(name) && quantity.MilliValue()%1000 != 0 {
+		if !fractional(name) && !whole(quantity) {
 			errs = append(errs, field.Invalid(at, quantity.String(), "must be an integer"))
 		}
 	}
 	return errs
+}
+
+// whole tells whether an amount is a whole number, however large.
+func whole(q resource.Quantity) bool {
+	rounded := q.DeepCopy()
+	return rounded.RoundUp(0)
 }
 
 func validateResourceName(name string, p *field.Path) field.ErrorList {

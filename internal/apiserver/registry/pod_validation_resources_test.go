@@ -22,6 +22,8 @@ func TestResourceRules(t *testing.T) {
 		"a device is limited":                  {resources(list("example.com/gpu", "1"), nil), []string{r + "limits[example.com/gpu] Required"}},
 		"a device is not halved":               {resources(list("example.com/gpu", "500m"), list("example.com/gpu", "500m")), []string{r + "limits[example.com/gpu] Invalid", r + "requests[example.com/gpu] Invalid"}},
 		"a device is not shared":               {resources(list("example.com/gpu", "1"), list("example.com/gpu", "2")), []string{r + "requests[example.com/gpu] Invalid"}},
+		"an exabyte is a whole number":         {resources(list("memory", "10E"), nil), nil},
+		"many devices are a whole number":      {resources(list("example.com/gpu", "10E"), list("example.com/gpu", "10E")), nil},
 		"huge pages need other memory":         {resources(nil, list("hugepages-2Mi", "2Mi")), []string{firstContainer + "resources Forbidden"}},
 		"a pod asks for cpu and memory":        {podEdits(inSpec(func(s *corev1.PodSpec) { s.Resources = &corev1.ResourceRequirements{Requests: list("cpu", "1")} })), nil},
 		"a pod asks for nothing else": {podEdits(inSpec(func(s *corev1.PodSpec) {
