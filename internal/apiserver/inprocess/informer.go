@@ -3,6 +3,7 @@ package inprocess
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -63,15 +64,38 @@ func (l listWatch) WatchWithContext(ctx context.Context, options metav1.ListOpti
 		return nil, err
 	}
 	return watch.Filter(w, func(e watch.Event) (watch.Event, bool) {
-		e.Object = plain(e.Object)
+		e.Object = l.kind.held(ctx, e)
 		return e, true
 	}), nil
 }
 
-// plain takes an object out of the wrapper in which the cache hands it to many watchers at once.
-func plain(obj runtime.Object) runtime.Object {
-	if wrapped, ok := obj.(runtime.CacheableObject); ok {
+// held returns the object of an event as the server's cache holds it, so that the two share its memory. Where the
+// cache has moved on it is the event's own.
+func (k *kind) held(ctx context.Context, e watch.Event) runtime.Object {
+	if e.Type == watch.Added || e.Type == watch.Modified {
+		if obj := k.cached(ctx, e.Object); obj != nil {
+			return obj
+		}
+	}
+	// The cache wraps what it hands to many watchers at once.
+	if wrapped, ok := e.Object.(runtime.CacheableObject); ok {
 		return wrapped.GetObject()
 	}
-	return obj
+	return e.Object
+}
+
+// cached returns nil unless the cache holds this very version of obj.
+func (k *kind) cached(ctx context.Context, obj runtime.Object) runtime.Object {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil
+	}
+	held, err := k.Store.Get(in(ctx, m.GetNamespace()), m.GetName(), &metav1.GetOptions{ResourceVersion: "0"})
+	if err != nil {
+		return nil
+	}
+	if h, err := meta.Accessor(held); err != nil || h.GetResourceVersion() != m.GetResourceVersion() || h.GetUID() != m.GetUID() {
+		return nil
+	}
+	return held
 }
