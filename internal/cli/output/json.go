@@ -2,9 +2,11 @@ package output
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -31,21 +33,26 @@ type JSON struct {
 // jsonEvery spaces the jobProgress objects of one Job.
 const jsonEvery = time.Second
 
-type event struct {
-	Type string    `json:"type"`
-	Time time.Time `json:"time"`
-	Text string    `json:"text,omitempty"`
+// header begins every object.
+type header struct {
+	Type      string    `json:"type"`
+	Time      time.Time `json:"time"`
+	Namespace string    `json:"namespace,omitempty"`
+	Job       string    `json:"job,omitempty"`
+}
 
-	Namespace string `json:"namespace,omitempty"`
-	Job       string `json:"job,omitempty"`
-	How       How    `json:"how,omitempty"`
+type jsonNote struct {
+	header
+	Text string `json:"text"`
+}
 
-	*jsonProgress
-	*jsonPod
-	*jsonResult
+type jsonStart struct {
+	header
+	How How `json:"how"`
 }
 
 type jsonProgress struct {
+	header
 	Active      int32   `json:"active"`
 	Succeeded   int32   `json:"succeeded"`
 	Failed      int32   `json:"failed"`
@@ -55,16 +62,28 @@ type jsonProgress struct {
 	SecondsLeft float64 `json:"secondsLeft,omitempty"`
 }
 
+type jsonLog struct {
+	header
+	Pod       string `json:"pod"`
+	Container string `json:"container"`
+	Text      string `json:"text"`
+}
+
+type jsonPodFailed struct {
+	header
+	jsonPod
+}
+
 type jsonPod struct {
 	Pod        string             `json:"pod"`
-	Container  string             `json:"container,omitempty"`
-	PodReason  string             `json:"reason,omitempty"`
-	PodMessage string             `json:"message,omitempty"`
+	Reason     string             `json:"reason,omitempty"`
+	Message    string             `json:"message,omitempty"`
 	Containers []ContainerFailure `json:"containers,omitempty"`
 	LastLines  []string           `json:"lastLines,omitempty"`
 }
 
 type jsonResult struct {
+	header
 	Outcome        Outcome   `json:"outcome"`
 	Reason         string    `json:"reason,omitempty"`
 	Message        string    `json:"message,omitempty"`
@@ -82,31 +101,28 @@ func NewJSON(out io.Writer, now func() time.Time) *JSON {
 	return &JSON{to: encoder, now: now, last: map[Job]Progress{}}
 }
 
-func (j *JSON) emit(e event) {
-	e.Time = j.now().UTC()
-	if err := j.to.Encode(e); err != nil && j.err == nil {
+func (j *JSON) emit(object any) {
+	if err := j.to.Encode(object); err != nil && j.err == nil {
 		j.err = err
 	}
 }
 
-func about(kind string, job Job) event {
-	return event{Type: kind, Namespace: job.Namespace, Job: job.Name}
+func (j *JSON) about(kind string, job Job) header {
+	return header{Type: kind, Time: j.now().UTC(), Namespace: job.Namespace, Job: job.Name}
 }
 
 // Note implements Output.
 func (j *JSON) Note(text string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.emit(event{Type: "note", Text: text})
+	j.emit(jsonNote{j.about("note", Job{}), text})
 }
 
 // Start implements Output.
 func (j *JSON) Start(job Job, how How) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := about("jobStarted", job)
-	e.How = how
-	j.emit(e)
+	j.emit(jsonStart{j.about("jobStarted", job), how})
 }
 
 // Progress implements Output.
@@ -118,53 +134,45 @@ func (j *JSON) Progress(p Progress) {
 		return
 	}
 	j.last[p.Job] = p
-	e := about("jobProgress", p.Job)
-	e.jsonProgress = &jsonProgress{Active: p.Active, Succeeded: p.Succeeded, Failed: p.Failed, Wanted: p.Wanted,
-		Suspended: p.Suspended, Rate: p.Rate, SecondsLeft: p.Left.Seconds()}
-	j.emit(e)
+	j.emit(jsonProgress{header: j.about("jobProgress", p.Job), Active: p.Active, Succeeded: p.Succeeded, Failed: p.Failed,
+		Wanted: p.Wanted, Suspended: p.Suspended, Rate: p.Rate, SecondsLeft: p.Left.Seconds()})
 }
 
 // Log implements Output.
 func (j *JSON) Log(l Line) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := about("log", l.Job)
-	e.Text = string(l.Text)
-	e.jsonPod = &jsonPod{Pod: l.Pod, Container: l.Container}
-	j.emit(e)
+	j.emit(jsonLog{j.about("log", l.Job), l.Pod, l.Container, string(l.Text)})
 }
 
 // PodFailed implements Output.
 func (j *JSON) PodFailed(f PodFailure) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := about("podFailed", f.Job)
-	e.jsonPod = podJSON(f)
-	j.emit(e)
+	j.emit(jsonPodFailed{j.about("podFailed", f.Job), podJSON(f)})
 }
 
-func podJSON(f PodFailure) *jsonPod {
-	return &jsonPod{Pod: f.Pod, PodReason: f.Reason, PodMessage: f.Message, Containers: f.Containers, LastLines: f.LastLines}
+func podJSON(f PodFailure) jsonPod {
+	return jsonPod{Pod: f.Pod, Reason: f.Reason, Message: f.Message, Containers: f.Containers, LastLines: f.LastLines}
 }
 
 // Finish implements Output.
 func (j *JSON) Finish(r Result) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := about("jobFinished", r.Job)
-	e.jsonResult = &jsonResult{Outcome: r.Outcome, Reason: r.Reason, Message: r.Message, Succeeded: r.Succeeded,
-		Failed: r.Failures, Seconds: r.Took.Seconds(), MoreFailedPods: r.MorePods}
+	object := jsonResult{header: j.about("jobFinished", r.Job), Outcome: r.Outcome, Reason: r.Reason, Message: r.Message,
+		Succeeded: r.Succeeded, Failed: r.Failures, Seconds: r.Took.Seconds(), MoreFailedPods: r.MorePods}
 	for _, f := range r.Pods {
-		e.FailedPods = append(e.FailedPods, *podJSON(f))
+		object.FailedPods = append(object.FailedPods, podJSON(f))
 	}
-	j.emit(e)
+	j.emit(object)
 }
 
-// Close implements Output.
+// Close implements Output. A reader that has seen enough is no error.
 func (j *JSON) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err != nil {
+	if j.err != nil && !errors.Is(j.err, syscall.EPIPE) {
 		return fmt.Errorf("write JSON lines: %w", j.err)
 	}
 	return nil

@@ -86,7 +86,11 @@ func (s *session) unended() []*batchv1.Job {
 	return jobs
 }
 
-// killPods deletes the pods of Jobs that are on their way out, without grace.
+// killGrace is the shortest that waits for the processes: a pod that is deleted with a grace of 0 is gone from the API
+// at once, and nobody could tell when its processes are.
+const killGrace = 1
+
+// killPods deletes the pods of Jobs that are on their way out with hardly any grace.
 func (s *session) killPods(ctx context.Context, h *halt) {
 	for namespace, jobs := range s.byNamespace() {
 		for _, selector := range podSelectors(jobs) {
@@ -107,7 +111,7 @@ func (s *session) killSelected(ctx context.Context, h *halt, namespace, selector
 		if owner := metav1.GetControllerOf(pod); owner == nil || !h.deleting[owner.UID] {
 			return nil
 		}
-		err := s.core.Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0),
+		err := s.core.Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](killGrace),
 			Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return nil
