@@ -1,10 +1,14 @@
 package process_test
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -40,4 +44,50 @@ func TestExit(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPipeThatSomebodyElseHoldsDoesNotDelayTheExit(t *testing.T) {
+	m := start(t, func(c *process.Config) { c.NoNamespaces = true })
+	c := m.container("sh", "-c", "echo before; exec sleep 1000")
+	s := m.start(c)
+	for _, fd := range []int{1, 2} {
+		held, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/%d", s.PID, fd), os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer held.Close()
+	}
+	m.stop(c.ID, 0)
+	if s := m.wait(c.ID); s.Signal != 9 {
+		t.Errorf("ended as %+v", s)
+	}
+}
+
+func TestTheKernelTakesContainersFirst(t *testing.T) {
+	m := start(t)
+	c := m.container("sh", "-c", `until test "$(cat /proc/self/oom_score_adj)" = 500; do sleep 0.01; done`)
+	if s := m.run(c); s.ExitCode != 0 {
+		t.Errorf("ended as %+v", s)
+	}
+}
+
+func TestOutput(t *testing.T) {
+	onEveryRung(t, func(t *testing.T, m *machine) {
+		silent := m.container("true")
+		m.run(silent)
+		if _, err := os.Stat(silent.LogPath); !os.IsNotExist(err) {
+			t.Errorf("a container that prints nothing has a log (%v)", err)
+		}
+		c := m.container("sh", "-c", "echo out; echo err >&2; head -c 1000000 /dev/zero | tr '\\0' x; (sleep 0.1; echo lost) &")
+		m.run(c)
+		got := m.output(c)
+		for _, want := range []string{"out\n", "err\n"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is missing", want)
+			}
+		}
+		if n := strings.Count(got, "x"); n != 1000000 || strings.Contains(got, "lost") {
+			t.Errorf("%d of 1,000,000 bytes", n)
+		}
+	})
 }

@@ -78,6 +78,8 @@ const logName = "host.log"
 func (l *launcher) launch(runDir string) error {
 	rungs := rungs(l.config)
 	if l.tried >= len(rungs) {
+		os.Remove(filepath.Join(runDir, logName))
+		os.Remove(runDir) // unless a former host has left its journal there
 		return fmt.Errorf("%w: %s", errNoRung, l.why)
 	}
 	config := host.Config{

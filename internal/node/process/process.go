@@ -79,8 +79,11 @@ func complete(config Config) (Config, error) {
 	if err != nil {
 		return config, err
 	}
-	config.Dir = dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return config, err
+	}
+	// One directory by two names is one directory and has one host.
+	if config.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return config, err
 	}
 	if config.Executable == "" {

@@ -117,7 +117,8 @@ func run(config Config) error {
 	<-h.done
 	listener.Close()
 	h.box.Close()
-	if h.journal.close() {
+	_, err = os.Stat(config.Dir)
+	if h.journal.close() || os.IsNotExist(err) {
 		// Nobody will ask again: leave nothing behind.
 		return os.RemoveAll(config.RunDir)
 	}

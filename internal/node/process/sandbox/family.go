@@ -78,7 +78,7 @@ func (f *family) forget(pid int) {
 // orphans are the children of this process that are no main processes. Alone tells that none of them can
 // be a main process that was just born either.
 func (f *family) orphans() (pids []int, alone bool) {
-	children := childrenOf(os.Getpid())
+	children := adopted()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, pid := range children {
@@ -90,6 +90,9 @@ func (f *family) orphans() (pids []int, alone bool) {
 }
 
 func (f *family) reap() {
+	if pids, _ := f.orphans(); len(pids) == 0 {
+		return
+	}
 	f.forking.Lock()
 	defer f.forking.Unlock()
 	pids, _ := f.orphans()

@@ -4,23 +4,34 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
+// adopted lists the children of this process's first thread: the kernel gives orphans to that one.
+func adopted() []int {
+	pid := os.Getpid()
+	return childrenOfThread(pid, strconv.Itoa(pid))
+}
+
 // childrenOf lists the direct children of all threads of a process.
 func childrenOf(pid int) []int {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	var pids []int
-	for _, file := range files {
-		data, _ := os.ReadFile(file)
-		for _, field := range strings.Fields(string(data)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, child)
-			}
+	for _, thread := range threads {
+		pids = append(pids, childrenOfThread(pid, thread.Name())...)
+	}
+	return pids
+}
+
+func childrenOfThread(pid int, thread string) []int {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, thread))
+	var pids []int
+	for _, field := range strings.Fields(string(data)) {
+		if child, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, child)
 		}
 	}
 	return pids

@@ -1,0 +1,165 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/process/wire"
+)
+
+// hello greets the machine's host as a control plane of another version would.
+func (m *machine) hello(h wire.Hello) wire.Welcome {
+	m.t.Helper()
+	socket, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: filepath.Join(m.runDir(), "host.sock"), Net: "unix"})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer socket.Close()
+	conn := wire.NewConn(socket)
+	if err := conn.Send(h); err != nil {
+		m.t.Fatal(err)
+	}
+	var w wire.Welcome
+	if err := conn.Receive(&w); err != nil {
+		m.t.Fatal(err)
+	}
+	return w
+}
+
+func TestAHostRefusesWhatItCannotServe(t *testing.T) {
+	m := start(t)
+	c := m.container("sleep", "1000")
+	m.start(c)
+	dir := filepath.Join(m.dir, "data")
+	for name, test := range map[string]struct {
+		hello wire.Hello
+		want  string
+	}{
+		"another version of the protocol":              {wire.Hello{Protocol: 99, Dir: dir}, "version 99"},
+		"another data directory":                       {wire.Hello{Protocol: wire.Protocol, Dir: "/other"}, "not of /other"},
+		"to be replaced while it has a control plane ": {wire.Hello{Protocol: 99, Dir: dir, Replace: true}, "version 99"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if w := m.hello(test.hello); !strings.Contains(w.Refused, test.want) || w.Live != 1 {
+				t.Errorf("answered %+v", w)
+			}
+		})
+	}
+	if s := m.run(m.container("true")); s.ExitCode != 0 {
+		t.Errorf("the host has suffered: %+v", s)
+	}
+}
+
+// oldHost answers in place of a host of another version.
+func oldHost(t *testing.T, live int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	run, err := os.MkdirTemp("", "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(run) })
+	write(t, filepath.Join(dir, "process-runtime"), run)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(run, "host.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			socket, err := listener.AcceptUnix()
+			if err != nil {
+				return
+			}
+			conn := wire.NewConn(socket)
+			var h wire.Hello
+			if conn.Receive(&h) == nil {
+				_ = conn.Send(wire.Welcome{Protocol: 99, PID: 1, Live: live, Refused: "it speaks version 99"})
+			}
+			conn.Close()
+			if h.Replace {
+				listener.Close()
+				return
+			}
+		}
+	}()
+	return dir
+}
+
+func TestAHostOfAnotherVersionKeepsItsContainers(t *testing.T) {
+	_, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 2)})
+	if err == nil || !strings.Contains(err.Error(), "another version") || !strings.Contains(err.Error(), "2 containers") {
+		t.Errorf("started with %v", err)
+	}
+}
+
+func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
+	r, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 0), IdleExit: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Info().Name != "process" {
+		t.Errorf("info %+v", r.Info())
+	}
+	r.Close()
+}
+
+func TestAHostThatCannotStartSaysWhy(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho out of order >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := process.Start(t.Context(), process.Config{Dir: t.TempDir(), Executable: broken})
+	if err == nil || !strings.Contains(err.Error(), "out of order") {
+		t.Errorf("started with %v", err)
+	}
+	if _, err := process.Start(t.Context(), process.Config{}); err == nil {
+		t.Error("started without a data directory")
+	}
+}
+
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	m := start(t)
+	m.run(m.container("true"))
+	m.leave()
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACallEndsWithItsContext(t *testing.T) {
+	m := start(t)
+	// Stopped, the host answers nothing.
+	pid := m.hostPID()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the host stands still", func() bool {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && strings.Contains(string(data), ") T ")
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err := m.List(ctx)
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := m.List(t.Context()); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+}
