@@ -1,0 +1,24 @@
+package store
+
+import "testing"
+
+func TestDefragmentationHasToPay(t *testing.T) {
+	const mb = 1 << 20
+	cases := map[string]struct {
+		size, inUse int64
+		want        bool
+	}{
+		"a small store never does":         {size: 100 * mb, inUse: 1 * mb},
+		"a full one does not":              {size: 500 * mb, inUse: 400 * mb},
+		"just less than half waste":        {size: 500 * mb, inUse: 251 * mb},
+		"half waste does":                  {size: 500 * mb, inUse: 250 * mb, want: true},
+		"the smallest that may, all waste": {size: defragMinBytes, inUse: 0, want: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := worthDefragmenting(c.size, c.inUse); got != c.want {
+				t.Errorf("worth it: %v, want %v", got, c.want)
+			}
+		})
+	}
+}
