@@ -5,6 +5,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -59,8 +60,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	select {
 	case <-p.ready:
 		return s, nil
-	case <-s.done:
-		return nil, s.err
+	case <-s.done: // ctx may have ended before the start had
+		return nil, cmp.Or(s.err, context.Cause(ctx))
 	}
 }
 
