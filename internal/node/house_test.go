@@ -34,6 +34,8 @@ type house struct {
 	events *record.FakeRecorder
 
 	stopNode func()
+	// ended tells how the node's run ended.
+	ended chan error
 }
 
 // newHouse starts an API server. The node is started with its informers, once.
@@ -82,13 +84,13 @@ func (h *house) startNode(change func(*node.Config)) {
 	if err := h.api.StartInformers(context.Background()); err != nil {
 		h.t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- h.node.Run(ctx) }()
+	h.ended = make(chan error, 1)
+	go func() { h.ended <- h.node.Run(ctx) }()
 	var once sync.Once
 	h.stopNode = func() {
 		once.Do(func() {
 			cancel()
-			if err := <-done; err != nil {
+			if err := <-h.ended; err != nil {
 				h.t.Errorf("run the node: %v", err)
 			}
 		})
@@ -145,10 +147,24 @@ func (h *house) eventually(what string, is func() bool, state func() any) {
 	for !is() {
 		select {
 		case <-tick.C:
+		case err := <-h.ended:
+			h.ended <- err
+			h.t.Fatalf("the node ended before %s: %v", what, err)
 		case <-limit:
 			h.t.Fatalf("never came: %s; at last: %+v", what, state())
 		}
 	}
+}
+
+// untilSeen waits until the informers hold this version of the pod. They outlive the node here; in a server that is
+// started again they are new, and hold all that was ever written.
+func (h *house) untilSeen(pod *corev1.Pod) {
+	h.t.Helper()
+	store := h.client.Pods().Informer().GetStore()
+	h.eventually("the informer shows the pod", func() bool {
+		obj, known, err := store.Get(pod)
+		return err == nil && known && obj.(*corev1.Pod).ResourceVersion == pod.ResourceVersion
+	}, func() any { return pod.Name })
 }
 
 func inPhase(phase corev1.PodPhase) func(*corev1.Pod) bool {
@@ -160,6 +176,18 @@ func gone(p *corev1.Pod) bool { return p == nil }
 func (h *house) noneHeld(rt *scripted) {
 	h.t.Helper()
 	h.eventually("the runtime forgets", func() bool { return rt.held() == 0 }, func() any { return rt.held() })
+}
+
+// event returns the next event.
+func (h *house) event() string {
+	h.t.Helper()
+	select {
+	case e := <-h.events.Events:
+		return e
+	case <-time.After(patience):
+		h.t.Fatal("no event came")
+		return ""
+	}
 }
 
 func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {

@@ -58,7 +58,7 @@ func TestLongPodIsReportedRunningAndDeleted(t *testing.T) {
 	if c := condition(running, corev1.PodReady); c.Status != corev1.ConditionTrue {
 		t.Errorf("condition Ready is %+v", c)
 	}
-	if got := <-h.events.Events; got != "Normal Started Started container main" {
+	if got := h.event(); got != "Normal Started Started container main" {
 		t.Errorf("event %q", got)
 	}
 	if err := h.client.Pods().Delete(t.Context(), running, client.DeleteOptions{}); err != nil {
@@ -66,7 +66,7 @@ func TestLongPodIsReportedRunningAndDeleted(t *testing.T) {
 	}
 	h.until(pod, "the pod goes", gone)
 	h.noneHeld(rt)
-	if got := <-h.events.Events; got != "Normal Killing Stopping container main" {
+	if got := h.event(); got != "Normal Killing Stopping container main" {
 		t.Errorf("event %q", got)
 	}
 }
@@ -157,7 +157,7 @@ func TestRestartTakesContainersBack(t *testing.T) {
 	ends := h.create(build("ends", []string{"wait"}, nil))
 	vanishes := h.create(build("vanishes", []string{"wait"}, nil))
 	for _, p := range []*corev1.Pod{stays, ends, vanishes} {
-		h.until(p, "the pod runs", inPhase(corev1.PodRunning))
+		h.untilSeen(h.until(p, "the pod runs", inPhase(corev1.PodRunning)))
 	}
 	h.stopNode()
 	rt.end(runtime.ID{PodUID: ends.UID, Container: "main"}, 3)
@@ -266,7 +266,7 @@ func TestFailureToStart(t *testing.T) {
 	if ended := failed.Status.ContainerStatuses[0].State.Terminated; ended.Reason != "StartError" || ended.ExitCode != 128 || ended.Message != "no such program" {
 		t.Errorf("container ended as %+v", ended)
 	}
-	if got := <-h.events.Events; !strings.HasPrefix(got, "Warning Failed Error: ") {
+	if got := h.event(); !strings.HasPrefix(got, "Warning Failed Error: ") {
 		t.Errorf("event %q", got)
 	}
 }
