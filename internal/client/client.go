@@ -60,7 +60,8 @@ type Resource[T Object] interface {
 	// more than once. NotFound if the object is gone or is another one of the same name (other UID).
 	Modify(ctx context.Context, observed T, change func(T)) (T, error)
 
-	// ModifyStatus is Modify for the status.
+	// ModifyStatus is Modify for the status. The API server of this process lets it set a pod's spec.nodeName as well,
+	// where that was empty, so that a node can bind a pod and report it running in one write.
 	ModifyStatus(ctx context.Context, observed T, change func(T)) (T, error)
 
 	// Delete deletes the object with obj's namespace, name and, as a precondition, UID.
