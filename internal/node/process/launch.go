@@ -41,20 +41,23 @@ var errNoRung = errors.New("it cannot be started")
 type launcher struct {
 	config Config
 	// tried counts the rungs that have failed.
-	tried int
-	why   string
-	pid   int
-	pause time.Duration
+	tried   int
+	why     string
+	pid     int
+	pause   time.Duration
+	started time.Time
 }
+
+// rungPatience is how long one way may take before the next one is tried.
+const rungPatience = 8 * time.Second
 
 // advance waits a little for the host that was started last, or starts one.
 func (l *launcher) advance(ctx context.Context, runDir string) error {
 	if l.pid == 0 {
 		return l.launch(runDir)
 	}
-	var status syscall.WaitStatus
-	pid, err := syscall.Wait4(l.pid, &status, syscall.WNOHANG, nil)
-	if err == nil && pid == 0 {
+	status, ended := l.poll()
+	if !ended {
 		l.pause = min(max(2*l.pause, time.Millisecond), 20*time.Millisecond)
 		select {
 		case <-ctx.Done():
@@ -70,6 +73,20 @@ func (l *launcher) advance(ctx context.Context, runDir string) error {
 	l.why = lastLine(filepath.Join(runDir, logName))
 	l.tried++
 	return fmt.Errorf("the host process ended at once: %s", l.why)
+}
+
+// poll tells whether the host has ended. One that does not answer in time is ended if there is another way to try.
+func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
+	pid, err := syscall.Wait4(l.pid, &status, syscall.WNOHANG, nil)
+	if err != nil || pid != 0 {
+		return status, true
+	}
+	if time.Since(l.started) < rungPatience || l.tried+1 >= len(rungs(l.config)) {
+		return status, false
+	}
+	_ = syscall.Kill(l.pid, syscall.SIGKILL)
+	_, _ = syscall.Wait4(l.pid, &status, 0, nil)
+	return status, true
 }
 
 // logName is the file in the run directory that holds what the host has to complain about.
@@ -100,7 +117,7 @@ func (l *launcher) launch(runDir string) error {
 		l.tried++
 		return err
 	}
-	l.pid = cmd.Process.Pid
+	l.pid, l.started = cmd.Process.Pid, time.Now()
 	return cmd.Process.Release()
 }
 

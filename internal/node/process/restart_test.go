@@ -87,6 +87,9 @@ func TestContainersEndWithTheirHost(t *testing.T) {
 		ended := m.container("sh", "-c", "exit 6")
 		m.run(ended)
 		lost := m.container("sh", "-c", "(setsid sleep "+n+" &); sleep "+n)
+		if info := m.Info(); info.EnforcesMemory && info.EnforcesCPU {
+			lost.MemoryLimitBytes, lost.CPUMilliLimit = 64<<20, 500
+		}
 		m.start(lost)
 		eventually(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) == 2 })
 		if err := syscall.Kill(m.hostPID(), syscall.SIGKILL); err != nil {

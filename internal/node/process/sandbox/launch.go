@@ -36,12 +36,12 @@ func (b *Box) Start(c *runtime.Container) (*Process, error) {
 			return nil, err
 		}
 	}
-	if err := l.prepare(); err != nil {
-		l.abandon()
-		return nil, err
-	}
 	var p *Process
 	err := run(jobs, func(t *thread) (err error) {
+		// Not before it is this container's turn: of thousands that wait, few need a slot at a time.
+		if err = l.prepare(); err != nil {
+			return err
+		}
 		p, err = l.fork(t)
 		return err
 	})
