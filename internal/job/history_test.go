@@ -46,6 +46,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			n := rapid.Int32Range(0, 5).Draw(t, "parallelism")
 			w.updateJob(func(j *batchv1.Job) { j.Spec.Parallelism = &n })
 		},
+		"scale": func(t *rapid.T) { w.scale(rapid.Int32Range(0, 9).Draw(t, "completions")) },
+		"delete the Job": func(t *rapid.T) {
+			if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
+				w.updateJob(func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: w.now} })
+			}
+		},
 	}
 }
 
@@ -169,6 +175,24 @@ func (w *world) syncUnlessFinished() Decision {
 	return w.sync()
 }
 
+// scale makes an elastic indexed Job larger or smaller.
+func (w *world) scale(n int32) {
+	if !w.indexed() || w.job.Spec.SuccessPolicy != nil {
+		w.t.Skip("not elastic")
+	}
+	w.scaled = true
+	w.updateJob(func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = &n, &n })
+}
+
+// over tells that the Job needs no more decisions: it has ended, or it is deleted and holds no pod.
+func (w *world) over() bool {
+	held := false
+	for _, p := range w.pods {
+		held = held || HasFinalizer(p)
+	}
+	return Finished(w.seenJob) || (w.job.DeletionTimestamp != nil && !held)
+}
+
 // settle ends all faults, lets every pod succeed and expects the Job to end within a bounded number of steps.
 func (w *world) settle() {
 	w.faults = false
@@ -176,7 +200,7 @@ func (w *world) settle() {
 	w.updateJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](3) })
 	for step := 0; ; step++ {
 		w.showAll()
-		if Finished(w.seenJob) {
+		if w.over() {
 			break
 		}
 		if step > 200 {
@@ -196,7 +220,9 @@ func (w *world) settle() {
 			w.t.Fatalf("pod %s keeps its finalizer after the Job has ended", uid)
 		}
 	}
-	w.checkEnd()
+	if w.job.DeletionTimestamp == nil {
+		w.checkEnd()
+	}
 }
 
 // checkEnd compares the counters with the fates of the pods.
@@ -208,7 +234,7 @@ func (w *world) checkEnd() {
 	if w.ledger.listed.Len() != w.ledger.counted.Len() {
 		w.t.Fatalf("%d pods were listed and %d counted", w.ledger.listed.Len(), w.ledger.counted.Len())
 	}
-	if w.ledger.ended == batchv1.JobComplete && w.job.Spec.SuccessPolicy == nil && w.job.Spec.Completions != nil &&
+	if w.ledger.ended == batchv1.JobComplete && w.job.Spec.SuccessPolicy == nil && w.job.Spec.Completions != nil && !w.scaled &&
 		s.Succeeded < *w.job.Spec.Completions {
 		w.t.Fatalf("the Job is complete with %d of %d", s.Succeeded, *w.job.Spec.Completions)
 	}

@@ -32,6 +32,8 @@ type world struct {
 	ledger  ledger
 	// faults tells whether writes may fail.
 	faults bool
+	// scaled tells that completions have changed.
+	scaled bool
 }
 
 func newWorld(t *rapid.T, job *batchv1.Job) *world {
