@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kubectl/pkg/util/qos"
 	"k8s.io/utils/ptr"
@@ -131,5 +133,12 @@ func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
 
 func warnPod(pod *corev1.Pod, o Options) []string {
 	spec := field.NewPath("spec")
-	return append(warnPodSpec(&pod.Spec, spec), warnWhatNodeIgnores(&pod.Spec, o, spec)...)
+	warnings := append(warnPodSpec(&pod.Spec, spec), warnWhatNodeIgnores(&pod.Spec, o, spec)...)
+	if pod.Spec.Hostname != "" {
+		return warnings
+	}
+	for _, msg := range validation.IsDNS1123Label(pod.Name) {
+		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))
+	}
+	return warnings
 }

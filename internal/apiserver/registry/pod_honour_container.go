@@ -31,7 +31,10 @@ var containerRules = []rule[*corev1.Container]{
 	{"startupProbe", func(c *corev1.Container) bool { return c.StartupProbe != nil }, nil, refuse, noProbes},
 	{"lifecycle.postStart", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PostStart != nil }, nil, refuse, noHooks},
 	{"lifecycle.preStop", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }, nil, refuse, noHooks},
-	{"lifecycle.stopSignal", stopsOtherwise, nil, refuse, "containers are stopped with SIGTERM: remove it"},
+	{"lifecycle.stopSignal", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.StopSignal != nil }, nil, refuse,
+		"containers are stopped with SIGTERM: remove it"},
+	{"lifecycle", func(c *corev1.Container) bool { return c.Lifecycle != nil && *c.Lifecycle == (corev1.Lifecycle{}) }, nil, refuse,
+		"names no hook: remove it"},
 
 	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not carried out here: use Restart"},
 
@@ -65,10 +68,6 @@ func mapsPorts(c *corev1.Container) bool {
 	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
 		return p.HostIP != "" || (p.HostPort != 0 && p.HostPort != p.ContainerPort)
 	})
-}
-
-func stopsOtherwise(c *corev1.Container) bool {
-	return c.Lifecycle != nil && c.Lifecycle.StopSignal != nil && *c.Lifecycle.StopSignal != corev1.SIGTERM
 }
 
 func restartsPod(c *corev1.Container) bool {

@@ -40,8 +40,8 @@ var podRules = []rule[*corev1.PodSpec]{
 	// Names and networks. Processes share the machine's.
 	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,
 		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
-	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, withHostname, warn,
-		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
+	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, asContainer, warn,
+		"has no effect on the process runtime: use hostname"},
 	{"setHostnameAsFQDN", func(s *corev1.PodSpec) bool { return ptr.Deref(s.SetHostnameAsFQDN, false) }, nil, warn,
 		"has no effect: there is no cluster domain"},
 	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" }, nil, warn,

@@ -97,6 +97,10 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"hooks are refused":                      {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{}} }), node: able, refused: []string{c0 + "lifecycle.preStop"}},
 		"probes are refused":                     {edit: inContainer(func(c *corev1.Container) { c.LivenessProbe = tcpProbe(80) }), node: able, refused: []string{c0 + "livenessProbe"}},
 		"a variable from a file is refused":      {edit: envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}), node: able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
+		"a name that overrides all is ignored":   {edit: inSpec(func(s *corev1.PodSpec) { s.HostnameOverride = ptr.To("a") }), node: able, warned: []string{"spec.hostnameOverride"}},
+		"an empty life cycle is refused":         {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{} }), node: able, refused: []string{c0 + "lifecycle"}},
+		"a folder on disk is not limited":        {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: able, warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
+		"a folder in memory is limited":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: able},
 		"a limit is held where it can be":        {edit: limited("memory", "64Mi"), node: able},
 		"a limit that is not held is told":       {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
 		"a device is refused":                    {edit: limited("nvidia.com/gpu", "1"), node: able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
@@ -211,7 +215,7 @@ var kept = map[string][]string{
 	},
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",
-		"volumeMounts", "lifecycle", "terminationMessagePolicy", "securityContext",
+		"volumeMounts", "terminationMessagePolicy", "securityContext",
 		"stdinOnce", // judged with stdin
 	},
 	"SecurityContext":    {"capabilities", "allowPrivilegeEscalation"},

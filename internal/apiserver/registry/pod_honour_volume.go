@@ -28,6 +28,9 @@ var volumeRules = []rule[*corev1.Volume]{
 	}, nil, refuse, "this node has no such medium: use Memory, or leave it out"},
 	{"hostPath.path", func(v *corev1.Volume) bool { return v.HostPath != nil && !path.IsAbs(v.HostPath.Path) }, nil, refuse,
 		"must start at the root of the machine's file system: write it with a leading /"},
+	{"emptyDir.sizeLimit", func(v *corev1.Volume) bool {
+		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
+	}, nil, warn, "is not in force: only volumes with medium Memory are limited"},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
 		"is not kept by this node: change the directory's mode in the command"},
 	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},

@@ -67,6 +67,8 @@ func TestPodWarnings(t *testing.T) {
 		"a variable that builds on another": {withEnv(corev1.EnvVar{Name: "A", Value: "1"}, corev1.EnvVar{Name: "A", Value: "$(A)2"}), ""},
 		"a secret without a name": {inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{}} }),
 			"spec.imagePullSecrets[0].name: "},
+		"a name that is no label":     {func(p *corev1.Pod) { p.Name = "a.b" }, "metadata.name: "},
+		"a name that need not be one": {func(p *corev1.Pod) { p.Name, p.Spec.Hostname = "a.b", "c" }, ""},
 		"as much as there can be": {inContainer(func(c *corev1.Container) {
 			c.Resources.Requests = corev1.ResourceList{"memory": amount("10E")}
 		}), ""},
