@@ -1,0 +1,180 @@
+package node_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// processes is a runtime that starts real processes.
+func processes(t testing.TB, dir string) runtime.Runtime {
+	t.Helper()
+	r, err := process.Start(t.Context(), process.Config{Dir: dir, IdleExit: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Errorf("close the runtime: %v", err)
+		}
+	})
+	return r
+}
+
+func shell(script string) []string { return []string{"/bin/sh", "-c", script} }
+
+func (h *house) logOf(pod *corev1.Pod, container string) string {
+	h.t.Helper()
+	r, err := h.node.PodLogs(h.t.Context(), pod, &corev1.PodLogOptions{Container: container, Follow: true})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestEnvironmentOfRealProcesses(t *testing.T) {
+	h := newHouse(t, processes(t, t.TempDir()))
+	h.startNode(nil)
+	if _, err := h.client.Secrets().Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "default"}, Data: map[string][]byte{"token": []byte("s3cret")},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	pod := h.create(build("talks", shell(`echo "$GREETING|$NAME|$K_token|$CPU|$1|${PATH:+path}|$HOSTNAME"; echo end >&2; exit 3`), func(p *corev1.Pod) {
+		c := &p.Spec.Containers[0]
+		c.Command = append(c.Command, "sh", "$(NAME)-$(NOPE)-$$(NAME)")
+		c.Env = []corev1.EnvVar{
+			{Name: "NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
+			{Name: "GREETING", Value: "hello $(NAME)"},
+			{Name: "CPU", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "requests.cpu"}}},
+		}
+		c.Resources.Requests = quantities("cpu", "100m")
+		c.EnvFrom = []corev1.EnvFromSource{{Prefix: "K_", SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "keys"}}}}
+		c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
+	}))
+	failed := h.until(pod, "the pod fails", inPhase(corev1.PodFailed))
+	ended := failed.Status.ContainerStatuses[0].State.Terminated
+	want := "hello talks|talks|s3cret|1|talks-$(NOPE)-$(NAME)|path|talks\nend\n"
+	if ended.ExitCode != 3 || ended.Reason != "Error" || ended.Message != want {
+		t.Errorf("ended as %+v, want message %q", ended, want)
+	}
+	if got := h.logOf(failed, "main"); got != want {
+		t.Errorf("log %q, want %q", got, want)
+	}
+}
+
+func TestVolumesAndOrderOfRealProcesses(t *testing.T) {
+	rt := processes(t, t.TempDir())
+	if !rt.Info().CanMount {
+		t.Skip("no volumes here: " + rt.Info().WhyNoMount)
+	}
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	settings, err := h.client.ConfigMaps().Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default"}, Data: map[string]string{"colour": "blue"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	always := corev1.ContainerRestartPolicyAlways
+	mounts := []corev1.VolumeMount{{Name: "work", MountPath: "/stint-work"}, {Name: "settings", MountPath: "/stint-settings", ReadOnly: true}}
+	pod := h.create(build("ordered", shell(`until [ "$(cat /stint-settings/colour)" = red ]; do sleep 0.02; done
+		cat /stint-work/order; cat /stint-settings/colour; echo; echo the end > /dev/termination-log`), func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{
+			{Name: "work", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "settings"},
+			}}},
+		}
+		p.Spec.InitContainers = []corev1.Container{
+			{Name: "first", Image: "none", Command: shell("echo first >> /stint-work/order"), VolumeMounts: mounts},
+			{Name: "beside", Image: "none", RestartPolicy: &always, VolumeMounts: mounts,
+				Command: shell("echo beside >> /stint-work/order; trap 'exit 0' TERM; while :; do sleep 0.02; done")},
+			{Name: "waits", Image: "none", VolumeMounts: mounts,
+				Command: shell("until grep -q beside /stint-work/order; do sleep 0.02; done; echo last >> /stint-work/order")},
+		}
+		p.Spec.Containers[0].VolumeMounts = mounts
+	}))
+	h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
+	if _, err := h.client.ConfigMaps().Modify(t.Context(), settings, func(m *corev1.ConfigMap) { m.Data = map[string]string{"colour": "red"} }); err != nil {
+		t.Fatal(err)
+	}
+	done := h.until(pod, "the pod succeeds", inPhase(corev1.PodSucceeded))
+	if got, want := h.logOf(done, "main"), "first\nbeside\nlast\nred\n"; got != want {
+		t.Errorf("log %q, want %q", got, want)
+	}
+	if got := done.Status.ContainerStatuses[0].State.Terminated.Message; got != "the end\n" {
+		t.Errorf("termination message %q", got)
+	}
+	h.eventually("the volumes are removed", func() bool {
+		_, err := os.Stat(filepath.Join(h.dir, "pods", string(pod.UID)))
+		return os.IsNotExist(err)
+	}, func() any { return h.dir })
+}
+
+func TestDeletionOfRealProcesses(t *testing.T) {
+	h := newHouse(t, processes(t, t.TempDir()))
+	h.startNode(nil)
+	pod := h.create(build("traps", shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done"), func(p *corev1.Pod) {
+		p.Finalizers = []string{"example.com/hold"}
+	}))
+	running := h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
+	h.eventually("the trap is set", func() bool {
+		text, err := os.ReadFile(filepath.Join(h.dir, "logs", "default_traps_"+string(pod.UID), "main", "0.log"))
+		return err == nil && strings.Contains(string(text), "up")
+	}, func() any { return nil })
+	if err := h.client.Pods().Delete(t.Context(), running, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	done := h.until(pod, "the pod has ended well", inPhase(corev1.PodSucceeded))
+	if got := h.logOf(done, "main"); got != "up\nbye\n" {
+		t.Errorf("log %q", got)
+	}
+	if _, err := h.client.Pods().Modify(t.Context(), done, func(p *corev1.Pod) { p.Finalizers = nil }); err != nil {
+		t.Fatal(err)
+	}
+	h.until(pod, "the pod goes", gone)
+	h.eventually("the logs go", func() bool {
+		_, err := os.Stat(filepath.Join(h.dir, "logs", "default_traps_"+string(pod.UID)))
+		return os.IsNotExist(err)
+	}, func() any { return h.dir })
+}
+
+func TestRestartsOfRealProcesses(t *testing.T) {
+	h := newHouse(t, processes(t, t.TempDir()))
+	h.startNode(nil)
+	marker := filepath.Join(t.TempDir(), "marker")
+	pod := h.create(build("again", shell("test -e "+marker+" && echo second && exit 0; touch "+marker+"; echo first; exit 1"), func(p *corev1.Pod) {
+		p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	}))
+	done := h.until(pod, "the pod succeeds", inPhase(corev1.PodSucceeded))
+	s := done.Status.ContainerStatuses[0]
+	if s.RestartCount != 1 || s.LastTerminationState.Terminated == nil || s.LastTerminationState.Terminated.ExitCode != 1 {
+		t.Errorf("container status %+v", s)
+	}
+	if got := h.logOf(done, "main"); got != "second\n" {
+		t.Errorf("log %q", got)
+	}
+}
