@@ -24,9 +24,10 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 
   stint run -f job.yaml    run the Jobs of a file here and show their logs
   stint server             serve the Kubernetes API for Jobs, for kubectl and other clients`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          cobra.ArbitraryArgs,
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		Args:                       cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -30,7 +31,7 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 		GroupID: groupOther,
 		Args:    exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			info := versionInfo{Version: stintVersion(), Kubernetes: version.Get().GitVersion, Go: runtime.Version(),
+			info := versionInfo{Version: stintVersion(), Kubernetes: kubernetesVersion(), Go: runtime.Version(),
 				Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			switch format {
 			case "":
@@ -57,4 +58,18 @@ func stintVersion() string {
 		return info.Main.Version
 	}
 	return Version
+}
+
+// kubernetesVersion is the release that the libraries belong to: v0.37.2 of them is v1.37.2 of Kubernetes.
+func kubernetesVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version.Get().GitVersion
+	}
+	for _, dependency := range info.Deps {
+		if release, ok := strings.CutPrefix(dependency.Version, "v0."); ok && dependency.Path == "k8s.io/api" {
+			return "v1." + release
+		}
+	}
+	return version.Get().GitVersion
 }

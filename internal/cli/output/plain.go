@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -100,7 +102,8 @@ func (p *Plain) Progress(now Progress) {
 }
 
 func (p *Plain) printEach() {
-	for job, progress := range p.jobs {
+	for _, job := range slices.SortedFunc(maps.Keys(p.jobs), func(a, b Job) int { return strings.Compare(label(a), label(b)) }) {
+		progress := p.jobs[job]
 		text := counts(progress)
 		if p.printed[job] == text {
 			continue

@@ -47,7 +47,7 @@ func pace(p Progress) string {
 	return text
 }
 
-// duration is short: 0.4s, 12s, 3m20s, 2h5m.
+// duration is short: 0.4s, 12s, 3m20s, 2h05m.
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -55,9 +55,9 @@ func duration(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.0fs", d.Seconds())
 	case d < time.Hour:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
 	}
-	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 // ending is the headline of a finished Job.
