@@ -83,12 +83,18 @@ func TestPodUpdates(t *testing.T) {
 }
 
 func TestPodUpdateCountsChangesOfTheSpec(t *testing.T) {
-	r, old := Pod(Options{}), createdPod()
+	r, old := Pod(Options{}), createdPod(inContainer(func(c *corev1.Container) {
+		c.Resources.Requests = corev1.ResourceList{"cpu": amount("1")}
+	}))
 	for sentence, c := range map[string]struct {
 		edit podEdit
 		want int64
 	}{
 		"a label is no change of the spec": {func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }, 1},
+		"an amount in other words is not": {inContainer(func(c *corev1.Container) {
+			c.Resources.Requests = corev1.ResourceList{"cpu": amount("1000m")}
+		}), 1},
+		"nothing instead of none is not":   {inSpec(func(s *corev1.PodSpec) { s.Volumes = []corev1.Volume{} }), 1},
 		"an image is":                      {inContainer(func(c *corev1.Container) { c.Image = "perl:6" }), 2},
 		"a generation that is sent is not": {func(p *corev1.Pod) { p.Generation = 7 }, 1},
 	} {
