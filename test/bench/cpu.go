@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,10 +33,15 @@ func usage(who int) time.Duration {
 
 // sameProgram lists the other processes that run this program: the process hosts.
 func sameProgram() []int {
-	self, err := os.Readlink("/proc/self/exe")
+	self, err := os.Executable()
 	if err != nil {
 		return nil
 	}
+	return slices.DeleteFunc(running(self), func(pid int) bool { return pid == os.Getpid() })
+}
+
+// running lists the processes that run a program.
+func running(program string) []int {
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
 		return nil
@@ -43,7 +49,7 @@ func sameProgram() []int {
 	var pids []int
 	for _, link := range links {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
-		if target, e := os.Readlink(link); err == nil && e == nil && target == self && pid != os.Getpid() {
+		if target, e := os.Readlink(link); err == nil && e == nil && target == program {
 			pids = append(pids, pid)
 		}
 	}
@@ -70,22 +76,4 @@ func cpuOf(pid int) time.Duration {
 		sum += n
 	}
 	return time.Duration(sum) * time.Second / ticks
-}
-
-// residentMB reads a process's resident memory in megabytes (of 10⁶ bytes).
-func residentMB(pid int) float64 {
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if kB, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(kB), " kB"), 64)
-			if err != nil {
-				return 0
-			}
-			return n * 1024 / 1e6
-		}
-	}
-	return 0
 }

@@ -29,7 +29,8 @@ func (b *bench) binary(ctx context.Context) error {
 		fmt.Printf("\n(d) left out: %v (build the binary, or name it with -stint)\n", err)
 		return nil
 	}
-	var ready, again, resident, hosts, latencies []float64
+	var ready, again, latencies []float64
+	var server, host []memory
 	for range b.runs {
 		dir, err := os.MkdirTemp(b.dir, "binary-")
 		if err != nil {
@@ -44,23 +45,37 @@ func (b *bench) binary(ctx context.Context) error {
 			return err
 		}
 		ready, again = append(ready, first.ready), append(again, second.ready)
-		resident, hosts = append(resident, second.resident), append(hosts, second.host)
+		server, host = append(server, second.server), append(host, second.host)
 	}
 	t := newTable("(d) the binary", "", "p50", "p99", "aim")
 	t.line("exec to ready, empty directory, s", percentile(ready, 50), percentile(ready, 99), "")
 	t.line("exec to ready, used directory, s", percentile(again, 50), percentile(again, 99), "< 0.5")
-	t.line("resident at rest, MB", percentile(resident, 50), percentile(resident, 99), "< 110")
-	t.line("its process host, MB", percentile(hosts, 50), percentile(hosts, 99), "")
+	resident := memories(t, "server at rest", server)
+	memories(t, "its process host", host)
 	t.line("pod exit to status over a watch, ms", percentile(latencies, 50), percentile(latencies, 99), "p99 < 50")
 	t.print()
 	aim("s to ready", percentile(again, 50), 0.5, true)
-	aim("MB at rest", percentile(resident, 50), 110, true)
+	aim("MB resident at rest", resident, 110, true)
 	aim("ms from exit to status, p99", percentile(latencies, 99), 50, true)
 	return nil
 }
 
-// started is what one start of the binary gave: seconds and megabytes.
-type started struct{ ready, resident, host float64 }
+// memories adds two lines on what a process holds, and returns the median that is resident.
+func memories(t *table, what string, all []memory) float64 {
+	var resident, anonymous []float64
+	for _, m := range all {
+		resident, anonymous = append(resident, m.resident), append(anonymous, m.anonymous)
+	}
+	t.line(what+", resident, MB", percentile(resident, 50), percentile(resident, 99), "")
+	t.line("without the pages of the program, MB", percentile(anonymous, 50), percentile(anonymous, 99), "")
+	return percentile(resident, 50)
+}
+
+// started is what one start of the binary gave.
+type started struct {
+	ready        float64 // seconds
+	server, host memory
+}
 
 // oneStart starts the binary and stops it again. It measures latencies in between if they are wanted.
 func (b *bench) oneStart(ctx context.Context, program, dir string, latencies *[]float64) (s started, err error) {
@@ -95,27 +110,20 @@ func (b *bench) oneStart(ctx context.Context, program, dir string, latencies *[]
 	if err := pause(ctx, atRest); err != nil {
 		return s, err
 	}
-	s.resident = residentMB(cmd.Process.Pid)
-	s.host = b.hostMB(program, cmd.Process.Pid)
+	s.server = memoryOf(cmd.Process.Pid)
+	s.host = hostMemory(program, cmd.Process.Pid)
 	measured, err := b.exitLatencies(ctx, config)
 	*latencies = append(*latencies, measured...)
 	return s, err
 }
 
-// hostMB is the resident memory of the process hosts of this binary.
-func (b *bench) hostMB(program string, server int) float64 {
-	links, err := filepath.Glob("/proc/[0-9]*/exe")
-	if err != nil {
-		return 0
-	}
-	sum := 0.0
-	for _, link := range links {
-		var pid int
-		if _, err := fmt.Sscanf(link, "/proc/%d/exe", &pid); err != nil || pid == server {
-			continue
-		}
-		if target, err := os.Readlink(link); err == nil && target == program {
-			sum += residentMB(pid)
+// hostMemory is that of the process hosts of this binary.
+func hostMemory(program string, server int) (sum memory) {
+	for _, pid := range running(program) {
+		if pid != server {
+			m := memoryOf(pid)
+			sum.resident += m.resident
+			sum.anonymous += m.anonymous
 		}
 	}
 	return sum

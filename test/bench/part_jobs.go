@@ -11,7 +11,7 @@ import (
 func (b *bench) processes(ctx context.Context) error {
 	t := newTable(fmt.Sprintf("(a) %d pods of %v as processes", b.pods, noop),
 		"", "at a time", "pods/s", "stint is × as fast", "CPU ms/pod", "API writes/pod", "of them events")
-	var best, parallel float64
+	var best, gnu float64
 	for _, atATime := range b.atATime {
 		own, err := repeat(b.runs, func() (result, error) { return b.oneJob(ctx, true, atATime) })
 		if err != nil {
@@ -27,15 +27,15 @@ func (b *bench) processes(ctx context.Context) error {
 			}
 			others := medianOf(all, result.rate)
 			if other.name == "GNU parallel -j" {
-				parallel = max(parallel, others)
+				gnu = max(gnu, others)
 			}
 			t.line(other.name, atATime, others, rate/others, medianOf(all, result.cpuEach), "", "")
 		}
 	}
 	t.print()
 	aim("pods/s", best, 400, false)
-	if parallel > 0 {
-		aim("pods/s of GNU parallel", best, parallel, false)
+	if gnu > 0 {
+		aim("pods/s of GNU parallel", best, gnu, false)
 	}
 	return nil
 }

@@ -82,11 +82,12 @@ func short(f float64) string {
 
 // aim says whether a figure got to where it was to be.
 func aim(what string, reached, wanted float64, atMost bool) {
-	verdict, sign := "reached", "at least"
+	sign, missed := "at least", reached < wanted
 	if atMost {
-		sign = "at most"
+		sign, missed = "at most", reached > wanted
 	}
-	if reached < wanted != atMost && reached != wanted {
+	verdict := "reached"
+	if missed {
 		verdict = "missed"
 	}
 	fmt.Printf("  aim: %s %s %s: %s (%s)\n", what, sign, short(wanted), verdict, short(reached))
