@@ -208,6 +208,9 @@ func TestKindsCoverWhatOwnsOrIsOwned(t *testing.T) {
 		if k.Informer() == nil {
 			t.Errorf("%s has no informer", k.Kind)
 		}
+		if k.Namespaced && k.List == nil {
+			t.Errorf("%s cannot be listed", k.Kind)
+		}
 	}
 	for kind, namespaced := range map[string]bool{"Pod": true, "Job": true, "CronJob": true, "Secret": true, "Namespace": false, "Node": false} {
 		if got, ok := seen[kind]; !ok || got != namespaced {
@@ -216,6 +219,38 @@ func TestKindsCoverWhatOwnsOrIsOwned(t *testing.T) {
 	}
 	if _, ok := seen["Event"]; ok {
 		t.Error("events are listed, which go by themselves")
+	}
+}
+
+func TestAListShowsWhatWasJustWritten(t *testing.T) {
+	r := start(t)
+	for _, k := range r.Client().Kinds() {
+		if k.Kind != "Pod" {
+			continue
+		}
+		for i := range 20 {
+			must[*corev1.Pod](t)(r.Client().Pods().Create(t.Context(), pod(fmt.Sprintf("p%d", i))))
+			if got := must[[]client.Object](t)(k.List(t.Context(), "default")); len(got) != i+1 {
+				t.Fatalf("after %d pods the list shows %d", i+1, len(got))
+			}
+		}
+		if got := must[[]client.Object](t)(k.List(t.Context(), "kube-system")); len(got) != 0 {
+			t.Errorf("another namespace shows %d", len(got))
+		}
+	}
+}
+
+func TestADeletionOfTheUnchangedRefusesANewerVersion(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	pods := r.Client().Pods()
+	old := must[*corev1.Pod](t)(pods.Create(ctx, pod("a")))
+	newer := must[*corev1.Pod](t)(pods.Modify(ctx, old, func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }))
+	if err := pods.Delete(ctx, old, client.DeleteOptions{Unchanged: true}); !apierrors.IsConflict(err) {
+		t.Errorf("as it was: %v, want Conflict", err)
+	}
+	if err := pods.Delete(ctx, newer, client.DeleteOptions{Unchanged: true}); err != nil {
+		t.Errorf("as it is: %v", err)
 	}
 }
 

@@ -8,10 +8,14 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
@@ -67,7 +71,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 	switch gv.WithResource(main.resource.Plural).GroupResource() {
 	case schema.GroupResource{Resource: "namespaces"}:
 		s.admission.namespaces = main.Store
-		namespaces := newNamespaceREST(main, s.admission)
+		namespaces := newNamespaceREST(main, s.admission, s.deleteEvents)
 		out.add(gv, "namespaces", namespaces)
 		out.add(gv, "namespaces/finalize", newFinalizeREST(namespaces))
 		kind.Deleter = namespaces
@@ -83,7 +87,18 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		}
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
 	case schema.GroupResource{Resource: "events"}:
+		s.events = main.Store
 		out.add(eventsv1.SchemeGroupVersion, "events", main)
+	}
+}
+
+// deleteEvents removes the events of a namespace that is gone. No controller does: events go by themselves in time,
+// but until then they would show up in a new namespace of the same name.
+func (s *Server) deleteEvents(namespace string) {
+	ctx := genericapirequest.WithNamespace(s.stopping, namespace)
+	_, err := s.events.DeleteCollection(ctx, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &metainternalversion.ListOptions{})
+	if err != nil && s.stopping.Err() == nil {
+		klog.ErrorS(err, "Events outlive their namespace", "namespace", namespace)
 	}
 }
 

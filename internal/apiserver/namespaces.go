@@ -25,11 +25,18 @@ type namespaceREST struct {
 	admission *namespaceAdmission
 }
 
-func newNamespaceREST(r *objectREST, a *namespaceAdmission) *namespaceREST {
+func newNamespaceREST(r *objectREST, a *namespaceAdmission, deleteEvents func(namespace string)) *namespaceREST {
 	r.ShouldDeleteDuringUpdate = func(_ context.Context, _ string, obj, _ runtime.Object) bool {
 		return len(obj.(*corev1.Namespace).Spec.Finalizers) == 0
 	}
-	r.AfterDelete = func(obj runtime.Object, _ *metav1.DeleteOptions) { a.forget(obj.(*corev1.Namespace).Name) }
+	r.AfterDelete = func(obj runtime.Object, options *metav1.DeleteOptions) {
+		if len(options.DryRun) > 0 {
+			return
+		}
+		name := obj.(*corev1.Namespace).Name
+		a.forget(name)
+		deleteEvents(name)
+	}
 	return &namespaceREST{objectREST: r, admission: a}
 }
 

@@ -58,6 +58,7 @@ type Server struct {
 
 	generic   *genericapiserver.GenericAPIServer
 	stores    []*genericregistry.Store
+	events    *genericregistry.Store
 	admission *namespaceAdmission
 	client    *inprocess.Client
 	loopback  *rest.Config

@@ -167,12 +167,19 @@ func TestNamespacesRuleWhatIsMadeInThem(t *testing.T) {
 		t.Errorf("create in a missing namespace: %v", err)
 	}
 	ns := must[*corev1.Namespace](t)(c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, metav1.CreateOptions{}))
+	must[*corev1.Event](t)(c.CoreV1().Events("n").Create(ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "Because", Source: corev1.EventSource{Component: "test"},
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "n", Name: "p"},
+	}, metav1.CreateOptions{}))
 	if err := c.CoreV1().Namespaces().Delete(ctx, "n", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.CoreV1().ConfigMaps("n").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m"}}, metav1.CreateOptions{})
 	if !apierrors.IsForbidden(err) || !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		t.Errorf("create in a terminating namespace: %v", err)
+	}
+	if got := must[*corev1.EventList](t)(c.CoreV1().Events("n").List(ctx, metav1.ListOptions{})); len(got.Items) != 1 {
+		t.Fatalf("%d events before the end", len(got.Items))
 	}
 	ns.Spec.Finalizers = nil
 	ns.ResourceVersion = ""
@@ -181,5 +188,8 @@ func TestNamespacesRuleWhatIsMadeInThem(t *testing.T) {
 	}
 	if _, err := c.CoreV1().Namespaces().Get(ctx, "n", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("after finalize: %v, want NotFound", err)
+	}
+	if got := must[*corev1.EventList](t)(c.CoreV1().Events("n").List(ctx, metav1.ListOptions{})); len(got.Items) != 0 {
+		t.Errorf("%d events outlive their namespace", len(got.Items))
 	}
 }
