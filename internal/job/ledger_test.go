@@ -50,6 +50,9 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 		return
 	}
 	v := look(obs)
+	if replacesEndedOnly(obs.Job) && len(v.active)+len(v.terminating)+len(d.Create) > int(*obs.Job.Spec.Parallelism) {
+		w.t.Fatalf("%d pods are replaced before they have ended", len(v.terminating))
+	}
 	if after := len(v.active) + len(d.Create); after > int(*obs.Job.Spec.Parallelism) {
 		w.t.Fatalf("%d pods active with parallelism %d", after, *obs.Job.Spec.Parallelism)
 	}
@@ -69,7 +72,13 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 }
 
 // created checks against the truth: no stale view may make pods that are too many.
-func (l *ledger) created(w *world, _ *corev1.Pod) {
+func (l *ledger) created(w *world, made *corev1.Pod) {
+	for _, p := range w.seen {
+		if perIndex(w.job) && indexOf(p) == indexOf(made) && failed(w.seenJob, p) && HasFinalizer(p) &&
+			!w.flight.Released.Has(p.UID) && allFailuresBefore(p) >= allFailuresBefore(made) {
+			w.t.Fatalf("index %d forgets the failure of %s", indexOf(p), p.UID)
+		}
+	}
 	active := 0
 	for _, p := range w.pods {
 		if !Ended(p) && p.DeletionTimestamp == nil {
