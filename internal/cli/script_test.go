@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/node/process"
+)
+
+// TestMain makes this test binary the stint that the scripts call, and the process host that it starts.
+func TestMain(m *testing.M) {
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	testscript.Main(m, map[string]func(){
+		"stint": func() {
+			os.Exit(Main(os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+		},
+	})
+}
+
+// The scripts run the whole program against real servers on data directories of their own.
+func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("STINT_DATA_DIR", e.WorkDir+"/data")
+			e.Setenv("TERM", "dumb")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"await":  await,
+			"expand": expand,
+		},
+	})
+}
+
+// exits runs a command that must end with a status: exits 2 stint run -f none.yaml
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND…")
+	}
+	script := `"$@"; status=$?; [ $status = ` + args[0] + ` ] || { echo "exit status $status, want ` + args[0] + `" >&2; exit 1; }`
+	ts.Check(ts.Exec("sh", append([]string{"-c", script, "sh"}, args[1:]...)...))
+}
+
+// await waits for a file, which says that something has happened elsewhere.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(20 * time.Millisecond) {
+		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
+			return
+		}
+	}
+	ts.Fatalf("%s has not come", args[0])
+}
+
+// expand replaces $VARIABLES in a file.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: expand FILE")
+	}
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
