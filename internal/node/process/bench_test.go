@@ -24,11 +24,13 @@ func BenchmarkRuntime(b *testing.B) {
 		script   []string
 		hostname string
 		volume   bool
+		limits   bool
 	}{
 		"silent":      {script: []string{"true"}},
 		"with a name": {script: []string{"true"}, hostname: "worker"},
 		"with a line": {script: []string{"echo", "hello"}},
 		"with volume": {script: []string{"true"}, volume: true},
+		"with limits": {script: []string{"true"}, limits: true},
 		"no cgroups":  {script: []string{"true"}, change: func(c *process.Config) { c.NoCgroups = true }},
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -44,6 +46,9 @@ func BenchmarkRuntime(b *testing.B) {
 				one := m.container(c.script...)
 				one.TerminationMessagePath = "/dev/termination-log"
 				one.Hostname = c.hostname
+				if c.limits {
+					one.MemoryLimitBytes, one.CPUMilliLimit = 1<<30, 2000
+				}
 				if c.volume {
 					one.Mounts = []runtime.Mount{{HostPath: volume, ContainerPath: "/mnt"}}
 				}

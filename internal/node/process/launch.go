@@ -58,7 +58,7 @@ func (l *launcher) advance(ctx context.Context, runDir string) error {
 	}
 	status, ended := l.poll()
 	if !ended {
-		l.pause = min(max(2*l.pause, time.Millisecond), 20*time.Millisecond)
+		l.pause = min(max(2*l.pause, time.Millisecond), 5*time.Millisecond)
 		select {
 		case <-ctx.Done():
 			return errors.New("the host process does not answer")
