@@ -93,8 +93,8 @@ func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
 const logName = "host.log"
 
 func (l *launcher) launch(runDir string) error {
-	rungs := rungs(l.config)
-	if l.tried >= len(rungs) {
+	ways := rungs(l.config)
+	if l.tried >= len(ways) {
 		os.Remove(filepath.Join(runDir, logName))
 		os.Remove(runDir) // unless a former host has left its journal there
 		return fmt.Errorf("%w: %s", errNoRung, l.why)
@@ -102,7 +102,7 @@ func (l *launcher) launch(runDir string) error {
 	config := host.Config{
 		Dir: l.config.Dir, RunDir: runDir, IdleExit: l.config.IdleExit, NoCgroups: l.config.NoCgroups,
 	}
-	cmd, err := rungs[l.tried](l, config)
+	cmd, err := ways[l.tried](l, config)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (l *launcher) inScope(config host.Config, namespaced bool) (*exec.Cmd, erro
 	cmd, err := l.command(config, append(words, "--")...)
 	if err == nil && namespaced {
 		// No pid namespace: systemd is told the number of this process.
-		ownUser(cmd.SysProcAttr, 0)
+		ownUser(cmd.SysProcAttr)
 	}
 	return cmd, err
 }
@@ -197,17 +197,17 @@ func (l *launcher) namespaced(config host.Config, pids bool) (*exec.Cmd, error) 
 	if err != nil {
 		return nil, err
 	}
-	ownUser(cmd.SysProcAttr, 0)
+	ownUser(cmd.SysProcAttr)
 	if pids {
-		ownUser(cmd.SysProcAttr, syscall.CLONE_NEWPID)
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWPID
 	}
 	return cmd, nil
 }
 
 // ownUser adds a user namespace that maps the user to itself. The process keeps over the exec what mounting takes.
-func ownUser(attr *syscall.SysProcAttr, more uintptr) {
+func ownUser(attr *syscall.SysProcAttr) {
 	uid, gid := os.Geteuid(), os.Getegid()
-	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | more
+	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn sends values of one type and receives values of any. Send never blocks on the network: a goroutine writes
-// what has gathered, many values to a system call.
+// Conn sends and receives values over a socket.
 type Conn struct {
 	socket *net.UnixConn
 	dec    *gob.Decoder
@@ -42,6 +41,12 @@ func (c *Conn) Send(v any) error {
 	return c.out.Flush()
 }
 
+// Encode adds v to the buffer without sending it.
+func (c *Conn) Encode(v any) error { return c.enc.Encode(v) }
+
+// Flush sends the buffer.
+func (c *Conn) Flush() error { return c.out.Flush() }
+
 // Close ends the connection.
 func (c *Conn) Close() error { return c.socket.Close() }
 
@@ -68,7 +73,8 @@ func (c *Conn) CheckPeer() error {
 	return nil
 }
 
-// Queue gathers values of type T and sends them in order.
+// Queue sends values of type T in order. Put never waits for the network: a goroutine sends what has gathered, many
+// values to a system call.
 type Queue[T any] struct {
 	conn *Conn
 	pack func(c *Conn, values []T) error
@@ -127,9 +133,3 @@ func (q *Queue[T]) take() ([]T, bool) {
 	q.values = nil
 	return values, !q.closed
 }
-
-// Encode adds v to the buffer without sending it.
-func (c *Conn) Encode(v any) error { return c.enc.Encode(v) }
-
-// Flush sends the buffer.
-func (c *Conn) Flush() error { return c.out.Flush() }
