@@ -32,6 +32,10 @@ func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	over := p.absent || p.endSeen
 	p.mu.Unlock()
 	if over {
+		if gone && api != nil {
+			// What the containers printed while they were stopped.
+			n.trash.Add(n.logDir(api.Namespace, api.Name, p.uid))
+		}
 		n.alarms.set(p.uid, time.Time{})
 		n.uses.remove(api)
 		n.pods.drop(p.uid)

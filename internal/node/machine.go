@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -91,6 +92,20 @@ func allocatableFor(given corev1.ResourceList) (corev1.ResourceList, error) {
 		list[corev1.ResourcePods] = *resource.NewQuantity(defaultPods, resource.DecimalSI)
 	}
 	return list, nil
+}
+
+// capacity is what the machine has, and no less than what it may give.
+func capacity(allocatable corev1.ResourceList) corev1.ResourceList {
+	all, err := allocatableFor(corev1.ResourceList{corev1.ResourcePods: allocatable[corev1.ResourcePods]})
+	if err != nil {
+		return maps.Clone(allocatable)
+	}
+	for name, value := range allocatable {
+		if has := all[name]; has.Cmp(value) < 0 {
+			all[name] = value
+		}
+	}
+	return all
 }
 
 func memoryBytes() (int64, error) {

@@ -115,6 +115,7 @@ func (n *Node) watch() error {
 		handler  cache.ResourceEventHandler
 	}{
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
+		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
 		{"configmaps", n.Client.ConfigMaps().Informer(), n.useHandler(false)},
 		{"secrets", n.Client.Secrets().Informer(), n.useHandler(true)},
 	} {

@@ -114,6 +114,52 @@ func TestPodsWaitForResources(t *testing.T) {
 	h.until(second, "the second ends", inPhase(corev1.PodSucceeded))
 }
 
+func TestCordonedNodeTakesNoPods(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	object, err := h.client.Nodes().Create(t.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "here"}, Spec: corev1.NodeSpec{Unschedulable: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.startNode(nil)
+	pod := h.create(build("waits", []string{"exit", "0"}, nil))
+	h.until(pod, "the pod says that it waits", func(p *corev1.Pod) bool {
+		return strings.Contains(condition(p, corev1.PodScheduled).Message, "spec.unschedulable")
+	})
+	if n := len(rt.startedOf(pod.UID)); n != 0 {
+		t.Errorf("started %d times", n)
+	}
+	if _, err := h.client.Nodes().Modify(t.Context(), object, func(n *corev1.Node) { n.Spec.Unschedulable = false }); err != nil {
+		t.Fatal(err)
+	}
+	h.until(pod, "the pod runs", inPhase(corev1.PodSucceeded))
+}
+
+func TestNodeStoppedAtAnyMoment(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	var pods []*corev1.Pod
+	for round := range 6 {
+		h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "15") })
+		for i := range 25 {
+			pods = append(pods, h.create(build(fmt.Sprintf("pod-%d-%d", round, i), []string{"exit", fmt.Sprint(i % 2)}, nil)))
+		}
+		h.stopNode()
+	}
+	h.startNode(nil)
+	for i, p := range pods {
+		want := []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}[i%25%2]
+		h.until(p, "the pod ends", inPhase(want))
+		if n := len(rt.startedOf(p.UID)); n != 1 {
+			t.Errorf("%s was started %d times", p.Name, n)
+		}
+	}
+	h.noneHeld(rt)
+	rt.check(t)
+}
+
 func TestMissingConfigMapIsWaitedFor(t *testing.T) {
 	rt := newScripted()
 	h := newHouse(t, rt)

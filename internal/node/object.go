@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // heartbeatEvery is how often the node says that it lives. It shares a process with the API server, so nobody needs
@@ -102,9 +103,19 @@ func (n *Node) unenforced() []string {
 	return limits
 }
 
+// nodeHandler heeds whoever cordons the node.
+func (n *Node) nodeHandler() cache.ResourceEventHandler {
+	seen := func(obj any) {
+		if object, ok := obj.(*corev1.Node); ok && object.Name == n.name {
+			n.wakeAll(n.placer.cordon(object.Spec.Unschedulable))
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }}
+}
+
 func (n *Node) describeStatus(object *corev1.Node) {
 	s := &object.Status
-	s.Capacity = maps.Clone(n.allocatable)
+	s.Capacity = capacity(n.allocatable)
 	s.Allocatable = maps.Clone(n.allocatable)
 	s.Addresses = []corev1.NodeAddress{
 		{Type: corev1.NodeInternalIP, Address: n.address},

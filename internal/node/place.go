@@ -14,6 +14,8 @@ import (
 type placer struct {
 	mu    sync.Mutex
 	queue *resources.Queue
+	// cordoned: no pod is to be taken.
+	cordoned bool
 }
 
 func newPlacer(allocatable corev1.ResourceList) *placer {
@@ -26,7 +28,7 @@ func (p *placer) wait(pod *corev1.Pod) []types.UID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue.Wait(pod.UID, request, pod.CreationTimestamp.Time)
-	return p.queue.Place()
+	return p.place()
 }
 
 // hold is for a pod that runs already.
@@ -42,6 +44,21 @@ func (p *placer) release(uid types.UID) []types.UID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue.Release(uid)
+	return p.place()
+}
+
+// cordon has pods wait whatever is free, or no more. It returns the pods that get their share now.
+func (p *placer) cordon(on bool) []types.UID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cordoned = on
+	return p.place()
+}
+
+func (p *placer) place() []types.UID {
+	if p.cordoned {
+		return nil
+	}
 	return p.queue.Place()
 }
 
@@ -54,7 +71,10 @@ func (p *placer) holds(uid types.UID) bool {
 func (p *placer) explain(uid types.UID) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.queue.Explain(uid)
+	if message := p.queue.Explain(uid); message == "" || !p.cordoned {
+		return message
+	}
+	return "the node takes no pods: its spec.unschedulable is set"
 }
 
 // place tries to give the pod its share and tells whether it has it.

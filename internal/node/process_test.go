@@ -62,7 +62,7 @@ func TestEnvironmentOfRealProcesses(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	pod := h.create(build("talks", shell(`echo "$GREETING|$NAME|$K_token|$CPU|$1|${PATH:+path}|$HOSTNAME"; echo end >&2; exit 3`), func(p *corev1.Pod) {
+	pod := h.create(build("talks", shell(`echo "$GREETING|$NAME|$K_token|$CPU|$1|${PATH:+path}|$HOSTNAME"; echo end; exit 3`), func(p *corev1.Pod) {
 		c := &p.Spec.Containers[0]
 		c.Command = append(c.Command, "sh", "$(NAME)-$(NOPE)-$$(NAME)")
 		c.Env = []corev1.EnvVar{

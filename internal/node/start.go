@@ -28,6 +28,10 @@ func (n *Node) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.S
 		return
 	}
 	status, err := n.Runtime.Start(ctx, c)
+	if ctx.Err() != nil {
+		// The next run finds out from the runtime whether this start came through.
+		return
+	}
 	if err != nil {
 		n.hinder(p, api, s, "RunContainerError", err)
 		return

@@ -13,7 +13,7 @@ import (
 // sync brings one pod forward as far as it goes now. A start is followed by another look, since the next container
 // may start on it.
 func (n *Node) sync(ctx context.Context, p *pod) {
-	for n.step(ctx, p) {
+	for ctx.Err() == nil && n.step(ctx, p) {
 	}
 }
 

@@ -44,6 +44,7 @@ func Decide(o Observation) Decision {
 	}
 	switch {
 	case p.end != nil:
+		p.announceEnd()
 		p.stop()
 	case p.Placed:
 		p.start()

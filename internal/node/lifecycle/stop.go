@@ -29,6 +29,15 @@ func (p *plan) stop() {
 	}
 }
 
+// announceEnd tells of an end that has a reason of its own.
+func (p *plan) announceEnd() {
+	if p.end.reason != "" {
+		p.Notices = append(p.Notices, Notice{
+			Key: NoticeKey{Reason: p.end.reason}, Type: corev1.EventTypeWarning, Message: p.end.message,
+		})
+	}
+}
+
 func (p *plan) runningWorkers() []unit {
 	var workers []unit
 	for _, u := range p.units {
