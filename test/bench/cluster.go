@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/server"
 )
 
@@ -34,7 +35,8 @@ func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s, err := server.Start(ctx, server.Options{DataDir: dir, Node: realNode})
+	s, err := server.Start(ctx, server.Options{
+		DataDir: dir, Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs}})
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("start the server: %w", err)

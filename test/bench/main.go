@@ -23,6 +23,7 @@ type options struct {
 	jobs        int
 	finished    int
 	latencies   int
+	syncs       int
 	stint       string
 	dir         string
 	cpuProfile  string
@@ -50,6 +51,7 @@ func parse() options {
 	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in part c")
 	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
+	flag.IntVar(&o.syncs, "concurrent-job-syncs", 0, "as stint server's flag; 0 is its default")
 	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that part d measures")
 	flag.StringVar(&o.dir, "dir", "", "where to keep the data of the runs (default the temporary directory)")
 	flag.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of this process to a file")
