@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -12,6 +13,12 @@ import (
 
 // BenchmarkOneJob runs one Job of b.N pods that end at once, to measure the controller and not the node.
 func BenchmarkOneJob(b *testing.B) {
+	for _, parallelism := range []int32{1, 10, 100, 1000} {
+		b.Run(fmt.Sprintf("parallelism=%d", parallelism), func(b *testing.B) { runOneJob(b, parallelism) })
+	}
+}
+
+func runOneJob(b *testing.B, parallelism int32) {
 	e := start(b, job.Options{}, always(succeed))
 	var writes atomic.Int64
 	if _, err := e.client.Jobs().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -19,7 +26,7 @@ func BenchmarkOneJob(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
-	e.create(newJob("j", pods(int32(b.N), 100)))
+	e.create(newJob("j", pods(int32(b.N), parallelism)))
 	e.untilFinished("j")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pods/s")
 	b.ReportMetric(float64(writes.Load())/float64(b.N), "status-writes/pod")

@@ -261,3 +261,35 @@ func TestPodsThatAreRefusedAreToldAndTriedAgain(t *testing.T) {
 		t.Errorf("%d succeeded", j.Status.Succeeded)
 	}
 }
+
+func TestAFailedJobEndsWhenItsLastPodHas(t *testing.T) {
+	var hold atomic.Bool
+	hold.Store(true)
+	e := start(t, quick(), func(p *corev1.Pod) fate {
+		switch {
+		case p.Annotations[batchv1.JobCompletionIndexAnnotation] == "1":
+			return fail42
+		case hold.Load():
+			return linger
+		default:
+			return run
+		}
+	})
+	e.create(newJob("j", pods(2, 2), indexed, func(s *batchv1.JobSpec) {
+		s.PodFailurePolicy = onExitCode42(batchv1.PodFailurePolicyActionFailJob)
+	}))
+	j := e.until("j", "counted, one pod terminating", func(j *batchv1.Job) bool {
+		return has(j, batchv1.JobFailureTarget) && j.Status.Failed == 2 && *j.Status.Terminating == 1
+	})
+	if has(j, batchv1.JobFailed) || j.Status.Active != 0 {
+		t.Errorf("the Job ended before its last pod: %+v", j.Status)
+	}
+	hold.Store(false)
+	for _, p := range e.podList() {
+		e.node.play(&p)
+	}
+	if j := e.untilFinished("j"); *j.Status.Terminating != 0 || j.Status.Failed != 2 {
+		t.Errorf("ended with %+v", j.Status)
+	}
+	e.untilEvents("j", "PodFailurePolicy")
+}
