@@ -1,9 +1,12 @@
 package apiserver_test
 
 import (
+	"context"
 	"testing"
 
 	"go.uber.org/goleak"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
 func TestNothingGoesOnAfterTheStop(t *testing.T) {
@@ -18,4 +21,18 @@ func TestNothingGoesOnAfterTheStop(t *testing.T) {
 	}
 	r.stop()
 	goleak.VerifyNone(t, before)
+}
+
+func TestAWatchInMemoryEndsWhenItsReaderStops(t *testing.T) {
+	r := start(t)
+	c := kubernetes.NewForConfigOrDie(r.RESTConfig())
+	before := goleak.IgnoreCurrent()
+	w, err := c.CoreV1().Pods("").Watch(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Stop()
+	// The cache's own timer ends by itself, seconds after whom it was for.
+	timer := goleak.IgnoreAnyFunction("k8s.io/apiserver/pkg/storage/cacher.(*watchCache).waitUntilFreshLocked.func2")
+	goleak.VerifyNone(t, before, timer)
 }

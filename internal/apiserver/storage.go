@@ -82,6 +82,9 @@ func hasProtobuf(scheme *runtime.Scheme, version schema.GroupVersion) bool {
 	return false
 }
 
+// decorate is a generic.StorageDecorator.
+//
+//nolint:revive // the library's signature
 func (s *storages) decorate(config *storagebackend.ConfigForResource, prefix string, key func(runtime.Object) (string, error),
 	newFunc, newList func() runtime.Object, attrs storage.AttrFunc, triggers storage.IndexerFuncs,
 	indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -12,36 +13,67 @@ type memoryTransport struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.
 func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
+	ctx, cancel := context.WithCancel(req.Context())
+	req = req.Clone(ctx)
 	if req.Body == nil {
 		req.Body = http.NoBody
 	}
 	req.RequestURI = req.URL.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	reader, writer := io.Pipe()
-	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), over: req.Context()}
+	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), over: ctx}
 	go func() {
-		defer req.Body.Close()
-		defer func() {
-			if r := recover(); r != nil && r != http.ErrAbortHandler {
-				panic(r)
-			}
-			w.WriteHeader(http.StatusOK)
-			_ = writer.Close()
-		}()
-		t.handler.ServeHTTP(w, req)
+		defer cancel()
+		t.serve(w, req)
 	}()
 	select {
 	case <-w.started:
-	case <-req.Context().Done():
-		_ = reader.CloseWithError(req.Context().Err())
-		return nil, req.Context().Err()
+	case <-ctx.Done():
+		// A handler that has ended has started its response before.
+		if !w.hasStarted() {
+			_ = reader.CloseWithError(ctx.Err())
+			return nil, ctx.Err()
+		}
 	}
 	return &http.Response{
 		Status: http.StatusText(w.code), StatusCode: w.code,
 		Proto: "HTTP/2.0", ProtoMajor: 2,
-		Header: w.sent, Body: reader, ContentLength: -1, Request: req,
+		Header: w.sent, Body: memoryBody{reader, cancel}, ContentLength: -1, Request: req,
 	}, nil
+}
+
+func (t memoryTransport) serve(w *memoryResponse, req *http.Request) {
+	defer req.Body.Close()
+	var broken error
+	defer func() {
+		if r := recover(); r != nil {
+			if !aborted(r) {
+				panic(r)
+			}
+			broken = io.ErrUnexpectedEOF
+		}
+		w.WriteHeader(http.StatusOK)
+		_ = w.body.CloseWithError(broken)
+	}()
+	t.handler.ServeHTTP(w, req)
+}
+
+// memoryBody ends the handler when its reader loses interest, as a closed stream of HTTP/2 does.
+type memoryBody struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+// Close implements io.Closer.
+func (b memoryBody) Close() error {
+	b.cancel()
+	return b.PipeReader.Close()
+}
+
+// aborted tells a panic by which a handler breaks a response off from one that is a fault.
+func aborted(reason any) bool {
+	err, ok := reason.(error)
+	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
 // memoryResponse hands what a handler writes to the reader of the response.
@@ -53,6 +85,15 @@ type memoryResponse struct {
 	code    int
 	sent    http.Header
 	over    context.Context
+}
+
+func (w *memoryResponse) hasStarted() bool {
+	select {
+	case <-w.started:
+		return true
+	default:
+		return false
+	}
 }
 
 func (w *memoryResponse) Header() http.Header { return w.header }
