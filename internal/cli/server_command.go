@@ -89,7 +89,8 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
-	return server.Options{DataDir: dir, Listen: f.listen, Node: true, Allocatable: allocatable, Job: f.job}, nil
+	return server.Options{DataDir: dir, Listen: f.listen, Node: true, Allocatable: allocatable, Job: f.job,
+		Version: stintVersion()}, nil
 }
 
 func (f *serverFlags) checkJob() error {

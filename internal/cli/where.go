@@ -46,6 +46,7 @@ func dataDir(flag string) (string, error) {
 
 // embedded starts servers inside this process.
 func embedded(o server.Options) target.Start {
+	o.Version = stintVersion()
 	return func(ctx context.Context) (target.Server, error) {
 		s, err := server.Start(ctx, o)
 		if err != nil {

@@ -60,7 +60,7 @@ func (s *session) comingNamespaces(ctx context.Context, objects []*manifest.Obje
 		if o.GVK.Kind != "Namespace" || o.GVK.Group != "" {
 			continue
 		}
-		_, err := s.core.Namespaces().Get(ctx, o.Typed.GetName(), metav1.GetOptions{})
+		_, err := s.core().Namespaces().Get(ctx, o.Typed.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			coming[o.Typed.GetName()] = true
 			continue
@@ -85,13 +85,14 @@ func (s *session) dryRunSupport(ctx context.Context, o *manifest.Object, coming 
 
 // put applies an object, or creates it where the server is to complete its name.
 func (s *session) put(ctx context.Context, o *manifest.Object, namespace string, dryRun bool) error {
-	mapping, err := s.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
+	c := s.clients.Load()
+	mapping, err := c.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.GVK.Kind, err)
 	}
-	var client dynamic.ResourceInterface = s.any.Resource(mapping.Resource)
+	var client dynamic.ResourceInterface = c.any.Resource(mapping.Resource)
 	if namespace != "" {
-		client = s.any.Resource(mapping.Resource).Namespace(namespace)
+		client = c.any.Resource(mapping.Resource).Namespace(namespace)
 	}
 	object, err := bodyIn(o, namespace)
 	if err != nil {

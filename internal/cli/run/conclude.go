@@ -79,7 +79,7 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job) []*corev1.Po
 }
 
 func (s *session) podsOf(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, error) {
-	list, err := s.core.Pods(job.Namespace).List(ctx, s.podOptions(podSelectors([]*batchv1.Job{job})[0]))
+	list, err := s.core().Pods(job.Namespace).List(ctx, s.podOptions(podSelectors([]*batchv1.Job{job})[0]))
 	if err != nil {
 		return nil, err
 	}

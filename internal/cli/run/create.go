@@ -52,12 +52,12 @@ func (s *session) createJob(ctx context.Context, p *plan) (*batchv1.Job, error) 
 			return nil, err
 		}
 	}
-	return s.batch.Jobs(p.job.Namespace).Create(ctx, p.job, metav1.CreateOptions{FieldManager: fieldManager})
+	return s.batch().Jobs(p.job.Namespace).Create(ctx, p.job, metav1.CreateOptions{FieldManager: fieldManager})
 }
 
 // makeRoom deletes a Job and waits until its name is free.
 func (s *session) makeRoom(ctx context.Context, old *batchv1.Job) error {
-	jobs := s.batch.Jobs(old.Namespace)
+	jobs := s.batch().Jobs(old.Namespace)
 	if old.DeletionTimestamp == nil {
 		err := jobs.Delete(ctx, old.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 			Preconditions: &metav1.Preconditions{UID: &old.UID}})

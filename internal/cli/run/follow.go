@@ -16,38 +16,54 @@ var errServerEnded = errors.New("the server inside this process has ended: the j
 // tick is how often progress is told while nothing changes: time left moves by itself.
 const tick = 250 * time.Millisecond
 
-// follow returns when every Job has ended, or when what the user interrupted is stopped.
+// follow returns when every Job has ended, or when what the user interrupted is stopped. It outlives servers.
 func (s *session) follow(ctx context.Context, stopNow bool) error {
+	if stopNow {
+		s.stop(ctx)
+	}
+	for {
+		err := s.followHere(ctx)
+		if !errors.Is(err, errGone) {
+			return err
+		}
+		if err := s.reconnect(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// followHere is follow with one server.
+func (s *session) followHere(ctx context.Context) error {
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
 	s.watch(watching)
-	var halt halt
-	if stopNow {
-		s.stop(ctx, &halt)
-	}
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	for !s.settled(&halt) {
+	for !s.settled() {
 		select {
 		case <-s.changed:
-			s.look(ctx, &halt)
+			s.look(ctx)
 		case <-ticker.C:
 			s.tellProgress()
 		case <-s.opts.Interrupts:
-			s.stop(ctx, &halt)
-		case <-halt.overdue:
+			s.stop(ctx)
+		case <-s.halt.overdue:
 			return errors.Join(ErrInterrupted, errOverdue)
+		case which := <-s.gone:
+			if which == s.target {
+				return errGone
+			}
 		case <-s.target.Stopped():
 			return errServerEnded
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if halt.abandon {
+		if s.halt.abandon {
 			return ErrInterrupted
 		}
 	}
 	s.conclusion.Wait()
-	if halt.begun() {
+	if s.halt.begun() {
 		s.lastWords(ctx)
 		return ErrInterrupted
 	}
@@ -65,7 +81,7 @@ func (s *session) lastWords(ctx context.Context) {
 }
 
 // look takes in what has changed.
-func (s *session) look(ctx context.Context, h *halt) {
+func (s *session) look(ctx context.Context) {
 	now := time.Now()
 	var tell []output.Progress
 	s.mu.Lock()
@@ -77,7 +93,7 @@ func (s *session) look(ctx context.Context, h *halt) {
 		tell = append(tell, t.progress(now))
 		if _, ended := terminal(t.job); ended || t.gone {
 			t.ended = true
-			s.conclude(ctx, t, h.begun())
+			s.conclude(ctx, t, s.halt.begun())
 		}
 	}
 	s.mu.Unlock()
@@ -103,11 +119,11 @@ func (s *session) tellProgress() {
 
 // settled tells whether the run is over: every Job has ended and been told of; after an interrupt those that had not
 // ended must be gone.
-func (s *session) settled(h *halt) bool {
+func (s *session) settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for uid, t := range s.jobs {
-		if h.begun() && h.deleting[uid] && !t.gone {
+		if s.halt.deleting[uid] && !t.gone {
 			return false
 		}
 		if t.outcome == "" {

@@ -45,7 +45,7 @@ func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) 
 	if coming {
 		return p, nil // the name is taken in the stand-in only
 	}
-	existing, err := s.batch.Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	existing, err := s.batch().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return p, nil
 	}
@@ -67,7 +67,7 @@ func (s *session) dryRunJob(ctx context.Context, job *batchv1.Job, namespace str
 		candidate = job.DeepCopy()
 		candidate.Namespace = namespace
 	}
-	_, err := s.batch.Jobs(namespace).Create(ctx, candidate, metav1.CreateOptions{FieldManager: fieldManager,
+	_, err := s.batch().Jobs(namespace).Create(ctx, candidate, metav1.CreateOptions{FieldManager: fieldManager,
 		DryRun: []string{metav1.DryRunAll}})
 	return err
 }

@@ -61,13 +61,13 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
 	out := o.Output()
-	defer func() { err = errors.Join(err, out.Close()) }()
 	s, err := newSession(o, t, out)
 	if err != nil {
-		return err
+		return errors.Join(err, out.Close(), t.Close())
 	}
+	// The server may be another one by the end.
+	defer func() { err = errors.Join(err, out.Close(), s.target.Close()) }()
 	return s.run(ctx, objects)
 }
 

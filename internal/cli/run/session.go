@@ -7,19 +7,13 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
-	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
-	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -35,11 +29,9 @@ type session struct {
 	opts   Options
 	target *target.Target
 	out    output.Output
-
-	batch  batchclient.BatchV1Interface
-	core   coreclient.CoreV1Interface
-	any    dynamic.Interface
-	mapper meta.RESTMapper
+	warn   *warnings
+	// clients change when the run has to go on with another server.
+	clients atomic.Pointer[clients]
 
 	logs *podlog.Collector
 
@@ -52,37 +44,19 @@ type session struct {
 	lostAt time.Time
 	// changed wakes the loop after jobs has changed.
 	changed chan struct{}
+	// gone names a server that no longer listens.
+	gone chan *target.Target
+	halt halt
 	// concluding bounds how many ended Jobs are looked into at a time.
 	concluding chan struct{}
 	conclusion sync.WaitGroup
 }
 
 func newSession(o Options, t *target.Target, out output.Output) (*session, error) {
-	config := rest.CopyConfig(t.Config)
-	config.QPS = -1 // the server knows best what it can take
-	config.UserAgent = "stint"
-	config.WarningHandler = &warnings{note: out.Note}
-	s := &session{opts: o, target: t, out: out, jobs: map[types.UID]*tracked{}, failedPods: map[types.UID]bool{},
-		changed: make(chan struct{}, 1), concluding: make(chan struct{}, 16)}
-	dyn, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	disco, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	s.any, s.mapper = dyn, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(disco))
-	binary := rest.CopyConfig(config)
-	binary.ContentType = "application/vnd.kubernetes.protobuf"
-	binary.AcceptContentTypes = binary.ContentType + ",application/json"
-	if s.batch, err = batchclient.NewForConfig(binary); err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	if s.core, err = coreclient.NewForConfig(binary); err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	return s, nil
+	s := &session{opts: o, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
+		failedPods: map[types.UID]bool{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
+		concluding: make(chan struct{}, 16)}
+	return s, s.use(t)
 }
 
 func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
@@ -146,7 +120,7 @@ func orInterrupted(interrupted bool, err error) error {
 }
 
 func (s *session) openLog(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	return s.core.Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
+	return s.core().Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
 }
 
 // namespaced answers for Jobs without asking the server: most runs need no discovery.
@@ -154,7 +128,7 @@ func (s *session) namespaced(gvk schema.GroupVersionKind) (bool, error) {
 	if gvk.Group == "batch" {
 		return true, nil
 	}
-	mapping, err := s.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	mapping, err := s.clients.Load().mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {
 		return false, err
 	}

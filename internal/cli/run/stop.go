@@ -31,27 +31,27 @@ type halt struct {
 func (h *halt) begun() bool { return h.presses > 0 }
 
 // stop takes the next step.
-func (s *session) stop(ctx context.Context, h *halt) {
-	h.presses++
-	switch h.presses {
+func (s *session) stop(ctx context.Context) {
+	s.halt.presses++
+	switch s.halt.presses {
 	case 1:
-		s.deleteJobs(ctx, h)
+		s.deleteJobs(ctx)
 	case 2:
 		s.out.Note("killing the pods")
-		h.overdue = time.After(killPatience)
-		s.killPods(ctx, h)
+		s.halt.overdue = time.After(killPatience)
+		s.killPods(ctx)
 	default:
-		h.abandon = true
+		s.halt.abandon = true
 	}
 }
 
 // deleteJobs deletes what has not ended. Foreground: a Job is gone only when its pods are.
-func (s *session) deleteJobs(ctx context.Context, h *halt) {
-	h.deleting = map[types.UID]bool{}
+func (s *session) deleteJobs(ctx context.Context) {
+	s.halt.deleting = map[types.UID]bool{}
 	jobs := s.unended()
 	var longest time.Duration
 	for _, job := range jobs {
-		h.deleting[job.UID] = true
+		s.halt.deleting[job.UID] = true
 		longest = max(longest, grace(job))
 	}
 	if len(jobs) == 0 {
@@ -60,7 +60,7 @@ func (s *session) deleteJobs(ctx context.Context, h *halt) {
 	s.out.Note(fmt.Sprintf("stopping: deleting %s; pods have up to %s to end; Ctrl-C again kills them",
 		numbered(len(jobs), "job"), longest))
 	err := inParallel(len(jobs), func(i int) error {
-		err := s.batch.Jobs(jobs[i].Namespace).Delete(ctx, jobs[i].Name, metav1.DeleteOptions{
+		err := s.batch().Jobs(jobs[i].Namespace).Delete(ctx, jobs[i].Name, metav1.DeleteOptions{
 			PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
 			Preconditions:     &metav1.Preconditions{UID: &jobs[i].UID}})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -91,27 +91,27 @@ func (s *session) unended() []*batchv1.Job {
 const killGrace = 1
 
 // killPods deletes the pods of Jobs that are on their way out with hardly any grace.
-func (s *session) killPods(ctx context.Context, h *halt) {
+func (s *session) killPods(ctx context.Context) {
 	for namespace, jobs := range s.byNamespace() {
 		for _, selector := range podSelectors(jobs) {
-			if err := s.killSelected(ctx, h, namespace, selector); err != nil {
+			if err := s.killSelected(ctx, namespace, selector); err != nil {
 				s.out.Note("killing pods: " + err.Error())
 			}
 		}
 	}
 }
 
-func (s *session) killSelected(ctx context.Context, h *halt, namespace, selector string) error {
-	pods, err := s.core.Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+func (s *session) killSelected(ctx context.Context, namespace, selector string) error {
+	pods, err := s.core().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return err
 	}
 	return inParallel(len(pods.Items), func(i int) error {
 		pod := &pods.Items[i]
-		if owner := metav1.GetControllerOf(pod); owner == nil || !h.deleting[owner.UID] {
+		if owner := metav1.GetControllerOf(pod); owner == nil || !s.halt.deleting[owner.UID] {
 			return nil
 		}
-		err := s.core.Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](killGrace),
+		err := s.core().Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](killGrace),
 			Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return nil

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/cli/podlog"
+	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 // manyJobs of one namespace are followed by one watch over all pods instead of one that lists them.
@@ -22,19 +23,22 @@ const manyJobs = 50
 
 // watch follows Jobs and pods until ctx ends.
 func (s *session) watch(ctx context.Context) {
+	if s.target.Kind == target.Local {
+		go s.guard(ctx, s.target)
+	}
 	for namespace, jobs := range s.byNamespace() {
 		var one string
 		if len(jobs) == 1 {
 			one = fields.OneTermEqualSelector("metadata.name", jobs[0].Name).String()
 		}
-		s.inform(ctx, source{s.batch.RESTClient(), "jobs", namespace, &batchv1.Job{}, metav1.ListOptions{FieldSelector: one}},
+		s.inform(ctx, source{s.batch().RESTClient(), "jobs", namespace, &batchv1.Job{}, metav1.ListOptions{FieldSelector: one}},
 			func(obj any, gone bool) {
 				if job, ok := obj.(*batchv1.Job); ok {
 					s.seen(job, gone)
 				}
 			})
 		for _, selector := range podSelectors(jobs) {
-			s.inform(ctx, source{s.core.RESTClient(), "pods", namespace, &corev1.Pod{}, s.podOptions(selector)},
+			s.inform(ctx, source{s.core().RESTClient(), "pods", namespace, &corev1.Pod{}, s.podOptions(selector)},
 				func(obj any, _ bool) {
 					if pod, ok := obj.(*corev1.Pod); ok {
 						s.seenPod(pod)
@@ -139,7 +143,7 @@ func (s *session) seenPod(pod *corev1.Pod) {
 	}
 }
 
-// lost notes once a minute that the server does not answer. The watches go on trying.
+// lost tells the user, once a minute, that the server does not answer. The watches go on trying.
 func (s *session) lost(ctx context.Context, err error) {
 	if ctx.Err() != nil || !unreachable(err) {
 		return
@@ -153,5 +157,24 @@ func (s *session) lost(ctx context.Context, err error) {
 	s.mu.Unlock()
 	if again {
 		s.out.Note("the server does not answer; trying again: " + err.Error())
+	}
+}
+
+// guard notices when nothing listens any more where a server on this machine was: watches would try for ever.
+func (s *session) guard(ctx context.Context, server *target.Target) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if !server.Listens(ctx) && ctx.Err() == nil {
+			select {
+			case s.gone <- server:
+			default:
+			}
+		}
 	}
 }

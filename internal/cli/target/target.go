@@ -9,13 +9,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/stint-dev/stint/internal/store"
 )
 
 // Kind is what answers.
@@ -79,7 +84,32 @@ func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
 		return nil, fmt.Errorf("%w on %s: start one with stint server, or run Jobs with stint run -f FILE",
 			ErrNoServer, o.DataDir)
 	}
-	return embedded(ctx, o, start)
+	return startOrJoin(ctx, o, start)
+}
+
+// lockPatience is how long another command may hold the data directory: one that only looks is soon done, and one
+// that runs Jobs soon answers.
+const lockPatience = 10 * time.Second
+
+// startOrJoin starts a server in this process, or uses the one that somebody else is just starting.
+func startOrJoin(ctx context.Context, o Options, start Start) (*Target, error) {
+	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for {
+		t, err := embedded(ctx, o, start)
+		var locked *store.LockedError
+		if err == nil || !errors.As(err, &locked) {
+			return t, err
+		}
+		select {
+		case <-patience.Done():
+			return nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
+		if t, ok := local(ctx, o); ok {
+			return t, nil
+		}
+	}
 }
 
 // kubeconfigs lists the files that the user named.
@@ -186,6 +216,20 @@ func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
 
 // Stopped is closed when a server in this process has ended, wanted or not. Close tells why.
 func (t *Target) Stopped() <-chan struct{} { return t.stopped }
+
+// Listens tells whether somebody takes connections where the server is, sane or not.
+func (t *Target) Listens(ctx context.Context) bool {
+	address, err := url.Parse(t.Config.Host)
+	if err != nil {
+		return false
+	}
+	dialer := net.Dialer{Timeout: answerTimeout}
+	connection, err := dialer.DialContext(ctx, "tcp", address.Host)
+	if err != nil {
+		return !utilnet.IsConnectionRefused(err)
+	}
+	return connection.Close() == nil
+}
 
 // Close stops the server in this process, if there is one, and waits for its end.
 func (t *Target) Close() error {
