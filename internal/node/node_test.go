@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -137,29 +136,6 @@ func TestCordonedNodeTakesNoPods(t *testing.T) {
 	h.until(pod, "the pod runs", inPhase(corev1.PodSucceeded))
 }
 
-func TestNodeStoppedAtAnyMoment(t *testing.T) {
-	rt := newScripted()
-	h := newHouse(t, rt)
-	var pods []*corev1.Pod
-	for round := range 6 {
-		h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "15") })
-		for i := range 25 {
-			pods = append(pods, h.create(build(fmt.Sprintf("pod-%d-%d", round, i), []string{"exit", fmt.Sprint(i % 2)}, nil)))
-		}
-		h.stopNode()
-	}
-	h.startNode(nil)
-	for i, p := range pods {
-		want := []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}[i%25%2]
-		h.until(p, "the pod ends", inPhase(want))
-		if n := len(rt.startedOf(p.UID)); n != 1 {
-			t.Errorf("%s was started %d times", p.Name, n)
-		}
-	}
-	h.noneHeld(rt)
-	rt.check(t)
-}
-
 func TestMissingConfigMapIsWaitedFor(t *testing.T) {
 	rt := newScripted()
 	h := newHouse(t, rt)
@@ -193,77 +169,6 @@ func contains(list []string, want string) bool {
 		}
 	}
 	return false
-}
-
-func TestRestartTakesContainersBack(t *testing.T) {
-	rt := newScripted()
-	h := newHouse(t, rt)
-	h.startNode(nil)
-	stays := h.create(build("stays", []string{"wait"}, nil))
-	ends := h.create(build("ends", []string{"wait"}, nil))
-	vanishes := h.create(build("vanishes", []string{"wait"}, nil))
-	for _, p := range []*corev1.Pod{stays, ends, vanishes} {
-		h.untilSeen(h.until(p, "the pod runs", inPhase(corev1.PodRunning)))
-	}
-	h.stopNode()
-	rt.end(runtime.ID{PodUID: ends.UID, Container: "main"}, 3)
-	rt.mu.Lock()
-	delete(rt.attempts, runtime.ID{PodUID: vanishes.UID, Container: "main"})
-	rt.mu.Unlock()
-	if _, err := rt.Start(t.Context(), runtime.Container{ID: runtime.ID{PodUID: "stranger", Container: "x"}, Command: []string{"wait"}}); err != nil {
-		t.Fatal(err)
-	}
-	drain(rt.events)
-
-	h.startNode(nil)
-	failed := h.until(ends, "the end is told", inPhase(corev1.PodFailed))
-	if got := failed.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 3 {
-		t.Errorf("exit code %d, want 3", got)
-	}
-	lost := h.until(vanishes, "the loss is told", inPhase(corev1.PodFailed))
-	if ended := lost.Status.ContainerStatuses[0].State.Terminated; ended.Reason != "ContainerStatusUnknown" || ended.ExitCode != 137 {
-		t.Errorf("the lost container ended as %+v", ended)
-	}
-	if c := condition(lost, corev1.DisruptionTarget); c.Status != corev1.ConditionTrue {
-		t.Errorf("condition DisruptionTarget is %+v", c)
-	}
-	h.eventually("the stranger is ended", func() bool { return rt.held() == 1 }, func() any { return rt.held() })
-	rt.end(runtime.ID{PodUID: stays.UID, Container: "main"}, 0)
-	h.until(stays, "the pod that ran on succeeds", inPhase(corev1.PodSucceeded))
-	for _, p := range []*corev1.Pod{stays, ends, vanishes} {
-		if n := len(rt.startedOf(p.UID)); n != 1 {
-			t.Errorf("%s was started %d times", p.Name, n)
-		}
-	}
-	rt.check(t)
-}
-
-func drain(events chan runtime.Status) {
-	for {
-		select {
-		case <-events:
-		default:
-			return
-		}
-	}
-}
-
-func TestManyPodsRunOnceEach(t *testing.T) {
-	rt := newScripted()
-	h := newHouse(t, rt)
-	h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "20") })
-	var pods []*corev1.Pod
-	for i := range 300 {
-		pods = append(pods, h.create(build(fmt.Sprintf("pod-%d", i), []string{"exit", "0"}, nil)))
-	}
-	for _, p := range pods {
-		h.until(p, "the pod succeeds", inPhase(corev1.PodSucceeded))
-		if n := len(rt.startedOf(p.UID)); n != 1 {
-			t.Errorf("%s was started %d times", p.Name, n)
-		}
-	}
-	h.noneHeld(rt)
-	rt.check(t)
 }
 
 func TestLogs(t *testing.T) {

@@ -16,6 +16,8 @@ type placer struct {
 	queue *resources.Queue
 	// cordoned: no pod is to be taken.
 	cordoned bool
+	// moved is when a pod last got its share.
+	moved time.Time
 }
 
 func newPlacer(allocatable corev1.ResourceList) *placer {
@@ -59,7 +61,18 @@ func (p *placer) place() []types.UID {
 	if p.cordoned {
 		return nil
 	}
-	return p.queue.Place()
+	placed := p.queue.Place()
+	if len(placed) > 0 {
+		p.moved = now()
+	}
+	return placed
+}
+
+// lastMoved is when a pod last got its share.
+func (p *placer) lastMoved() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.moved
 }
 
 func (p *placer) holds(uid types.UID) bool {

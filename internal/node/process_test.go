@@ -30,12 +30,72 @@ func processes(t testing.TB, dir string) runtime.Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	closed := false
+	leave := func() {
+		if closed {
+			return
+		}
+		closed = true
 		if err := r.Close(); err != nil {
 			t.Errorf("close the runtime: %v", err)
 		}
-	})
-	return r
+	}
+	t.Cleanup(leave)
+	return &leaving{Runtime: r, leave: leave}
+}
+
+// leaving is a runtime that a test may close before its end.
+type leaving struct {
+	runtime.Runtime
+	leave func()
+}
+
+func TestRealProcessesOutliveTheNode(t *testing.T) {
+	dir := t.TempDir()
+	first := processes(t, dir)
+	h := newHouse(t, first)
+	h.startNode(nil)
+	gate := filepath.Join(t.TempDir(), "gate")
+	wait := "until test -e " + gate + "; do sleep 0.02; done; "
+	stays := h.create(build("stays", shell(wait+"echo out; exit 4"), nil))
+	ends := h.create(build("ends", shell("echo run >> "+gate+".ends; sleep 0.3; exit 5"), nil))
+	for _, p := range []*corev1.Pod{stays, ends} {
+		h.untilSeen(h.until(p, "the pod runs", inPhase(corev1.PodRunning)))
+	}
+	h.stopNode()
+	first.(*leaving).leave()
+
+	second := processes(t, dir)
+	h.eventually("the short one ends alone", func() bool {
+		list, err := second.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			if s.PodUID == ends.UID && s.State == runtime.Exited {
+				return true
+			}
+		}
+		return false
+	}, func() any { return nil })
+	h.rt = second
+	h.startNode(nil)
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for pod, code := range map[*corev1.Pod]int32{stays: 4, ends: 5} {
+		failed := h.until(pod, "its end is told", inPhase(corev1.PodFailed))
+		s := failed.Status.ContainerStatuses[0]
+		if s.RestartCount != 0 || s.State.Terminated.ExitCode != code || condition(failed, corev1.DisruptionTarget).Status != "" {
+			t.Errorf("%s: %+v", pod.Name, s)
+		}
+	}
+	if runs, err := os.ReadFile(gate + ".ends"); err != nil || string(runs) != "run\n" {
+		t.Errorf("the short one ran %q, %v", runs, err)
+	}
+	if got := h.logOf(h.until(stays, "it is there", inPhase(corev1.PodFailed)), "main"); got != "out\n" {
+		t.Errorf("log %q", got)
+	}
 }
 
 func shell(script string) []string { return []string{"/bin/sh", "-c", script} }

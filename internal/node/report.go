@@ -15,8 +15,11 @@ const (
 	// reportAfter is how long a change waits for others before it is written. Most pods of large Jobs have ended by
 	// then, and what they went through takes one write; for people it is at once.
 	reportAfter = 100 * time.Millisecond
-	// reportWaitingAfter is how long a pod waits for resources before its status tells so.
-	reportWaitingAfter = time.Second
+	// reportWaitingAfter is how long a pod waits for resources before its status tells so. While other pods get
+	// theirs the queue moves, and a pod of a large Job need not be written once more for its turn in it, unless
+	// that takes longer than reportWaitingLatest.
+	reportWaitingAfter  = time.Second
+	reportWaitingLatest = 10 * time.Second
 )
 
 // report writes the status of a pod that lives, once it has been out of date for a moment, and sets the pod's alarm.
@@ -50,7 +53,7 @@ func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t tim
 	if p.waitingSince.IsZero() {
 		p.waitingSince = t
 	}
-	due := p.waitingSince.Add(reportWaitingAfter)
+	due := waitingDue(p.waitingSince, n.placer.lastMoved())
 	if !t.Before(due) {
 		told := n.write(ctx, p, api, func(pod *corev1.Pod) {
 			pod.Status = lifecycle.Unplaced(pod.Status, pod.Generation, message, t)
@@ -61,6 +64,14 @@ func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t tim
 		due = p.retryTime()
 	}
 	n.alarms.set(p.uid, due)
+}
+
+func waitingDue(since, moved time.Time) time.Time {
+	standsStill := moved.Add(reportWaitingAfter)
+	if early := since.Add(reportWaitingAfter); standsStill.Before(early) {
+		return early
+	}
+	return earlier(standsStill, since.Add(reportWaitingLatest))
 }
 
 func toldToWait(api *corev1.Pod) bool {

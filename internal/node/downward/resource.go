@@ -30,7 +30,7 @@ func Resource(pod *corev1.Pod, container string, facts Facts, ref *corev1.Resour
 			value = facts.Allocatable[corev1.ResourceName(name)]
 		}
 	default:
-		return "", fmt.Errorf("resourceFieldRef: %q begins with neither requests. nor limits.", ref.Resource)
+		return "", fmt.Errorf("resourceFieldRef: %q must begin with requests or limits, and a dot", ref.Resource)
 	}
 	return units(corev1.ResourceName(name), value, ref.Divisor), nil
 }

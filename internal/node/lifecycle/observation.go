@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -88,8 +87,4 @@ type NoticeKey struct {
 	Reason    string
 	Container string
 	Attempt   int32
-}
-
-func (o *Observation) id(container string, attempt int32) runtime.ID {
-	return runtime.ID{PodUID: types.UID(o.Pod.UID), Container: container, Attempt: attempt}
 }
