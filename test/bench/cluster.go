@@ -141,7 +141,7 @@ func (c *cluster) finished(ctx context.Context, n int) (wait func() error, err e
 		defer mu.Unlock()
 		switch ended(job) {
 		case batchv1.JobFailed:
-			offer(over, fmt.Errorf("Job %s failed: %v", job.Name, job.Status.Conditions))
+			offer(over, fmt.Errorf("job %s failed: %v", job.Name, job.Status.Conditions))
 		case batchv1.JobComplete:
 			if done[job.Name] = true; len(done) == n {
 				offer(over, nil)

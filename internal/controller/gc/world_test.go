@@ -1,0 +1,159 @@
+package gc_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/gc"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait of a test.
+const deadline = 20 * time.Second
+
+// world is a server with a collector, and a client that comes over HTTP as users do.
+type world struct {
+	testing.TB
+	*kubernetes.Clientset
+	direct client.Interface
+	events *record.FakeRecorder
+}
+
+func start(t testing.TB) *world {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{TB: t, direct: api.Client(), events: record.NewFakeRecorder(100)}
+	collector := gc.New(api.Client(), w.events)
+	ctx, cancel := context.WithCancel(context.Background())
+	serving, collecting := make(chan error, 1), make(chan error, 1)
+	go func() { serving <- api.Run(ctx) }()
+	select {
+	case <-api.Ready():
+	case err := <-serving:
+		t.Fatalf("the server ended: %v", err)
+	}
+	if err := api.StartInformers(ctx); err != nil {
+		t.Fatal(err)
+	}
+	collected, stopCollector := context.WithCancel(ctx)
+	go func() { collecting <- collector.Run(collected) }()
+	t.Cleanup(func() {
+		stopCollector()
+		if err := <-collecting; err != nil {
+			t.Errorf("collector: %v", err)
+		}
+		cancel()
+		if err := <-serving; err != nil {
+			t.Errorf("server: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("store: %v", err)
+		}
+	})
+	if w.Clientset, err = kubernetes.NewForConfig(api.RESTConfig()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// eventually polls until done.
+func (w *world) eventually(what string, done func(ctx context.Context) bool) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	for !done(ctx) {
+		select {
+		case <-ctx.Done():
+			w.Fatalf("not within %v: %s", deadline, what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (w *world) configMap(name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
+	w.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}
+	made, err := w.CoreV1().ConfigMaps("default").Create(context.Background(), cm, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return made
+}
+
+func (w *world) exists(ctx context.Context, name string) bool {
+	w.Helper()
+	_, err := w.CoreV1().ConfigMaps("default").Get(ctx, name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		w.Fatal(err)
+	}
+	return err == nil
+}
+
+func (w *world) delete(name string, how metav1.DeletionPropagation) {
+	w.Helper()
+	err := w.CoreV1().ConfigMaps("default").Delete(context.Background(), name, metav1.DeleteOptions{PropagationPolicy: &how})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// collects makes sure that the collector is alive: it must take garbage that is made now. What it would have done
+// wrong before that it has done by then.
+func (w *world) collects() {
+	w.Helper()
+	w.configMap("garbage", absent("cm", "garbage-of"))
+	w.eventually("garbage is collected", func(ctx context.Context) bool { return !w.exists(ctx, "garbage") })
+}
+
+func by(cm *corev1.ConfigMap) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: cm.Name, UID: cm.UID}
+}
+
+func blocking(ref metav1.OwnerReference) metav1.OwnerReference {
+	yes := true
+	ref.BlockOwnerDeletion = &yes
+	return ref
+}
+
+func absent(name string, uid types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: uid}
+}
+
+func (w *world) jobWithPods(n int) *batchv1.Job {
+	w.Helper()
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}
+	job, err := w.direct.Jobs().Create(context.Background(), &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "job", Namespace: "default"}, Spec: batchv1.JobSpec{Template: template}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i := range n {
+		pod := &corev1.Pod{Spec: template.Spec, ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pod", i), Namespace: "default",
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}}}
+		if _, err := w.direct.Pods().Create(context.Background(), pod); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return job
+}
