@@ -26,17 +26,30 @@ import (
 type parts struct {
 	store    *store.Store
 	listener net.Listener
-	// containers is nil on a server without a node.
-	containers *process.Runtime
-	api        *apiserver.Server
-	events     record.EventBroadcaster
-	services   []service
-	ready      chan struct{}
+	// host is nil on a server without a node.
+	host     *host
+	api      *apiserver.Server
+	events   record.EventBroadcaster
+	services []service
+	ready    chan struct{}
 }
 
-// service is the one shape of everything that lives as long as the server. Run works until ctx ends.
+// service is the one shape of everything that lives as long as the server. Run works until ctx ends; an error stops
+// the server.
 type service interface {
 	Run(ctx context.Context) error
+}
+
+// storeWatch stops the server when the store can take no more writes: a full disk.
+type storeWatch struct{ store *store.Store }
+
+func (w storeWatch) Run(ctx context.Context) error {
+	select {
+	case err := <-w.store.Failed():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 func (p *parts) open(ctx context.Context, o Options) (err error) {
@@ -49,11 +62,9 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 			return fmt.Errorf("listen on %s (choose another address with --listen): %w", o.Listen, err)
 		}
 	}
+	p.services = append(p.services, storeWatch{p.store})
 	if o.Node && !o.ReadOnly {
-		config := process.Config{Dir: o.DataDir, Executable: o.Executable}
-		if p.containers, err = process.Start(ctx, config); err != nil {
-			return fmt.Errorf("start the process host: %w", err)
-		}
+		p.host = startHost(ctx, process.Config{Dir: o.DataDir, Executable: o.Executable})
 	}
 	logs := &podLogs{}
 	if err := p.openAPI(o, logs); err != nil {
@@ -64,8 +75,8 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs}
-	if p.containers != nil {
-		config.Registry = registry.Options{Node: p.containers.Info}
+	if p.host != nil {
+		config.Registry = registry.Options{Node: p.host.info}
 	}
 	p.api, err = apiserver.New(config)
 	return err
@@ -84,12 +95,16 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		gc.New(c, p.recorder("garbage-collector-controller")),
 		namespace.New(c),
 	)
-	if p.containers == nil {
+	if p.host == nil {
 		return nil
+	}
+	containers, err := p.host.wait()
+	if err != nil {
+		return err
 	}
 	n, err := node.New(node.Config{
 		Client:      c,
-		Runtime:     p.containers,
+		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,
 		Recorder:    p.recorder("kubelet"),
@@ -168,8 +183,8 @@ func (p *parts) close() error {
 	if p.events != nil {
 		p.events.Shutdown()
 	}
-	if p.containers != nil {
-		errs = append(errs, p.containers.Close())
+	if p.host != nil {
+		errs = append(errs, p.host.close())
 	}
 	if p.listener != nil {
 		// The API server has closed it, if it ran.

@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// host is the process host on its way: starting it takes as long as opening the API, so both happen at once.
+type host struct {
+	started chan struct{}
+	runtime *process.Runtime
+	err     error
+}
+
+func startHost(ctx context.Context, config process.Config) *host {
+	h := &host{started: make(chan struct{})}
+	go func() {
+		defer close(h.started)
+		h.runtime, h.err = process.Start(ctx, config)
+	}()
+	return h
+}
+
+func (h *host) wait() (*process.Runtime, error) {
+	<-h.started
+	if h.err != nil {
+		return nil, fmt.Errorf("start the process host: %w", h.err)
+	}
+	return h.runtime, nil
+}
+
+// info is asked by the API server when a pod is to be judged, which is after the host has started.
+func (h *host) info() runtime.Info {
+	if containers, err := h.wait(); err == nil {
+		return containers.Info()
+	}
+	return runtime.Info{}
+}
+
+func (h *host) close() error {
+	containers, err := h.wait()
+	if err != nil {
+		return nil
+	}
+	return containers.Close()
+}
