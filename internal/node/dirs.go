@@ -18,12 +18,12 @@ import (
 //	pods/<uid>/volumes/<name>                           until the pod has ended
 //	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until the pod is deleted
 
-func (n *Node) logDir(namespace, name string, uid types.UID) string {
-	return filepath.Join(n.Dir, "logs", namespace+"_"+name+"_"+string(uid))
+func (l *Logs) logDir(namespace, name string, uid types.UID) string {
+	return filepath.Join(l.dir, "logs", namespace+"_"+name+"_"+string(uid))
 }
 
-func (n *Node) logPath(api *corev1.Pod, container string, attempt int32) string {
-	return filepath.Join(n.logDir(api.Namespace, api.Name, api.UID), container, fmt.Sprintf("%d.log", attempt))
+func (l *Logs) logPath(api *corev1.Pod, container string, attempt int32) string {
+	return filepath.Join(l.logDir(api.Namespace, api.Name, api.UID), container, fmt.Sprintf("%d.log", attempt))
 }
 
 // sweepDirs removes what pods that are gone have left, from a time when the node did not see them go.

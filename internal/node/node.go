@@ -48,6 +48,7 @@ type Config struct {
 // Node runs pods.
 type Node struct {
 	Config
+	*Logs
 	name        string
 	allocatable corev1.ResourceList
 	address     string
@@ -97,6 +98,7 @@ func New(c Config) (*Node, error) {
 		pods:        pods{byUID: map[types.UID]*pod{}},
 		placer:      newPlacer(allocatable),
 	}
+	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}
 	n.alarms = newAlarms(n.queue.Add)
 	facts := downward.Facts{NodeName: n.name, IP: n.address, Allocatable: n.allocatable}
 	configs := config.Reader{Client: c.Client}

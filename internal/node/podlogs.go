@@ -26,25 +26,34 @@ var never = func() chan struct{} {
 	return c
 }()
 
+// Logs reads what containers have printed.
+type Logs struct {
+	dir  string
+	pods *pods
+}
+
+// StoredLogs reads the logs that nodes have left in dir, where none runs now.
+func StoredLogs(dir string) *Logs { return &Logs{dir: dir, pods: &pods{}} }
+
 // PodLogs returns what one container of the pod has printed. With opts.Follow the reader goes on until the
 // container has ended or ctx is over.
-func (n *Node) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	id, err := n.attemptOf(pod, opts)
+func (l *Logs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	id, err := l.attemptOf(pod, opts)
 	if err != nil {
 		return nil, err
 	}
 	ended := never
-	if p := n.pods.get(pod.UID); p != nil {
+	if p := l.pods.get(pod.UID); p != nil {
 		ended = p.endOf(id)
 	}
-	return logs.Open(ctx, n.logPath(pod, id.Container, id.Attempt), ended, logs.OptionsFrom(opts, now())), nil
+	return logs.Open(ctx, l.logPath(pod, id.Container, id.Attempt), ended, logs.OptionsFrom(opts, now())), nil
 }
 
 // attemptOf finds the attempt whose log is asked for. The node knows more than the pod's status, which lags behind.
-func (n *Node) attemptOf(pod *corev1.Pod, opts *corev1.PodLogOptions) (runtime.ID, error) {
+func (l *Logs) attemptOf(pod *corev1.Pod, opts *corev1.PodLogOptions) (runtime.ID, error) {
 	id := runtime.ID{PodUID: pod.UID, Container: opts.Container}
 	started := false
-	if p := n.pods.get(pod.UID); p != nil {
+	if p := l.pods.get(pod.UID); p != nil {
 		id.Attempt, started = p.newest(opts.Container)
 	}
 	if !started {

@@ -67,6 +67,7 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 		p.host = startHost(ctx, process.Config{Dir: o.DataDir, Executable: o.Executable})
 	}
 	logs := &podLogs{}
+	logs.source.Store(node.StoredLogs(o.DataDir))
 	if err := p.openAPI(o, logs); err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 	if err != nil {
 		return err
 	}
-	logs.node.Store(n)
+	logs.source.Store(n.Logs)
 	p.services = append(p.services, n)
 	return nil
 }
@@ -196,14 +197,10 @@ func (p *parts) close() error {
 	return errors.Join(errs...)
 }
 
-// podLogs breaks the circle between the API server, which serves the logs, and the node, which has them and needs the
-// API server's client.
-type podLogs struct{ node atomic.Pointer[node.Node] }
+// podLogs breaks the circle between the API server, which serves the logs, and the node, which knows more of those of
+// running pods than the data directory and needs the API server's client.
+type podLogs struct{ source atomic.Pointer[node.Logs] }
 
 func (l *podLogs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	n := l.node.Load()
-	if n == nil {
-		return nil, errors.New("this server has no node, so it has no logs")
-	}
-	return n.PodLogs(ctx, pod, opts)
+	return l.source.Load().PodLogs(ctx, pod, opts)
 }
