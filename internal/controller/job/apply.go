@@ -55,13 +55,13 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 			return fmt.Errorf("adopting pods: Job %s/%s was deleted at %v", job.Namespace, job.Name, fresh.DeletionTimestamp)
 		}
 	}
-	err := c.each(d.Adopt, func(p *corev1.Pod) error {
+	err := c.each(ctx, d.Adopt, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) {
 			p.OwnerReferences = append(p.OwnerReferences, core.ControllerRef(job))
 			core.AddFinalizer(p)
 		})
 	})
-	return errors.Join(err, c.each(d.LetGo, func(p *corev1.Pod) error {
+	return errors.Join(err, c.each(ctx, d.LetGo, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) {
 			p.OwnerReferences = slices.DeleteFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == job.UID })
 			core.RemoveFinalizer(p)
@@ -92,19 +92,19 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 		}
 		return err
 	}
-	discardFailed := c.each(d.Discard, func(p *corev1.Pod) error {
+	discardFailed := c.each(ctx, d.Discard, func(p *corev1.Pod) error {
 		err := c.removeFinalizer(ctx, job, p)
 		if err == nil {
 			err = c.remove(ctx, job, p)
 		}
 		return failed(p, err)
 	})
-	deleteFailed := c.each(d.Delete, func(p *corev1.Pod) error { return failed(p, c.remove(ctx, job, p)) })
+	deleteFailed := c.each(ctx, d.Delete, func(p *corev1.Pod) error { return failed(p, c.remove(ctx, job, p)) })
 	return o, errors.Join(createFailed, discardFailed, deleteFailed)
 }
 
 func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
-	err := c.client.Pods().Delete(ctx, p, client.DeleteOptions{})
+	err := c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
 		c.index.mark(p.UID, func(e *entry) { e.missing = true })
 		return nil
@@ -121,9 +121,12 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 // store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and
 // the next one sees the change.
 func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	changed := job.DeepCopy()
 	changed.Status = *next
-	written, err := c.client.Jobs().UpdateStatus(ctx, changed)
+	written, err := c.client.Jobs().UpdateStatus(context.WithoutCancel(ctx), changed)
 	if err != nil {
 		return fmt.Errorf("storing the status of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
@@ -147,7 +150,7 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 	}
 	c.index.record(job.UID, pods)
 	c.postpone(job)
-	return c.each(pods, func(p *corev1.Pod) error { return c.removeFinalizer(ctx, job, p) })
+	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.removeFinalizer(ctx, job, p) })
 }
 
 func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
@@ -164,7 +167,7 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 
 // modify changes a pod and takes the result into the index.
 func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod, change func(*corev1.Pod)) error {
-	changed, err := c.client.Pods().Modify(ctx, p, change)
+	changed, err := c.client.Pods().Modify(context.WithoutCancel(ctx), p, change)
 	if apierrors.IsNotFound(err) {
 		c.index.mark(p.UID, func(e *entry) { e.missing = true })
 		return nil
@@ -176,13 +179,17 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	return nil
 }
 
-// each does the same to all pods, several at a time, and returns what went wrong.
-func (c *Controller) each(pods []*corev1.Pod, do func(*corev1.Pod) error) error {
+// each does the same to all pods, several at a time, and returns what went wrong. Once ctx ends no more are begun, but
+// those under way are finished: the next controller must not find a pod appear that it could not see.
+func (c *Controller) each(ctx context.Context, pods []*corev1.Pod, do func(*corev1.Pod) error) error {
 	errs := make([]error, len(pods))
 	var group sync.WaitGroup
 	slots := make(chan struct{}, writers)
 	for i, p := range pods {
 		slots <- struct{}{}
+		if errs[i] = ctx.Err(); errs[i] != nil {
+			break
+		}
 		group.Go(func() {
 			defer func() { <-slots }()
 			errs[i] = do(p)

@@ -19,7 +19,7 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 		batch := pods[:min(size, len(pods))]
 		pods = pods[len(batch):]
 		var n atomic.Int64
-		err = c.each(batch, func(p *corev1.Pod) error {
+		err = c.each(ctx, batch, func(p *corev1.Pod) error {
 			err := c.createOne(ctx, job, p)
 			if err == nil {
 				n.Add(1)
@@ -36,7 +36,7 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 }
 
 func (c *Controller) createOne(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
-	made, err := c.client.Pods().Create(ctx, p)
+	made, err := c.client.Pods().Create(context.WithoutCancel(ctx), p)
 	if err != nil {
 		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)

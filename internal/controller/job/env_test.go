@@ -79,6 +79,7 @@ func start(t testing.TB, o job.Options, script script) *env {
 }
 
 func (e *env) startController() {
+	e.letInformersCatchUp()
 	c := job.New(e.client, e.recorder, e.options)
 	if err := e.server.StartInformers(context.Background()); err != nil {
 		e.t.Fatal(err)
@@ -87,6 +88,27 @@ func (e *env) startController() {
 	stopped := make(chan error, 1)
 	e.controller, e.stopped = cancel, stopped
 	go func() { stopped <- c.Run(ctx) }()
+}
+
+// letInformersCatchUp gives a second controller what a new process has: a list of all that is stored. It shares the
+// informers of the first, which may be late.
+func (e *env) letInformersCatchUp() {
+	if e.stopped == nil {
+		return
+	}
+	informer := e.client.Pods().Informer()
+	e.eventually("the informer to show all pods", func(context.Context) bool {
+		list, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
+		if err != nil {
+			return false
+		}
+		for i := range list.Items {
+			if _, shown, _ := informer.GetStore().Get(&list.Items[i]); !shown {
+				return false
+			}
+		}
+		return true
+	}, func() string { return "pods are missing" })
 }
 
 // stopController returns once the controller writes no more.
