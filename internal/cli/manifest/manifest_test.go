@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -149,7 +149,7 @@ func TestReadBoundsFiles(t *testing.T) {
 func TestInNamespace(t *testing.T) {
 	scope := func(gvk schema.GroupVersionKind) (bool, error) {
 		if gvk.Kind == "Secret" {
-			return false, errors.New("no match")
+			return false, &meta.NoKindMatchError{GroupKind: gvk.GroupKind()}
 		}
 		return gvk.Kind != "Namespace", nil
 	}

@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -17,6 +18,8 @@ func InNamespace(objects []*Object, namespace string, demanded bool, scope Scope
 		namespaced, err := scope(o.GVK)
 		own := o.Typed.GetNamespace()
 		switch {
+		case err != nil && !meta.IsNoMatchError(err):
+			return fmt.Errorf("ask for the kinds that are served: %w", err)
 		case err != nil:
 			problems = append(problems, Problem{Place: o.Place, Field: "kind",
 				Wrong: fmt.Sprintf("%s (%s) is not served here", o.GVK.Kind, o.GVK.GroupVersion()), Remedy: "remove it"})

@@ -23,6 +23,7 @@ var errOverdue = errors.New("some pods could not be killed in time: see stint ge
 //	running ──Ctrl-C──► jobs deleted, pods end within their grace ──Ctrl-C──► pods killed ──Ctrl-C──► leave at once
 type halt struct {
 	presses  int
+	last     time.Time
 	deleting map[types.UID]bool
 	overdue  <-chan time.Time
 	abandon  bool
@@ -30,8 +31,16 @@ type halt struct {
 
 func (h *halt) begun() bool { return h.presses > 0 }
 
+// bounce is how close two signals may be and mean one: timeout(1) and terminals signal the process and its group.
+const bounce = 300 * time.Millisecond
+
 // stop takes the next step.
 func (s *session) stop(ctx context.Context) {
+	now := time.Now()
+	if now.Sub(s.halt.last) < bounce {
+		return
+	}
+	s.halt.last = now
 	s.halt.presses++
 	switch s.halt.presses {
 	case 1:

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 // tracked is a Job of this run as it was last seen.
@@ -22,12 +24,18 @@ type tracked struct {
 	updated bool
 }
 
+// ownManagers are the values of spec.managedBy that a server on this machine takes as meant for it.
+var ownManagers = []string{batchv1.JobControllerName, "stint.dev/job-controller"}
+
 // track adds a Job to the run.
 func (s *session) track(job *batchv1.Job, how output.How) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
 	if job.Spec.Suspend != nil && *job.Spec.Suspend {
 		s.out.Note("job " + ref.Name + " is suspended: stint resume " + ref.Name + " starts it")
+	}
+	if by := job.Spec.ManagedBy; by != nil && s.target.Kind != target.Cluster && !slices.Contains(ownManagers, *by) {
+		s.out.Note("job " + ref.Name + " is managed by " + *by + ", so Stint leaves it alone: remove spec.managedBy to run it here")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
