@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// abandonedGrace is what the containers of a pod get that vanished from the API server after it was bound.
+// abandonedGrace is what the containers of a pod get that vanished from the API server: it was deleted with no grace.
 const abandonedGrace = 2 * time.Second
 
 // finish deals with a pod that is over as far as the API server is concerned: its final status is stored, or it is
@@ -19,7 +19,7 @@ const abandonedGrace = 2 * time.Second
 func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	n.free(p)
 	if running := p.running(); len(running) > 0 {
-		n.abandon(ctx, p, api)
+		n.abandon(ctx, p)
 		return
 	}
 	if !gone && awaitsRemoval(api) && !n.remove(ctx, p, api) {
@@ -42,22 +42,18 @@ func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	}
 }
 
-// abandon stops what runs. A pod that was not bound yet could not be deleted gracefully, so it gets its grace here.
-func (n *Node) abandon(ctx context.Context, p *pod, api *corev1.Pod) {
-	grace := abandonedGrace
-	if api != nil && api.Spec.NodeName == "" && api.Spec.TerminationGracePeriodSeconds != nil {
-		grace = time.Duration(*api.Spec.TerminationGracePeriodSeconds) * time.Second
-	}
+// abandon stops what runs.
+func (n *Node) abandon(ctx context.Context, p *pod) {
 	for _, h := range p.running() {
 		if !h.StopBy.IsZero() {
 			continue
 		}
-		if err := n.Runtime.Stop(ctx, h.Last.ID, grace); err != nil {
+		if err := n.Runtime.Stop(ctx, h.Last.ID, abandonedGrace); err != nil {
 			n.log(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
 			n.alarms.set(p.uid, now().Add(retryAfter))
 			continue
 		}
-		p.stopping(h.Last.Container, now().Add(grace))
+		p.stopping(h.Last.Container, now().Add(abandonedGrace))
 	}
 }
 

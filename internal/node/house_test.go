@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/apiserver"
@@ -47,7 +48,7 @@ func newHouse(t testing.TB, rt runtime.Runtime) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.api, err = apiserver.New(apiserver.Config{DataDir: dir, Store: st, Registry: registry.Options{Node: rt.Info}})
+	h.api, err = apiserver.New(apiserver.Config{DataDir: dir, Store: st, Registry: registry.Options{Node: rt.Info, Taken: h.taken}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +68,8 @@ func newHouse(t testing.TB, rt runtime.Runtime) *house {
 	<-h.api.Ready()
 	return h
 }
+
+func (h *house) taken(uid types.UID) bool { return h.node != nil && h.node.Taken(uid) }
 
 // startNode starts the node, again if it ran before.
 func (h *house) startNode(change func(*node.Config)) {

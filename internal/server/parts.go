@@ -29,6 +29,7 @@ type parts struct {
 	// host is nil on a server without a node.
 	host     *host
 	api      *apiserver.Server
+	taken    takenPods
 	events   record.EventBroadcaster
 	services []service
 	ready    chan struct{}
@@ -77,7 +78,7 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs}
 	if p.host != nil {
-		config.Registry = registry.Options{Node: p.host.info}
+		config.Registry = registry.Options{Node: p.host.info, Taken: p.taken.has}
 	}
 	p.api, err = apiserver.New(config)
 	return err
@@ -115,6 +116,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		return err
 	}
 	logs.source.Store(n.Logs)
+	p.taken.node.Store(n)
 	p.services = append(p.services, n)
 	return nil
 }

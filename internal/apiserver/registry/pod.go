@@ -54,7 +54,9 @@ func Pod(o Options) Resource {
 		SelectableFields:     func(obj runtime.Object) fields.Set { return podFields(obj.(*corev1.Pod)) },
 		SelectableFieldNames: podFieldNames,
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
-			options.GracePeriodSeconds = ptr.To(podGrace(obj.(*corev1.Pod), options.GracePeriodSeconds))
+			pod := obj.(*corev1.Pod)
+			mayRun := pod.Spec.NodeName != "" || o.taken(pod.UID)
+			options.GracePeriodSeconds = ptr.To(podGrace(pod, mayRun, options.GracePeriodSeconds))
 			return true
 		},
 		Columns: podColumns,
@@ -114,10 +116,10 @@ func sameSpec(a, b *corev1.PodSpec) bool {
 }
 
 // podGrace is how long a pod that is to be deleted gets to end; asked is what the request names.
-func podGrace(pod *corev1.Pod, asked *int64) int64 {
+func podGrace(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
 	switch {
-	case pod.Spec.NodeName == "", pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
+	case !mayRun, pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
 		return 0 // nothing runs
 	case grace < 0:
 		return 1

@@ -1,0 +1,56 @@
+package node_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// untilStarted returns once the runtime runs the pod: long before anything is written of it.
+func (h *house) untilStarted(rt *scripted, pod *corev1.Pod) {
+	h.t.Helper()
+	h.eventually("the pod is started", func() bool { return len(rt.startedOf(pod.UID)) > 0 }, func() any { return pod.Name })
+}
+
+func TestPodKeepsItsGraceBeforeItIsReported(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	pod := h.create(build("fresh", []string{"stubborn"}, func(p *corev1.Pod) {
+		p.Finalizers = []string{"example.com/counted"}
+		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(3600))
+	}))
+	h.untilStarted(rt, pod)
+	if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	dying := h.until(pod, "its end is asked for", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
+	if got := *dying.DeletionGracePeriodSeconds; got != 3600 {
+		t.Errorf("grace %d, want 3600", got)
+	}
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 3)
+	failed := h.until(pod, "its end is told", inPhase(corev1.PodFailed))
+	if got := failed.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 3 {
+		t.Errorf("exit code %d, want 3", got)
+	}
+}
+
+func TestPodThatWaitsGoesAtOnce(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(func(c *node.Config) { c.Allocatable = quantities("pods", "1") })
+	first := h.create(build("first", []string{"wait"}, nil))
+	h.untilStarted(rt, first)
+	waits := h.create(build("waits", []string{"wait"}, nil))
+	if err := h.client.Pods().Delete(t.Context(), waits, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := h.client.Pods().Get(t.Context(), waits.Namespace, waits.Name); err == nil {
+		t.Errorf("it is still there: %+v", got.ObjectMeta)
+	}
+}
