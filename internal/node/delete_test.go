@@ -3,7 +3,9 @@ package node_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -53,4 +55,36 @@ func TestPodThatWaitsGoesAtOnce(t *testing.T) {
 	if got, err := h.client.Pods().Get(t.Context(), waits.Namespace, waits.Name); err == nil {
 		t.Errorf("it is still there: %+v", got.ObjectMeta)
 	}
+}
+
+func TestNodeThatStopsEndsWhatHasNoPod(t *testing.T) {
+	h := newHouse(t, processes(t, t.TempDir()))
+	h.startNode(nil)
+	script := shell("trap '' TERM; echo up; while :; do sleep 0.05; done")
+	doomed, stays := h.create(build("doomed", script, nil)), h.create(build("stays", script, nil))
+	for _, p := range []*corev1.Pod{doomed, stays} {
+		h.until(p, "the pod runs", inPhase(corev1.PodRunning))
+	}
+	if err := h.client.Pods().Delete(t.Context(), doomed, client.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
+	h.stopNode()
+	list, err := h.rt.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running []types.UID
+	for _, s := range list {
+		if s.State == runtime.Running {
+			running = append(running, s.PodUID)
+		}
+	}
+	if diff := cmp.Diff([]types.UID{stays.UID}, running); diff != "" {
+		t.Errorf("running after the node has stopped: %s", diff)
+	}
+	h.startNode(nil)
+	if err := h.client.Pods().Delete(t.Context(), stays, client.DeleteOptions{GracePeriodSeconds: ptr.To(int64(1))}); err != nil {
+		t.Fatal(err)
+	}
+	h.until(stays, "the pod that ran on is ended", gone)
 }

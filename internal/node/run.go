@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Run runs the node until ctx ends. Containers run on then, and the next Run takes them back.
+// Run runs the node until ctx ends. Containers of pods run on then, and the next Run takes them back.
 func (n *Node) Run(ctx context.Context) error {
 	if err := n.register(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -40,6 +40,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.queue.ShutDown()
 	n.trash.ShutDown()
 	parts.Wait()
+	n.leave(ctx)
 	return nil
 }
 

@@ -96,7 +96,7 @@ func (s *session) unended() []*batchv1.Job {
 }
 
 // killGrace is the shortest that waits for the processes: a pod that is deleted with a grace of 0 is gone from the API
-// at once, and nobody could tell when its processes are.
+// at once. On a server that is not in this process nobody could tell when its processes are, nor show their last lines.
 const killGrace = 1
 
 // killPods deletes the pods of Jobs that are on their way out with hardly any grace.

@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// leaveWithin bounds how long a node that stops waits for containers that it has told to end.
+const leaveWithin = abandonedGrace + 500*time.Millisecond
+
+// leave ends containers whose pods are gone: nobody would learn of them from the API server until the next run. All
+// others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
+func (n *Node) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	left := n.stopOrphans(ctx)
+	for len(left) > 0 {
+		select {
+		case <-ctx.Done():
+			slog.Warn("containers without a pod have not ended yet", "containers", len(left))
+			return
+		case s, open := <-n.Runtime.Events():
+			if !open {
+				return
+			}
+			if s.State == runtime.Exited {
+				delete(left, s.ID)
+			}
+		}
+	}
+}
+
+// stopOrphans returns the containers that it has told to end.
+func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
+	stopped := map[runtime.ID]bool{}
+	attempts, err := n.Runtime.List(ctx)
+	if err != nil {
+		n.log(ctx, "look for containers without a pod", err)
+		return stopped
+	}
+	for _, s := range attempts {
+		if s.State != runtime.Running || !n.orphaned(ctx, s) {
+			continue
+		}
+		if err := n.Runtime.Stop(ctx, s.ID, abandonedGrace); err != nil {
+			n.log(ctx, "stop container", err, "pod", s.PodUID, "container", s.Container)
+			continue
+		}
+		stopped[s.ID] = true
+	}
+	return stopped
+}
+
+// orphaned asks the API server, since informers lag behind.
+func (n *Node) orphaned(ctx context.Context, s runtime.Status) bool {
+	api, err := n.Client.Pods().Get(ctx, s.PodNamespace, s.PodName)
+	return apierrors.IsNotFound(err) || err == nil && api.UID != s.PodUID
+}
