@@ -12,19 +12,21 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/server"
 )
 
 type serverFlags struct {
-	dataDir     string
-	listen      string
-	runtime     string
-	criEndpoint string
-	allocatable string
-	verbosity   int
-	job         job.Options
+	dataDir       string
+	listen        string
+	metricsListen string
+	runtime       string
+	criEndpoint   string
+	allocatable   string
+	verbosity     int
+	job           job.Options
 }
 
 func newServer(streams genericiooptions.IOStreams) *cobra.Command {
@@ -53,6 +55,7 @@ on, and the next server takes them back.`,
 func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	addDataDir(flags, &f.dataDir)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
+	flags.StringVar(&f.metricsListen, "metrics-bind-address", "", "address to serve /metrics, /healthz and /readyz on, over plain HTTP (default none)")
 	flags.StringVar(&f.runtime, "runtime", "process", "what runs containers: process")
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
@@ -60,7 +63,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 
 	flags.StringSliceVar(&f.job.ManagedBy, "managed-by", []string{batchv1.JobControllerName, job.ManagedBy},
 		"values of spec.managedBy of the Jobs to run; "+batchv1.JobControllerName+" takes those without one too")
-	flags.IntVar(&f.job.ConcurrentSyncs, "concurrent-job-syncs", 5, "how many Jobs are worked on at the same time")
+	flags.IntVar(&f.job.ConcurrentSyncs, "concurrent-job-syncs", 0, "how many Jobs are worked on at the same time (default 16)")
 	flags.DurationVar(&f.job.PodFailureBackoff, "pod-failure-backoff", 0, "delay after the first failure of a Job's pod (default 10s)")
 	flags.DurationVar(&f.job.MaxPodFailureBackoff, "max-pod-failure-backoff", 0, "longest delay after failures (default 10m)")
 	flags.DurationVar(&f.job.SyncBatchPeriod, "sync-batch-period", 0, "how long news of a Job may wait for more (default 20ms)")
@@ -78,6 +81,9 @@ func (f *serverFlags) options() (server.Options, error) {
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
 		return server.Options{}, badInputf("--listen %q: write HOST:PORT, such as 127.0.0.1:7443", f.listen)
 	}
+	if _, _, err := net.SplitHostPort(f.metricsListen); f.metricsListen != "" && err != nil {
+		return server.Options{}, badInputf("--metrics-bind-address %q: write HOST:PORT, such as 127.0.0.1:8080", f.metricsListen)
+	}
 	if err := f.checkJob(); err != nil {
 		return server.Options{}, err
 	}
@@ -89,8 +95,10 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
-	return server.Options{DataDir: dir, Listen: f.listen, Node: true, Allocatable: allocatable, Job: f.job,
-		Version: stintVersion()}, nil
+	// A process has one server, so its metrics may be the process's.
+	f.job.Registerer = legacyregistry.Registerer()
+	return server.Options{DataDir: dir, Listen: f.listen, MetricsListen: f.metricsListen, Node: true,
+		Allocatable: allocatable, Job: f.job, Version: stintVersion()}, nil
 }
 
 func (f *serverFlags) checkJob() error {

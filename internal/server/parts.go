@@ -10,13 +10,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/store"
@@ -30,7 +30,7 @@ type parts struct {
 	host     *host
 	api      *apiserver.Server
 	taken    takenPods
-	events   record.EventBroadcaster
+	events   *events.Writer
 	services []service
 	ready    chan struct{}
 }
@@ -64,6 +64,13 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 		}
 	}
 	p.services = append(p.services, storeWatch{p.store})
+	if o.MetricsListen != "" {
+		e, err := newEndpoint(o.MetricsListen, p.ready)
+		if err != nil {
+			return err
+		}
+		p.services = append(p.services, e)
+	}
 	if o.Node && !o.ReadOnly {
 		p.host = startHost(ctx, process.Config{Dir: o.DataDir, Executable: o.Executable})
 	}
@@ -84,17 +91,22 @@ func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	return err
 }
 
+// concurrentSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
+const concurrentSyncs = 16
+
 // openServices makes the controllers and the node. Their event handlers are in place when it returns.
 func (p *parts) openServices(o Options, logs *podLogs) error {
 	if o.ReadOnly {
 		return nil
 	}
+	if o.Job.ConcurrentSyncs == 0 {
+		o.Job.ConcurrentSyncs = concurrentSyncs
+	}
 	c := p.api.Client()
-	p.events = record.NewBroadcaster()
-	p.events.StartRecordingToSink(c.Events())
+	p.events = events.NewWriter(c.Events(), scheme.Scheme)
 	p.services = append(p.services,
-		job.New(c, p.recorder("job-controller"), o.Job),
-		gc.New(c, p.recorder("garbage-collector-controller")),
+		job.New(c, p.events.Recorder("job-controller"), o.Job),
+		gc.New(c, p.events.Recorder("garbage-collector-controller")),
 		namespace.New(c),
 	)
 	if p.host == nil {
@@ -109,7 +121,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,
-		Recorder:    p.recorder("kubelet"),
+		Recorder:    p.events.Recorder("kubelet"),
 		Version:     o.Version,
 	})
 	if err != nil {
@@ -119,10 +131,6 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 	p.taken.node.Store(n)
 	p.services = append(p.services, n)
 	return nil
-}
-
-func (p *parts) recorder(component string) record.EventRecorder {
-	return p.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})
 }
 
 // run works until ctx ends or a part fails, which stops all others. The API server is the last to stop: the others
@@ -136,6 +144,9 @@ func (p *parts) run(ctx context.Context, stop context.CancelCauseFunc) error {
 		served <- err
 	}()
 	err := p.runServices(ctx, stop)
+	if p.events != nil {
+		p.events.Close()
+	}
 	stopServing()
 	return errors.Join(err, <-served)
 }
@@ -176,6 +187,9 @@ func (p *parts) abandon() error {
 	if p.api == nil {
 		return p.close()
 	}
+	if p.events != nil {
+		p.events.Close()
+	}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	return errors.Join(p.api.Run(over), p.close())
@@ -183,9 +197,6 @@ func (p *parts) abandon() error {
 
 func (p *parts) close() error {
 	var errs []error
-	if p.events != nil {
-		p.events.Shutdown()
-	}
 	if p.host != nil {
 		errs = append(errs, p.host.close())
 	}

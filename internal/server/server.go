@@ -15,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/pages"
 )
 
 // Options choose what Start puts together.
@@ -23,6 +24,8 @@ type Options struct {
 	DataDir string
 	// Listen is the address to serve HTTPS on, host:port; empty serves this process only.
 	Listen string
+	// MetricsListen is the address to serve /metrics, /healthz and /readyz on, over plain HTTP; empty serves none.
+	MetricsListen string
 	// ReadOnly serves what the data directory holds: no controllers, no node.
 	ReadOnly bool
 	// Node runs pods as processes of this machine. Without it pods wait for whoever moves them.
@@ -47,6 +50,7 @@ type Server struct {
 
 // Start returns when the server answers. It runs until ctx ends; Wait tells when it has stopped.
 func Start(ctx context.Context, o Options) (*Server, error) {
+	tuneMemory()
 	p := &parts{}
 	if err := p.open(ctx, o); err != nil {
 		return nil, errors.Join(err, p.abandon())
@@ -59,6 +63,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}()
 	select {
 	case <-p.ready:
+		pages.DropStartup()
 		return s, nil
 	case <-s.done: // ctx may have ended before the start had
 		return nil, cmp.Or(s.err, context.Cause(ctx))

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/pages"
 )
 
 // Exit codes that tell the control plane what to try next.
@@ -114,6 +116,7 @@ func run(config Config) error {
 	h.rest()
 	h.mu.Unlock()
 	go h.serve(listener)
+	pages.DropStartup()
 	<-h.done
 	listener.Close()
 	h.box.Close()

@@ -1,0 +1,177 @@
+// Package events writes what happened to objects as Kubernetes events.
+//
+// client-go's broadcaster writes one event after the other and cannot be waited for. Here a few writers share the
+// work, each with the events of its own objects, and Close writes what is still queued: the last event of a Job is
+// often the last thing that a short-lived server does. Counting repeated events up, and dropping floods, is
+// client-go's correlator.
+package events
+
+import (
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/record/util"
+	"k8s.io/client-go/tools/reference"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+const (
+	writers = 8
+	// queued bounds the events that wait for one writer; further ones are dropped, as upstream does.
+	queued = 1000
+	// drainTime bounds how long Close writes.
+	drainTime = 2 * time.Second
+)
+
+// Writer writes events in the background.
+type Writer struct {
+	sink   record.EventSink
+	scheme *runtime.Scheme
+	seed   maphash.Seed
+	queues [writers]chan *corev1.Event
+
+	// closing guards the queues against events that come too late.
+	closing sync.RWMutex
+	closed  bool
+	running sync.WaitGroup
+	// late is closed when what is still queued is to be dropped.
+	late chan struct{}
+}
+
+// NewWriter starts to write to sink, until Close.
+func NewWriter(sink record.EventSink, scheme *runtime.Scheme) *Writer {
+	w := &Writer{sink: sink, scheme: scheme, seed: maphash.MakeSeed(), late: make(chan struct{})}
+	for i := range w.queues {
+		w.queues[i] = make(chan *corev1.Event, queued)
+		w.running.Go(func() { w.drain(w.queues[i]) })
+	}
+	return w
+}
+
+// Recorder returns what a component records its events with.
+func (w *Writer) Recorder(component string) record.EventRecorder {
+	return recorder{writer: w, component: component}
+}
+
+// Close writes what is queued and drops what comes later.
+func (w *Writer) Close() {
+	w.closing.Lock()
+	w.closed = true
+	for _, q := range w.queues {
+		close(q)
+	}
+	w.closing.Unlock()
+	timer := time.AfterFunc(drainTime, func() { close(w.late) })
+	w.running.Wait()
+	timer.Stop()
+}
+
+func (w *Writer) add(event *corev1.Event) {
+	w.closing.RLock()
+	defer w.closing.RUnlock()
+	if w.closed {
+		return
+	}
+	i := maphash.String(w.seed, string(event.InvolvedObject.UID)) % writers
+	select {
+	case w.queues[i] <- event:
+	default:
+		klog.V(2).InfoS("Event dropped, too many wait", "reason", event.Reason, "object", event.InvolvedObject.Name)
+	}
+}
+
+func (w *Writer) drain(queue <-chan *corev1.Event) {
+	correlator := record.NewEventCorrelator(clock.RealClock{})
+	for event := range queue {
+		select {
+		case <-w.late:
+			continue
+		default:
+		}
+		if err := w.write(correlator, event); err != nil {
+			klog.V(2).InfoS("Event lost", "reason", event.Reason, "object", event.InvolvedObject.Name, "err", err)
+		}
+	}
+}
+
+func (w *Writer) write(correlator *record.EventCorrelator, event *corev1.Event) error {
+	result, err := correlator.EventCorrelate(event)
+	if err != nil || result.Skip {
+		return err
+	}
+	stored, err := w.store(result)
+	if err == nil {
+		correlator.UpdateState(stored)
+	}
+	return err
+}
+
+// store counts an event up that is there already, and makes any other.
+func (w *Writer) store(result *record.EventCorrelateResult) (*corev1.Event, error) {
+	event := result.Event
+	if event.Count > 1 {
+		stored, err := w.sink.Patch(event, result.Patch)
+		if !apierrors.IsNotFound(err) {
+			return stored, err
+		}
+		// It has gone by itself meanwhile.
+		event = event.DeepCopy()
+		event.ResourceVersion = ""
+	}
+	return w.sink.Create(event)
+}
+
+// recorder implements record.EventRecorder for one component.
+type recorder struct {
+	writer    *Writer
+	component string
+}
+
+func (r recorder) Event(object runtime.Object, eventType, reason, message string) {
+	r.record(object, nil, eventType, reason, message)
+}
+
+func (r recorder) Eventf(object runtime.Object, eventType, reason, format string, args ...any) {
+	r.record(object, nil, eventType, reason, fmt.Sprintf(format, args...))
+}
+
+func (r recorder) AnnotatedEventf(object runtime.Object, annotations map[string]string, eventType, reason, format string, args ...any) {
+	r.record(object, annotations, eventType, reason, fmt.Sprintf(format, args...))
+}
+
+func (r recorder) record(object runtime.Object, annotations map[string]string, eventType, reason, message string) {
+	about, err := reference.GetReference(r.writer.scheme, object)
+	if err != nil {
+		klog.ErrorS(err, "Event about an object of no known kind", "reason", reason)
+		return
+	}
+	now := metav1.Now()
+	namespace := about.Namespace
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	r.writer.add(&corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        util.GenerateEventName(about.Name, now.UnixNano()),
+			Namespace:   namespace,
+			Annotations: annotations,
+		},
+		InvolvedObject:      *about,
+		Reason:              reason,
+		Message:             message,
+		Source:              corev1.EventSource{Component: r.component},
+		ReportingController: r.component,
+		FirstTimestamp:      now,
+		LastTimestamp:       now,
+		Count:               1,
+		Type:                eventType,
+	})
+}
