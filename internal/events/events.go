@@ -143,6 +143,7 @@ func (r recorder) Eventf(object runtime.Object, eventType, reason, format string
 	r.record(object, nil, eventType, reason, fmt.Sprintf(format, args...))
 }
 
+//nolint:revive // The interface is client-go's.
 func (r recorder) AnnotatedEventf(object runtime.Object, annotations map[string]string, eventType, reason, format string, args ...any) {
 	r.record(object, annotations, eventType, reason, fmt.Sprintf(format, args...))
 }

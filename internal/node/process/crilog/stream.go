@@ -2,6 +2,7 @@ package crilog
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -35,7 +36,7 @@ func (s *Stream) Copy(pipe *os.File) error {
 		return err
 	}
 	for {
-		if err := s.readChunk(conn); err == io.EOF {
+		if err := s.readChunk(conn); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -138,7 +139,8 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 	if err == nil {
 		p, err = h.box.Start(c)
 	}
-	fault, isFault := err.(*sandbox.StartError)
+	var fault *sandbox.StartError
+	isFault := errors.As(err, &fault)
 	switch {
 	case err == nil:
 		e.mu.Lock()

@@ -102,7 +102,7 @@ func (b *Box) tryLeaf() error {
 	if err != nil {
 		return err
 	}
-	defer l.remove()
+	defer func() { _ = l.remove() }()
 	attr := &os.ProcAttr{Sys: &unix.SysProcAttr{UseCgroupFD: true, CgroupFD: int(l.dir.Fd())}}
 	p, err := os.StartProcess("/bin/true", []string{"true"}, attr)
 	if os.IsNotExist(err) {
@@ -187,7 +187,7 @@ func Sweep(cgroups []string, ids []runtime.ID) {
 
 // Close removes what the Box made. No container may be running.
 func (b *Box) Close() {
-	b.slots.close(b)
+	b.slots.close()
 	b.divided.close()
 	if b.unified != nil {
 		b.unified.close()

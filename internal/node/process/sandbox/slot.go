@@ -123,7 +123,7 @@ func (s *slot) readMessage() string {
 	return string(buf[:n])
 }
 
-func (s *slots) close(b *Box) {
+func (s *slots) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, slot := range s.idle {

@@ -115,7 +115,7 @@ func (v *views) overlayDev() error {
 		return err
 	}
 	// The layers stay mounted by the overlay alone.
-	defer unix.Unmount(v.stage(), unix.MNT_DETACH)
+	defer func() { _ = unix.Unmount(v.stage(), unix.MNT_DETACH) }()
 	upper, work := filepath.Join(v.stage(), "upper"), filepath.Join(v.stage(), "work")
 	if err := errors.Join(os.Mkdir(upper, 0o755), os.Mkdir(work, 0o755)); err != nil {
 		return err
