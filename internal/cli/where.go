@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -37,11 +38,15 @@ func (w *where) options() (target.Options, error) {
 	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, DataDir: dir, Namespace: w.namespace}, nil
 }
 
-func dataDir(flag string) (string, error) {
-	if flag != "" {
-		return flag, nil
+// dataDir is absolute, because the host process and the containers work elsewhere.
+func dataDir(dir string) (string, error) {
+	if dir == "" {
+		var err error
+		if dir, err = target.DefaultDataDir(); err != nil {
+			return "", err
+		}
 	}
-	return target.DefaultDataDir()
+	return filepath.Abs(dir)
 }
 
 // embedded starts servers inside this process.
