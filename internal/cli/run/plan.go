@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 // hashAnnotation tells a later run of the same file that a Job was made from it.
@@ -24,9 +26,26 @@ type plan struct {
 	existing *batchv1.Job
 }
 
+// ownManagers are the values of spec.managedBy that a server on this machine takes as meant for it.
+var ownManagers = []string{batchv1.JobControllerName, "stint.dev/job-controller"}
+
+// manageable refuses a Job that nobody on this machine would run.
+func (s *session) manageable(o *manifest.Object, job *batchv1.Job) error {
+	by := job.Spec.ManagedBy
+	if by == nil || s.target.Kind == target.Cluster || slices.Contains(ownManagers, *by) {
+		return nil
+	}
+	return manifest.Problems{{Place: o.Place, Field: "spec.managedBy",
+		Wrong:  fmt.Sprintf("names the controller %q, which does not run here", *by),
+		Remedy: "remove the field, or name a cluster where it runs with --kubeconfig"}}
+}
+
 // planJob has the server check a Job and decides how it enters the run.
 func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) (*plan, error) {
 	original, _ := o.Job()
+	if err := s.manageable(o, original); err != nil {
+		return nil, err
+	}
 	job := original.DeepCopy()
 	hash, err := o.Hash()
 	if err != nil {

@@ -86,8 +86,7 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 		return s.follow(ctx, true)
 	}
 	if err != nil {
-		// Nobody would follow the Jobs that were created, so they go; err tells more than that they are gone.
-		_ = s.follow(ctx, true)
+		s.giveUp(ctx)
 		return err
 	}
 	return s.follow(ctx, false)

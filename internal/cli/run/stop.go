@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/cli/output"
 )
 
 // killPatience is how long pods that are killed may take to be gone.
@@ -52,6 +55,15 @@ func (s *session) stop(ctx context.Context) {
 	default:
 		s.halt.abandon = true
 	}
+}
+
+// giveUp deletes the Jobs that this run has made: nobody would follow them. Those it joined are somebody else's.
+func (s *session) giveUp(ctx context.Context) {
+	s.mu.Lock()
+	maps.DeleteFunc(s.jobs, func(_ types.UID, t *tracked) bool { return t.how == output.Followed })
+	s.mu.Unlock()
+	// Why the run gives up tells more than that the Jobs are gone.
+	_ = s.follow(ctx, true)
 }
 
 // deleteJobs deletes what has not ended. Foreground: a Job is gone only when its pods are.

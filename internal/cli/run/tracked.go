@@ -1,19 +1,19 @@
 package run
 
 import (
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/cli/output"
-	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 // tracked is a Job of this run as it was last seen.
 type tracked struct {
 	job   *batchv1.Job
 	ref   output.Job
+	how   output.How
 	meter meter
 	// gone: the Job was deleted. ended: it is gone or has a terminal condition, and is being concluded.
 	gone  bool
@@ -24,22 +24,25 @@ type tracked struct {
 	updated bool
 }
 
-// ownManagers are the values of spec.managedBy that a server on this machine takes as meant for it.
-var ownManagers = []string{batchv1.JobControllerName, "stint.dev/job-controller"}
-
 // track adds a Job to the run.
 func (s *session) track(job *batchv1.Job, how output.How) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
 	if job.Spec.Suspend != nil && *job.Spec.Suspend {
-		s.out.Note("job " + ref.Name + " is suspended: stint resume " + ref.Name + " starts it")
-	}
-	if by := job.Spec.ManagedBy; by != nil && s.target.Kind != target.Cluster && !slices.Contains(ownManagers, *by) {
-		s.out.Note("job " + ref.Name + " is managed by " + *by + ", so Stint leaves it alone: remove spec.managedBy to run it here")
+		s.out.Note("job " + ref.Name + " is suspended and waits for: " + resume(ref))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.jobs[job.UID] = &tracked{job: job, ref: ref, updated: true}
+	s.jobs[job.UID] = &tracked{job: job, ref: ref, how: how, updated: true}
+}
+
+// resume is the command that lets a suspended Job go on.
+func resume(job output.Job) string {
+	command := "stint resume " + job.Name
+	if job.Namespace != metav1.NamespaceDefault {
+		command += " -n " + job.Namespace
+	}
+	return command
 }
 
 // seen takes in a new state of a Job, of this run or not.
