@@ -80,17 +80,23 @@ func verbCommand(v verbs.Verb, streams genericiooptions.IOStreams) *cobra.Comman
 	cmd := v.Build(connection, streams)
 	cmd.GroupID = groupVerbs
 	w.addFlags(cmd.PersistentFlags())
+	if v.Name == "delete" {
+		settleAfter(cmd, connection, streams.ErrOut)
+	}
 	closeAfter(cmd, connection)
 	return cmd
 }
 
 // offline starts what a verb needs to look at the data directory of a server that does not run. Deleting takes the
-// controllers; nothing takes the node.
+// controllers, and the node to end pods that have outlived their server; it begins no others.
 func offline(v verbs.Verb, dataDir string) target.Start {
 	if !v.Offline {
 		return nil
 	}
-	return embedded(server.Options{DataDir: dataDir, ReadOnly: v.Name != "delete"})
+	if v.Name == "delete" {
+		return embedded(server.Options{DataDir: dataDir, Node: true, Cordoned: true})
+	}
+	return embedded(server.Options{DataDir: dataDir, ReadOnly: true})
 }
 
 // closeAfter has the command, and those below it, stop the server they started whichever way they end.

@@ -88,3 +88,24 @@ func TestNodeThatStopsEndsWhatHasNoPod(t *testing.T) {
 	}
 	h.until(stays, "the pod that ran on is ended", gone)
 }
+
+func TestCordonedNodeOnlySeesToWhatRuns(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	running := h.create(build("running", []string{"wait"}, nil))
+	h.untilSeen(h.until(running, "the pod runs", inPhase(corev1.PodRunning)))
+	h.stopNode()
+	h.startNode(func(c *node.Config) { c.Cordoned = true })
+	fresh := h.create(build("new", []string{"exit", "0"}, nil))
+	if err := h.client.Pods().Delete(t.Context(), running, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	h.until(running, "the pod is ended", gone)
+	if n := len(rt.startedOf(fresh.UID)); n != 0 {
+		t.Errorf("the new pod was started %d times", n)
+	}
+	h.stopNode()
+	h.startNode(nil)
+	h.until(fresh, "another node runs the new pod", inPhase(corev1.PodSucceeded))
+}

@@ -40,6 +40,8 @@ type Config struct {
 	Version string
 	// Environ is the environment of which containers get a small part; nil is this process's. See package env.
 	Environ []string
+	// Cordoned has the node take no new pods, whatever its object says: it only sees to those that run.
+	Cordoned bool
 	// Workers is how many pods are looked at side by side; 0 is 32. Most of a worker's time is waiting for the
 	// runtime and the store.
 	Workers int
@@ -98,6 +100,7 @@ func New(c Config) (*Node, error) {
 		pods:        pods{byUID: map[types.UID]*pod{}},
 		placer:      newPlacer(allocatable),
 	}
+	n.placer.cordon(c.Cordoned)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}
 	n.alarms = newAlarms(n.queue.Add)
 	facts := downward.Facts{NodeName: n.name, IP: n.address, Allocatable: n.allocatable}

@@ -107,7 +107,7 @@ func (n *Node) unenforced() []string {
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		if object, ok := obj.(*corev1.Node); ok && object.Name == n.name {
-			n.wakeAll(n.placer.cordon(object.Spec.Unschedulable))
+			n.wakeAll(n.placer.cordon(n.Cordoned || object.Spec.Unschedulable))
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }}

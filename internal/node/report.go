@@ -44,10 +44,10 @@ func (n *Node) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.
 	n.alarms.set(p.uid, earlier(wake, due))
 }
 
-// reportWaiting tells, once, what a pod waits for.
+// reportWaiting tells, once, what a pod waits for. A node that is there to end pods only has nothing to tell.
 func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
 	message := n.placer.explain(p.uid)
-	if message == "" || toldToWait(api) {
+	if message == "" || n.Cordoned || toldToWait(api) {
 		return
 	}
 	if p.waitingSince.IsZero() {

@@ -123,6 +123,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		Allocatable: o.Allocatable,
 		Recorder:    p.events.Recorder("kubelet"),
 		Version:     o.Version,
+		Cordoned:    o.Cordoned,
 	})
 	if err != nil {
 		return err

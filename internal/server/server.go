@@ -30,6 +30,8 @@ type Options struct {
 	ReadOnly bool
 	// Node runs pods as processes of this machine. Without it pods wait for whoever moves them.
 	Node bool
+	// Cordoned has the node see to the pods that run and take no others.
+	Cordoned bool
 	// Allocatable bounds the sum of the requests of running pods; nil is what the machine has.
 	Allocatable corev1.ResourceList
 	// Job tunes the Job controller.

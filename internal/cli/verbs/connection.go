@@ -47,6 +47,16 @@ func (c *Connection) connect() (*target.Target, error) {
 	return c.target, c.err
 }
 
+// Inside reaches the server that connecting has started in this process; nil if there is none.
+func (c *Connection) Inside() *rest.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.target == nil || c.target.Kind != target.Embedded {
+		return nil
+	}
+	return rest.CopyConfig(c.target.Config)
+}
+
 // Close stops what connecting started. There is no connecting after it.
 func (c *Connection) Close() error {
 	c.mu.Lock()
