@@ -44,7 +44,7 @@ func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup 
 			return nil, fmt.Errorf("volume %q: %w", v.Name, err)
 		}
 		mount.ContainerPath = containerPath(vm.MountPath)
-		mount.ReadOnly = vm.ReadOnly
+		mount.ReadOnly = vm.ReadOnly || showsObjects(v)
 		sub := vm.SubPath
 		if vm.SubPathExpr != "" {
 			sub = env.Expand(vm.SubPathExpr, lookup)

@@ -1,0 +1,41 @@
+package volumes
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// A container that could write there would lose what it wrote at the next update.
+func TestVolumesThatShowObjectsAreReadOnly(t *testing.T) {
+	labels := []corev1.DownwardAPIVolumeFile{{Path: "labels", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}}}
+	downward := corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: labels}}
+	projected := corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+		{DownwardAPI: &corev1.DownwardAPIProjection{Items: labels}},
+	}}}
+	scratch := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+	for name, c := range map[string]struct {
+		source   corev1.VolumeSource
+		readOnly bool
+		want     bool
+	}{
+		"the downward API, whatever the mount says": {downward, false, true},
+		"a projection, whatever the mount says":     {projected, false, true},
+		"an emptyDir can be written to":             {scratch, false, false},
+		"an emptyDir that is mounted read-only":     {scratch, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			container := corev1.Container{VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v", ReadOnly: c.readOnly}}}
+			pod := &corev1.Pod{Spec: corev1.PodSpec{
+				Volumes: []corev1.Volume{{Name: "v", VolumeSource: c.source}}, Containers: []corev1.Container{container},
+			}}
+			mounts, err := Maker{}.Mounts(t.Context(), Pod{Pod: pod, Dir: t.TempDir()}, &container, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(mounts) != 1 || mounts[0].ReadOnly != c.want {
+				t.Errorf("mounts %+v, want one with readOnly %v", mounts, c.want)
+			}
+		})
+	}
+}
