@@ -87,11 +87,12 @@ func TestManyAtOnceAndNoFilesLeftOpen(t *testing.T) {
 			}
 		}
 	}
-	round(500)
-	eventually(t, "idle slots alone have files", func() bool { return openFiles(t, host) < 64*4+100 })
-	before := openFiles(t, host)
-	round(200)
-	eventually(t, "as many files open as before", func() bool { return openFiles(t, host) <= before+8 })
+	// Idle slots keep theirs: some, whatever the number of containers was.
+	const kept = 64*4 + 100
+	for range 2 {
+		round(500)
+		eventually(t, "idle slots alone have files", func() bool { return openFiles(t, host) < kept })
+	}
 }
 
 func openFiles(t *testing.T, pid int) int {
