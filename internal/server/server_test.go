@@ -1,0 +1,207 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// start starts a server that stops with the test, or earlier by the function returned.
+func start(t *testing.T, o server.Options) (*server.Server, func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := server.Start(ctx, o)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	stop := func() {
+		cancel()
+		if err := s.Wait(); err != nil {
+			t.Errorf("the server stopped with %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	return s, stop
+}
+
+func job(name string, command ...string) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: command}},
+		}}},
+	}
+}
+
+func clientOf(t *testing.T, s *server.Server) kubernetes.Interface {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(s.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func complete(t *testing.T, c kubernetes.Interface, name string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		j, err := c.BatchV1().Jobs("default").Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		for _, condition := range j.Status.Conditions {
+			if condition.Type == batchv1.JobComplete {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		t.Fatalf("job %s did not complete: %v", name, err)
+	}
+}
+
+func logOf(t *testing.T, c kubernetes.Interface, job string) string {
+	t.Helper()
+	pods, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job})
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("%d pods of job %s: %v", len(pods.Items), job, err)
+	}
+	log, err := c.CoreV1().Pods("default").GetLogs(pods.Items[0].Name, &corev1.PodLogOptions{}).DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(log)
+}
+
+func TestJobRunsAndCanBeReadWhenNothingRunsAnyMore(t *testing.T) {
+	dir := t.TempDir()
+	s, stop := start(t, server.Options{DataDir: dir, Node: true})
+	c := clientOf(t, s)
+	if _, err := c.BatchV1().Jobs("default").Create(t.Context(), job("hello", "echo", "hello"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	complete(t, c, "hello")
+	if got := logOf(t, c, "hello"); got != "hello\n" {
+		t.Errorf("log %q", got)
+	}
+	stop()
+
+	s, _ = start(t, server.Options{DataDir: dir, ReadOnly: true})
+	c = clientOf(t, s)
+	if got := logOf(t, c, "hello"); got != "hello\n" {
+		t.Errorf("stored log %q", got)
+	}
+	events, err := c.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=hello,reason=Completed"})
+	if err != nil || len(events.Items) != 1 {
+		t.Errorf("%d Completed events outlived the server: %v", len(events.Items), err)
+	}
+}
+
+func TestJobGoesOnUnderTheNextServer(t *testing.T) {
+	dir := t.TempDir()
+	s, stop := start(t, server.Options{DataDir: dir, Node: true})
+	c := clientOf(t, s)
+	gate := t.TempDir() + "/gate"
+	waits := job("waits", "sh", "-c", "echo begun; until [ -e "+gate+" ]; do sleep 0.05; done; echo done")
+	if _, err := c.BatchV1().Jobs("default").Create(t.Context(), waits, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	running(t, c)
+	stop()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	s, _ = start(t, server.Options{DataDir: dir, Node: true})
+	c = clientOf(t, s)
+	complete(t, c, "waits")
+	if got := logOf(t, c, "waits"); got != "begun\ndone\n" {
+		t.Errorf("the container ran as %q, want once, to its end", got)
+	}
+}
+
+func running(t *testing.T, c kubernetes.Interface) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		pods, err := c.CoreV1().Pods("default").List(ctx, metav1.ListOptions{FieldSelector: "status.phase=Running"})
+		return err == nil && len(pods.Items) == 1, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusesWhatAnotherHolds(t *testing.T) {
+	dir := t.TempDir()
+	start(t, server.Options{DataDir: dir})
+	if _, err := server.Start(t.Context(), server.Options{DataDir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("second server on one data directory: %v", err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	for flag, o := range map[string]server.Options{
+		"--listen":               {DataDir: t.TempDir(), Listen: address},
+		"--metrics-bind-address": {DataDir: t.TempDir(), MetricsListen: address},
+	} {
+		if _, err := server.Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), flag) {
+			t.Errorf("address in use: %v, want it to name %s and %s", err, address, flag)
+		}
+		// What a failed start opened is closed again.
+		o.Listen, o.MetricsListen = "", ""
+		start(t, o)
+	}
+}
+
+func TestMetricsEndpoint(t *testing.T) {
+	address := freeAddress(t)
+	start(t, server.Options{DataDir: t.TempDir(), MetricsListen: address})
+	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": "go_goroutines"} {
+		response, err := http.Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("%s: %s, %v, without %q", path, response.Status, err, want)
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
