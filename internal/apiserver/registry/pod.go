@@ -57,7 +57,8 @@ func Pod(o Options) Resource {
 			pod := obj.(*corev1.Pod)
 			mayRun := pod.Spec.NodeName != "" || o.taken(pod.UID)
 			options.GracePeriodSeconds = ptr.To(podGrace(pod, mayRun, options.GracePeriodSeconds))
-			return true
+			// Without grace the pod goes in one write; marking it first would be one more for nobody.
+			return *options.GracePeriodSeconds > 0
 		},
 		Columns: podColumns,
 		Row:     podRow,
