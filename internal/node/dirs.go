@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,7 @@ import (
 // The node's folder:
 //
 //	pods/<uid>/volumes/<name>                           until the pod has ended
-//	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until the pod is deleted
+//	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until a moment after the pod is deleted
 
 func (l *Logs) logDir(namespace, name string, uid types.UID) string {
 	return filepath.Join(l.dir, "logs", namespace+"_"+name+"_"+string(uid))
@@ -43,23 +42,9 @@ func (n *Node) sweepDirs() error {
 		for _, e := range entries {
 			uid := e.Name()[strings.LastIndexByte(e.Name(), '_')+1:]
 			if !living[uid] && n.pods.get(types.UID(uid)) == nil {
-				n.trash.Add(filepath.Join(n.Dir, kind, e.Name()))
+				n.trash.Add(rubbish{dir: filepath.Join(n.Dir, kind, e.Name())})
 			}
 		}
 	}
 	return nil
-}
-
-// sweepTrash removes folders, aside from everything else: a pod may leave many files.
-func (n *Node) sweepTrash() {
-	for {
-		dir, down := n.trash.Get()
-		if down {
-			return
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			slog.Warn("remove what a pod left", "error", err)
-		}
-		n.trash.Done(dir)
-	}
 }

@@ -34,7 +34,7 @@ func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	if over {
 		if gone && api != nil {
 			// What the containers printed while they were stopped.
-			n.trash.Add(n.logDir(api.Namespace, api.Name, p.uid))
+			n.dropLogs(api)
 		}
 		n.alarms.set(p.uid, time.Time{})
 		n.uses.remove(api)

@@ -57,7 +57,7 @@ type Node struct {
 	isolation   runtime.Info
 
 	queue  workqueue.TypedInterface[types.UID]
-	trash  workqueue.TypedInterface[string]
+	trash  workqueue.TypedInterface[rubbish]
 	alarms *alarms
 	pods   pods
 	placer *placer
@@ -96,7 +96,7 @@ func New(c Config) (*Node, error) {
 		address:     address(),
 		isolation:   c.Runtime.Info(),
 		queue:       workqueue.NewTyped[types.UID](),
-		trash:       workqueue.NewTyped[string](),
+		trash:       workqueue.NewTyped[rubbish](),
 		pods:        pods{byUID: map[types.UID]*pod{}},
 		placer:      newPlacer(allocatable),
 	}

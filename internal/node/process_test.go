@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -93,23 +94,28 @@ func TestRealProcessesOutliveTheNode(t *testing.T) {
 	if runs, err := os.ReadFile(gate + ".ends"); err != nil || string(runs) != "run\n" {
 		t.Errorf("the short one ran %q, %v", runs, err)
 	}
-	if got := h.logOf(h.until(stays, "it is there", inPhase(corev1.PodFailed)), "main"); got != "out\n" {
+	if got := h.logOf(h.until(stays, "it is there", inPhase(corev1.PodFailed))); got != "out\n" {
 		t.Errorf("log %q", got)
 	}
 }
 
 func shell(script string) []string { return []string{"/bin/sh", "-c", script} }
 
-func (h *house) logOf(pod *corev1.Pod, container string) string {
+func (h *house) logOf(pod *corev1.Pod) string {
 	h.t.Helper()
-	r, err := h.node.PodLogs(h.t.Context(), pod, &corev1.PodLogOptions{Container: container, Follow: true})
+	return readLog(h.t, h.node.Logs, pod)
+}
+
+func readLog(t testing.TB, from *node.Logs, pod *corev1.Pod) string {
+	t.Helper()
+	r, err := from.PodLogs(t.Context(), pod, &corev1.PodLogOptions{Container: "main", Follow: true})
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
 	text, err := io.ReadAll(r)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return string(text)
 }
@@ -140,7 +146,7 @@ func TestEnvironmentOfRealProcesses(t *testing.T) {
 	if ended.ExitCode != 3 || ended.Reason != "Error" || ended.Message != want {
 		t.Errorf("ended as %+v, want message %q", ended, want)
 	}
-	if got := h.logOf(failed, "main"); got != want {
+	if got := h.logOf(failed); got != want {
 		t.Errorf("log %q, want %q", got, want)
 	}
 }
@@ -182,7 +188,7 @@ func TestVolumesAndOrderOfRealProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := h.until(pod, "the pod succeeds", inPhase(corev1.PodSucceeded))
-	if got, want := h.logOf(done, "main"), "first\nbeside\nlast\nred\n"; got != want {
+	if got, want := h.logOf(done), "first\nbeside\nlast\nred\n"; got != want {
 		t.Errorf("log %q, want %q", got, want)
 	}
 	if got := done.Status.ContainerStatuses[0].State.Terminated.Message; got != "the end\n" {
@@ -209,13 +215,23 @@ func TestDeletionOfRealProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := h.until(pod, "the pod has ended well", inPhase(corev1.PodSucceeded))
-	if got := h.logOf(done, "main"); got != "up\nbye\n" {
+	if got := h.logOf(done); got != "up\nbye\n" {
 		t.Errorf("log %q", got)
 	}
 	if _, err := h.client.Pods().Modify(t.Context(), done, func(p *corev1.Pod) { p.Finalizers = nil }); err != nil {
 		t.Fatal(err)
 	}
 	h.until(pod, "the pod goes", gone)
+	h.eventually("the informer sees it go", func() bool {
+		_, known, err := h.client.Pods().Informer().GetStore().Get(pod)
+		return err == nil && !known
+	}, func() any { return h.dir })
+	// Whoever was about to read the log still can, for a moment and no longer than the node runs.
+	if got := readLog(t, node.StoredLogs(h.dir), done); got != "up\nbye\n" {
+		t.Errorf("log of the pod that is gone %q", got)
+	}
+	h.stopNode()
+	h.startNode(nil)
 	h.eventually("the logs go", func() bool {
 		_, err := os.Stat(filepath.Join(h.dir, "logs", "default_traps_"+string(pod.UID)))
 		return os.IsNotExist(err)
@@ -234,7 +250,7 @@ func TestRestartsOfRealProcesses(t *testing.T) {
 	if s.RestartCount != 1 || s.LastTerminationState.Terminated == nil || s.LastTerminationState.Terminated.ExitCode != 1 {
 		t.Errorf("container status %+v", s)
 	}
-	if got := h.logOf(done, "main"); got != "second\n" {
+	if got := h.logOf(done); got != "second\n" {
 		t.Errorf("log %q", got)
 	}
 }

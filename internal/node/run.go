@@ -28,19 +28,20 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	var parts sync.WaitGroup
+	var parts, sweeping sync.WaitGroup
 	parts.Go(func() { n.alarms.run(ctx) })
 	parts.Go(func() { n.listen(ctx) })
 	parts.Go(func() { n.heartbeat(ctx) })
-	parts.Go(n.sweepTrash)
+	sweeping.Go(func() { n.sweepTrash(ctx) })
 	for range n.Workers {
 		parts.Go(func() { n.work(ctx) })
 	}
 	<-ctx.Done()
 	n.queue.ShutDown()
-	n.trash.ShutDown()
 	parts.Wait()
 	n.leave(ctx)
+	n.trash.ShutDown()
+	sweeping.Wait()
 	return nil
 }
 

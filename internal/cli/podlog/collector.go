@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -151,13 +152,15 @@ func (c *Collector) pod(uid types.UID) *corev1.Pod {
 	return c.pods[uid]
 }
 
-// Drain returns when all that was observed of these pods has been read, or ctx ends.
-func (c *Collector) Drain(ctx context.Context, pods []types.UID) {
+// Drain returns when all that was observed of a Job's pods has been read, those that are gone included, or ctx ends.
+func (c *Collector) Drain(ctx context.Context, job types.UID) {
 	c.wait(ctx, func() bool {
-		for len(pods) > 0 && c.unread[pods[0]] == 0 {
-			pods = pods[1:]
+		for uid := range c.unread {
+			if owner := metav1.GetControllerOfNoCopy(c.pods[uid]); owner != nil && owner.UID == job {
+				return false
+			}
 		}
-		return len(pods) == 0
+		return true
 	})
 }
 

@@ -14,13 +14,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
 // pod makes a pod in a phase with one container that has started restarts+1 times.
 func pod(name string, phase corev1.PodPhase, restarts int32) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Namespace: "default"}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Namespace: "default",
+		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "job", UID: "job", Controller: ptr.To(true)}}}}
 	p.Spec.Containers = []corev1.Container{{Name: "main"}}
 	p.Status.Phase = phase
 	status := corev1.ContainerStatus{Name: "main", RestartCount: restarts}
@@ -87,7 +89,7 @@ func TestStreamThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 		}
 		c := New(t.Context(), source, Options{SinglePod: true}, l.emit, l.complain)
 		c.Observe(pod("p", corev1.PodRunning, 0))
-		c.Drain(t.Context(), []types.UID{"p"})
+		c.Drain(t.Context(), "job")
 		if diff := cmp.Diff([]string{"one", "two", "three…"}, l.got); diff != "" {
 			t.Error(diff)
 		}

@@ -11,7 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -63,17 +62,15 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job) []*corev1.Po
 		s.out.Note("pods of job " + job.Name + " cannot be listed: " + err.Error())
 		return nil
 	}
-	var uids []types.UID
 	var failed []*corev1.Pod
 	for _, pod := range pods {
 		s.seenPod(pod)
-		uids = append(uids, pod.UID)
 		if pod.Status.Phase == corev1.PodFailed {
 			failed = append(failed, pod)
 		}
 	}
 	if s.logs != nil {
-		s.logs.Drain(ctx, uids)
+		s.logs.Drain(ctx, job.UID)
 	}
 	return failed
 }

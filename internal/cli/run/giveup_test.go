@@ -1,9 +1,6 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"io"
 	"slices"
 	"testing"
 
@@ -15,31 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
-	"github.com/stint-dev/stint/internal/cli/target"
-	"github.com/stint-dev/stint/internal/server"
 )
-
-// newTestSession is a run against a server without a node: its Jobs stay as they are.
-func newTestSession(t *testing.T) *session {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	s, err := server.Start(ctx, server.Options{DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stop()
-		if err := s.Wait(); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("stop the server: %v", err)
-		}
-	})
-	run, err := newSession(Options{Logs: LogsNone}, &target.Target{Kind: target.Embedded, Config: s.RESTConfig()},
-		output.NewQuiet(io.Discard, io.Discard, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
 
 func suspendedJob(name string) *batchv1.Job {
 	return &batchv1.Job{

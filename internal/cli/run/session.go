@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/podlog"
 	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/node"
 )
 
 // fieldManager owns the fields that a run applies.
@@ -34,6 +36,8 @@ type session struct {
 	clients atomic.Pointer[clients]
 
 	logs *podlog.Collector
+	// stored reads the logs of a server on this machine from its files; nil for other servers.
+	stored *node.Logs
 
 	mu sync.Mutex
 	// jobs are those of this run.
@@ -56,6 +60,9 @@ func newSession(o Options, t *target.Target, out output.Output) (*session, error
 	s := &session{opts: o, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
 		failedPods: map[types.UID]bool{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
 		concluding: make(chan struct{}, 16)}
+	if t.Kind != target.Cluster {
+		s.stored = node.StoredLogs(o.Target.DataDir)
+	}
 	return s, s.use(t)
 }
 
@@ -118,8 +125,16 @@ func orInterrupted(interrupted bool, err error) error {
 	return err
 }
 
+// openLog reads a log through the server. A pod that is gone has none there, but a server on this machine keeps the file
+// for a moment: a pod may end and go faster than anybody hears of it.
 func (s *session) openLog(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	return s.core().Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
+	body, err := s.core().Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
+	if apierrors.IsNotFound(err) && s.stored != nil {
+		if stored, failed := s.stored.PodLogs(ctx, pod, opts); failed == nil {
+			return stored, nil
+		}
+	}
+	return body, err
 }
 
 // namespaced answers for Jobs without asking the server: most runs need no discovery.

@@ -1,0 +1,63 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+// newTestSession is a run against a server without a node: its Jobs stay as they are.
+func newTestSession(t *testing.T) *session {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	dir := t.TempDir()
+	s, err := server.Start(ctx, server.Options{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := s.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("stop the server: %v", err)
+		}
+	})
+	run, err := newSession(Options{Logs: LogsNone, Target: target.Options{DataDir: dir}},
+		&target.Target{Kind: target.Embedded, Config: s.RESTConfig()}, output.NewQuiet(io.Discard, io.Discard, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func TestLogOfAPodThatIsGone(t *testing.T) {
+	s := newTestSession(t)
+	file := filepath.Join(s.opts.Target.DataDir, "logs", "default_quick_u", "main", "0.log")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("2030-01-01T00:00:00.000000000Z stdout F last words\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "quick", Namespace: "default", UID: "u"}}
+	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main",
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
+	body, err := s.openLog(t.Context(), pod, &corev1.PodLogOptions{Container: "main", Follow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if text, err := io.ReadAll(body); err != nil || string(text) != "last words\n" {
+		t.Errorf("log %q, %v", text, err)
+	}
+}

@@ -1,0 +1,45 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// logsLinger is how long the logs of a deleted pod stay for whoever was about to read its last lines.
+const logsLinger = 10 * time.Second
+
+// rubbish is a folder to remove, at a time.
+type rubbish struct {
+	dir string
+	at  time.Time
+}
+
+// dropLogs has the logs of a deleted pod removed.
+func (n *Node) dropLogs(api *corev1.Pod) {
+	n.trash.Add(rubbish{n.logDir(api.Namespace, api.Name, api.UID), now().Add(logsLinger)})
+}
+
+// sweepTrash removes folders, aside from everything else: a pod may leave many files. When the
+// node stops nothing lingers.
+func (n *Node) sweepTrash(ctx context.Context) {
+	for {
+		r, down := n.trash.Get()
+		if down {
+			return
+		}
+		if lingers := time.Until(r.at); lingers > 0 {
+			select {
+			case <-time.After(lingers):
+			case <-ctx.Done():
+			}
+		}
+		if err := os.RemoveAll(r.dir); err != nil {
+			slog.Warn("remove what a pod left", "error", err)
+		}
+		n.trash.Done(r)
+	}
+}
