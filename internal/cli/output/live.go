@@ -104,16 +104,7 @@ func (l *Live) Progress(p Progress) { l.program.Send(p) }
 
 // Log implements Output.
 func (l *Live) Log(line Line) {
-	l.print(line.Prefix + onScreen(line.Text))
-}
-
-// onScreen leaves out what would move the cursor: only the last state of a self-made progress bar is shown.
-func onScreen(text []byte) string {
-	s := strings.TrimRight(string(text), "\r")
-	if i := strings.LastIndexByte(s, '\r'); i >= 0 {
-		s = s[i+1:]
-	}
-	return strings.ReplaceAll(s, "\t", "    ")
+	l.print(line.Prefix + onScreen(string(line.Text)))
 }
 
 // PodFailed implements Output.

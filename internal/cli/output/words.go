@@ -99,13 +99,25 @@ func explain(r Result) []string {
 	for _, f := range r.Pods {
 		lines = append(lines, "  "+podSentence(f))
 		for _, l := range f.LastLines {
-			lines = append(lines, "    | "+l)
+			lines = append(lines, "    | "+onScreen(l))
 		}
 	}
 	if r.MorePods > 0 {
-		lines = append(lines, fmt.Sprintf("  and %d more failed pods: see stint get pods", r.MorePods))
+		lines = append(lines, "  "+furtherPods(r))
 	}
 	return lines
+}
+
+// furtherPods counts those that are not explained one by one.
+func furtherPods(r Result) string {
+	lead, noun := "", "failed pods"
+	if len(r.Pods) > 0 {
+		lead, noun = "and ", "more failed pods"
+	}
+	if r.MorePods == 1 {
+		noun = strings.TrimSuffix(noun, "s")
+	}
+	return fmt.Sprintf("%s%d %s: see stint get pods", lead, r.MorePods, noun)
 }
 
 func podSentence(f PodFailure) string {
@@ -132,7 +144,7 @@ func containerPhrase(c ContainerFailure, named bool) string {
 		text += " (" + c.Reason + ")"
 	}
 	if c.Message != "" {
-		text += ": " + strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " ")
+		text += ": " + onScreen(strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " "))
 	}
 	return text
 }

@@ -1,0 +1,48 @@
+package output
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// onScreen keeps the text and colours of a line that a pod wrote. What would move the cursor, clear the screen or
+// change the terminal goes, because the display is on it too: only the last state of a self-made progress bar stays.
+func onScreen(line string) string {
+	line = strings.ToValidUTF8(strings.TrimRight(line, "\r"), "\uFFFD")
+	line = line[strings.LastIndexByte(line, '\r')+1:]
+	var b strings.Builder
+	var state byte
+	coloured := false
+	for len(line) > 0 {
+		sequence, width, n, next := ansi.DecodeSequence(line, state, nil)
+		switch {
+		case sequence == "\t":
+			b.WriteString("    ")
+		case width > 0 || isMark(sequence):
+			b.WriteString(sequence)
+		case isColour(sequence):
+			b.WriteString(sequence)
+			coloured = true
+		}
+		line, state = line[n:], next
+	}
+	if coloured {
+		b.WriteString(ansi.ResetStyle)
+	}
+	return b.String()
+}
+
+// isMark is about accents and the like, which take no room of their own.
+func isMark(sequence string) bool {
+	r, _ := utf8.DecodeRuneInString(sequence)
+	return unicode.IsMark(r)
+}
+
+func isColour(sequence string) bool {
+	parameters, isCSI := strings.CutPrefix(sequence, "\x1b[")
+	parameters, endsInM := strings.CutSuffix(parameters, "m")
+	return isCSI && endsInM && strings.Trim(parameters, "0123456789;:") == ""
+}
