@@ -109,3 +109,21 @@ func TestCordonedNodeOnlySeesToWhatRuns(t *testing.T) {
 	h.startNode(nil)
 	h.until(fresh, "another node runs the new pod", inPhase(corev1.PodSucceeded))
 }
+
+func TestPodDeletedWithoutGraceIsEndedAndSaidSo(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	pod := h.create(build("forced", []string{"stubborn"}, func(p *corev1.Pod) {
+		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(3600))
+	}))
+	h.untilStarted(rt, pod)
+	if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
+	h.noneHeld(rt)
+	var last string
+	for last != "Normal Killing Stopping container main" {
+		last = h.event()
+	}
+}

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
 // abandonedGrace is what the containers of a pod get that vanished from the API server: it was deleted with no grace.
@@ -19,7 +20,7 @@ const abandonedGrace = 2 * time.Second
 func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	n.free(p)
 	if running := p.running(); len(running) > 0 {
-		n.abandon(ctx, p)
+		n.abandon(ctx, p, api)
 		return
 	}
 	if !gone && awaitsRemoval(api) && !n.remove(ctx, p, api) {
@@ -42,8 +43,8 @@ func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	}
 }
 
-// abandon stops what runs.
-func (n *Node) abandon(ctx context.Context, p *pod) {
+// abandon stops what runs. The pod is not known where it vanished while no node ran.
+func (n *Node) abandon(ctx context.Context, p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if !h.StopBy.IsZero() {
 			continue
@@ -54,6 +55,9 @@ func (n *Node) abandon(ctx context.Context, p *pod) {
 			continue
 		}
 		p.stopping(h.Last.Container, now().Add(abandonedGrace))
+		if api != nil {
+			n.announce(p, api, []lifecycle.Notice{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
+		}
 	}
 }
 

@@ -59,5 +59,14 @@ func (p *plan) stopUnit(u unit) {
 		return
 	}
 	p.Stop = append(p.Stop, Stop{ID: u.Last.ID, Grace: by.Sub(p.Now)})
-	p.notice("Killing", corev1.EventTypeNormal, u, "Stopping container "+u.c.Name)
+	p.Notices = append(p.Notices, Killing(u.c.Name, u.Last.Attempt))
+}
+
+// Killing tells that a container is stopped.
+func Killing(container string, attempt int32) Notice {
+	return Notice{
+		Key:     NoticeKey{Reason: "Killing", Container: container, Attempt: attempt},
+		Type:    corev1.EventTypeNormal,
+		Message: "Stopping container " + container,
+	}
 }
