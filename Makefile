@@ -28,7 +28,7 @@ test-race: ## the same under the race detector (needs a C compiler)
 
 .PHONY: test-long
 test-long: ## property tests with many histories, and fuzzing for a while
-	$(GO) test ./internal/job/... -rapid.checks=20000 -timeout 20m
+	$(GO) test ./internal/job/... -rapid.checks=100000 -timeout 20m
 	hack/fuzz.sh 20s
 
 .PHONY: lint
