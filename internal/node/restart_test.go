@@ -20,6 +20,9 @@ func TestNodeStoppedAtAnyMoment(t *testing.T) {
 			pods = append(pods, h.create(build(fmt.Sprintf("pod-%d-%d", round, i), []string{"exit", fmt.Sprint(i % 2)}, nil)))
 		}
 		h.stopNode()
+		for _, p := range pods {
+			h.untilSeen(h.until(p, "it is stored", func(p *corev1.Pod) bool { return p != nil }))
+		}
 	}
 	h.startNode(nil)
 	for i, p := range pods {
