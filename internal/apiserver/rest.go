@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry"
@@ -27,6 +29,29 @@ type objectREST struct {
 func (r objectREST) ShortNames() []string { return r.resource.ShortNames }
 
 func (r objectREST) Categories() []string { return r.resource.Categories }
+
+// Delete implements rest.GracefulDeleter.
+func (r objectREST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+	r.warnOfOrphans(ctx, options)
+	return r.Store.Delete(ctx, name, validate, options)
+}
+
+// DeleteCollection implements rest.CollectionDeleter.
+func (r objectREST) DeleteCollection(ctx context.Context, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions,
+	list *metainternalversion.ListOptions) (runtime.Object, error) {
+	r.warnOfOrphans(ctx, options)
+	return r.Store.DeleteCollection(ctx, validate, options, list)
+}
+
+// warnOfOrphans tells who deletes by default what leaves its pods behind, as few expect it to.
+func (r objectREST) warnOfOrphans(ctx context.Context, options *metav1.DeleteOptions) {
+	silent := options != nil && (options.PropagationPolicy != nil || options.OrphanDependents != nil) //nolint:staticcheck // old clients send it
+	if r.resource.DefaultPropagation != metav1.DeletePropagationOrphan || silent {
+		return
+	}
+	warning.AddWarning(ctx, "", "the pods of deleted "+r.resource.Plural+" stay by default: "+
+		"set propagationPolicy=Background to delete them too, or propagationPolicy=Orphan to be spared this warning")
+}
 
 // returnsDeleted holds the kinds of which a deletion returns the object, as upstream does, and not a Status.
 var returnsDeleted = map[string]bool{"pods": true, "namespaces": true, "podtemplates": true, "serviceaccounts": true}
