@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/controller/ttl"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
@@ -41,18 +42,6 @@ type service interface {
 	Run(ctx context.Context) error
 }
 
-// storeWatch stops the server when the store can take no more writes: a full disk.
-type storeWatch struct{ store *store.Store }
-
-func (w storeWatch) Run(ctx context.Context) error {
-	select {
-	case err := <-w.store.Failed():
-		return err
-	case <-ctx.Done():
-		return nil
-	}
-}
-
 func (p *parts) open(ctx context.Context, o Options) (err error) {
 	p.ready = make(chan struct{})
 	if p.store, err = store.Open(o.DataDir); err != nil {
@@ -63,7 +52,6 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 			return fmt.Errorf("listen on %s (choose another address with --listen): %w", o.Listen, err)
 		}
 	}
-	p.services = append(p.services, storeWatch{p.store})
 	if o.MetricsListen != "" {
 		e, err := newEndpoint(o.MetricsListen, p.ready)
 		if err != nil {
@@ -108,6 +96,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		job.New(c, p.events.Recorder("job-controller"), o.Job),
 		gc.New(c, p.events.Recorder("garbage-collector-controller")),
 		namespace.New(c),
+		ttl.New(c),
 	)
 	if p.host == nil {
 		return nil

@@ -59,9 +59,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	s := &Server{api: p.api, stop: stop, done: make(chan struct{})}
+	stopped := make(chan error, 1)
+	go func() { stopped <- errors.Join(p.run(ctx, stop), p.close()) }()
 	go func() {
 		defer close(s.done)
-		s.err = errors.Join(p.run(ctx, stop), p.close())
+		s.err = p.outcome(stopped, stop)
 	}()
 	select {
 	case <-p.ready:

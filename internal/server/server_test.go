@@ -12,9 +12,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/server"
@@ -141,6 +144,44 @@ func TestJobGoesOnUnderTheNextServer(t *testing.T) {
 	complete(t, c, "waits")
 	if got := logOf(t, c, "waits"); got != "begun\ndone\n" {
 		t.Errorf("the container ran as %q, want once, to its end", got)
+	}
+}
+
+func TestJobGoesWithItsPodsWhenItsTimeIsOver(t *testing.T) {
+	s, _ := start(t, server.Options{DataDir: t.TempDir(), Node: true})
+	c := clientOf(t, s)
+	jobs := c.BatchV1().Jobs("default")
+	for name, ttl := range map[string]*int32{"at-once": ptr.To[int32](0), "later": ptr.To[int32](1000), "never": nil} {
+		j := job(name, "true")
+		j.Spec.TTLSecondsAfterFinished = ttl
+		if _, err := jobs.Create(t.Context(), j, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete(t, c, "never")
+	complete(t, c, "later")
+	gone(t, c, "at-once")
+	if _, err := jobs.Patch(t.Context(), "later", types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":0}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, "later")
+	if got := logOf(t, c, "never"); got != "" {
+		t.Errorf("log %q of a Job that stays", got)
+	}
+}
+
+func gone(t *testing.T, c kubernetes.Interface, job string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		pods, err := c.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job})
+		if err != nil || len(pods.Items) > 0 {
+			return false, err
+		}
+		_, err = c.BatchV1().Jobs("default").Get(ctx, job, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		t.Fatalf("job %s is still there: %v", job, err)
 	}
 }
 

@@ -1,0 +1,59 @@
+package server_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/server"
+)
+
+func TestAServerWhoseDiskFillsUpStopsAndSaysWhy(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=80m"); err != nil {
+		t.Skipf("a small disk takes a mount: %v", err)
+	}
+	// The store that failed keeps its files open for as long as this process lives.
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	s, err := server.Start(t.Context(), server.Options{DataDir: filepath.Join(disk, "data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps := clientOf(t, s).CoreV1().ConfigMaps("default")
+	fill(t, filepath.Join(disk, "fill"))
+	writing, stop := context.WithCancel(t.Context())
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for writing.Err() == nil {
+			_, _ = maps.Create(writing, &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: "big-"},
+				Data:       map[string]string{"text": strings.Repeat("x", 900_000)},
+			}, metav1.CreateOptions{})
+		}
+	})
+	err = s.Wait()
+	stop()
+	writer.Wait()
+	if err == nil || !strings.Contains(err.Error(), "no space left") || !strings.Contains(err.Error(), "make room") {
+		t.Errorf("it stopped with %v, want what is full and what to do", err)
+	}
+}
+
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for chunk := make([]byte, 1<<20); err == nil; {
+		_, err = f.Write(chunk)
+	}
+}
