@@ -60,8 +60,10 @@ func (s *Store) open(etcdDir string) error {
 	if err := checkUsable(etcdDir); err != nil {
 		return err
 	}
-	if err := checkLog(etcdDir); err != nil {
-		return fmt.Errorf("open the store in %s: %w", s.dir, err)
+	for _, check := range []func(string) error{checkLog, checkDatabase} {
+		if err := check(etcdDir); err != nil {
+			return fmt.Errorf("open the store in %s: %w", s.dir, err)
+		}
 	}
 	log, err := openLog(filepath.Join(etcdDir, "etcd.log"))
 	if err != nil {

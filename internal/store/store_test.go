@@ -132,3 +132,30 @@ func TestACorruptStoreIsReportedAndLeftAsItIs(t *testing.T) {
 		})
 	}
 }
+
+func TestADatabaseThatLostItsEndIsReportedAndLeftAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	if _, err := s.Client().Put(context.Background(), "/k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "etcd/member/snap/db")
+	const left = 20_000
+	if err := os.Truncate(path, left); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(dir)
+	if err == nil {
+		_ = s.Close()
+		t.Fatal("it opened")
+	}
+	if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore") {
+		t.Errorf("error %q names neither the file nor the remedy", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != left {
+		t.Errorf("the file was changed: %v, %v", info, err)
+	}
+}
