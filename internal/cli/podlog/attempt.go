@@ -14,6 +14,19 @@ type attempt struct {
 	number    int32
 }
 
+// endedIn tells whether the pod's status says that the attempt has ended.
+func (a attempt) endedIn(pod *corev1.Pod) bool {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return true
+	}
+	for s := range statuses(pod) {
+		if s.Name == a.container {
+			return s.RestartCount > a.number || s.State.Running == nil
+		}
+	}
+	return false
+}
+
 // statuses yields the containers of a pod in the order in which they start.
 func statuses(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 	return func(yield func(*corev1.ContainerStatus) bool) {

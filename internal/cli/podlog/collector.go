@@ -92,6 +92,7 @@ func (c *Collector) Observe(pod *corev1.Pod) {
 		}
 	}
 	c.startReaders()
+	c.changed.Broadcast()
 }
 
 // hurry moves what waits of a pod that has failed to the front.

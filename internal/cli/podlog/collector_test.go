@@ -88,13 +88,34 @@ func TestStreamThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 			return whole("one\ntwo\nthree"), nil
 		}
 		c := New(t.Context(), source, Options{SinglePod: true}, l.emit, l.complain)
-		c.Observe(pod("p", corev1.PodRunning, 0))
+		c.Observe(pod("p", corev1.PodSucceeded, 0))
 		c.Drain(t.Context(), "job")
 		if diff := cmp.Diff([]string{"one", "two", "three…"}, l.got); diff != "" {
 			t.Error(diff)
 		}
 		if len(l.trouble) > 0 {
 			t.Error(l.trouble)
+		}
+	})
+}
+
+func TestStreamThatEndsBeforeItsContainerIsTakenUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c *Collector
+		streams := 0
+		var l lines
+		c = New(t.Context(), func(context.Context, *corev1.Pod, *corev1.PodLogOptions) (io.ReadCloser, error) {
+			streams++
+			if streams == 1 {
+				return whole("a\n"), nil // its server has stopped
+			}
+			c.Observe(pod("p", corev1.PodSucceeded, 0))
+			return whole("a\nz\n"), nil
+		}, Options{SinglePod: true}, l.emit, l.complain)
+		c.Observe(pod("p", corev1.PodRunning, 0))
+		c.DrainAll(t.Context())
+		if diff := cmp.Diff([]string{"a", "z"}, l.got); diff != "" || streams != 2 || len(l.trouble) > 0 {
+			t.Errorf("%d streams, trouble %v, lines (-want +got):\n%s", streams, l.trouble, diff)
 		}
 	})
 }
@@ -160,7 +181,7 @@ func TestStreamsAreBoundedAndFailuresComeFirst(t *testing.T) {
 		var l lines
 		c := New(t.Context(), source, Options{}, l.emit, l.complain)
 		for i := range 500 {
-			c.Observe(pod(fmt.Sprintf("pod-%d", i), corev1.PodRunning, 0))
+			c.Observe(pod(fmt.Sprintf("pod-%d", i), corev1.PodSucceeded, 0))
 		}
 		c.Observe(pod("late-failure", corev1.PodFailed, 0))
 		c.Observe(pod("pod-400", corev1.PodFailed, 0))

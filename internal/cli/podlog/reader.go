@@ -24,20 +24,25 @@ const (
 	// tries bounds how often an interrupted stream is taken up again.
 	tries      = 5
 	retryDelay = 200 * time.Millisecond
+	// statusLag is how long after its log the end of a container may show in the pod's status.
+	statusLag = 2 * time.Second
 )
 
 // read passes on the log of one attempt. A stream that breaks is taken up where it broke.
 func (c *Collector) read(a attempt) {
 	var passed int64
 	var err error
-	for try := range tries {
+	for try := 0; try < tries; try++ {
 		if try > 0 && !c.pause(time.Duration(try)*retryDelay) {
 			return
 		}
-		var done bool
+		before, done := passed, false
 		passed, done, err = c.stream(a, passed)
 		if done || c.ctx.Err() != nil {
 			return
+		}
+		if passed > before {
+			try = 0
 		}
 	}
 	if err != nil {
@@ -78,7 +83,25 @@ func (c *Collector) stream(a attempt, passed int64) (int64, bool, error) {
 		return passed, false, err
 	}
 	n, err := c.lines(a, pod, body)
+	if err == nil && !c.sawEnd(a) {
+		err = errCutOff
+	}
 	return passed + n, err == nil, err
+}
+
+// errCutOff: the stream has ended and the container has not. A server that stops ends its streams like that.
+var errCutOff = errors.New("the stream ended before the container")
+
+// sawEnd tells whether the attempt has ended. The pod's status may come a little later than the end of the log.
+func (c *Collector) sawEnd(a attempt) bool {
+	ctx, cancel := context.WithTimeout(c.ctx, statusLag)
+	defer cancel()
+	ended := false
+	c.wait(ctx, func() bool {
+		ended = a.endedIn(c.pods[a.pod])
+		return ended
+	})
+	return ended
 }
 
 // lines passes on what r holds, line by line.
