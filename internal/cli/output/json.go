@@ -17,8 +17,10 @@ import (
 //	{"type":"jobProgress", "active", "succeeded", "failed", "wanted", "suspended", "rate", "secondsLeft"}
 //	{"type":"log", "pod", "container", "text"}
 //	{"type":"podFailed", "pod", "reason", "message", "containers": [{"name", "exitCode", "signal", "reason", "message"}]}
+//	{"type":"podWaiting", "pod", "reason", "message"}
 //	{"type":"jobFinished", "outcome": "Complete" | "Failed" | "Deleted", "reason", "message", "succeeded", "failed",
-//	 "seconds", "failedPods": [{"pod", "reason", "message", "containers", "lastLines"}], "moreFailedPods"}
+//	 "seconds", "failedPods": [{"pod", "reason", "message", "containers", "lastLines"}], "moreFailedPods",
+//	 "waitingPods": [{"pod", "reason", "message"}], "moreWaitingPods"}
 //
 // Fields are only ever added. A field that is left out is empty or 0.
 type JSON struct {
@@ -82,16 +84,29 @@ type jsonPod struct {
 	LastLines  []string           `json:"lastLines,omitempty"`
 }
 
+type jsonPodWaiting struct {
+	header
+	jsonWait
+}
+
+type jsonWait struct {
+	Pod     string `json:"pod"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
 type jsonResult struct {
 	header
-	Outcome        Outcome   `json:"outcome"`
-	Reason         string    `json:"reason,omitempty"`
-	Message        string    `json:"message,omitempty"`
-	Succeeded      int32     `json:"succeeded"`
-	Failed         int32     `json:"failed"`
-	Seconds        float64   `json:"seconds"`
-	FailedPods     []jsonPod `json:"failedPods,omitempty"`
-	MoreFailedPods int       `json:"moreFailedPods,omitempty"`
+	Outcome         Outcome    `json:"outcome"`
+	Reason          string     `json:"reason,omitempty"`
+	Message         string     `json:"message,omitempty"`
+	Succeeded       int32      `json:"succeeded"`
+	Failed          int32      `json:"failed"`
+	Seconds         float64    `json:"seconds"`
+	FailedPods      []jsonPod  `json:"failedPods,omitempty"`
+	MoreFailedPods  int        `json:"moreFailedPods,omitempty"`
+	WaitingPods     []jsonWait `json:"waitingPods,omitempty"`
+	MoreWaitingPods int        `json:"moreWaitingPods,omitempty"`
 }
 
 // NewJSON makes an output for programs.
@@ -156,14 +171,24 @@ func podJSON(f PodFailure) jsonPod {
 	return jsonPod{Pod: f.Pod, Reason: f.Reason, Message: f.Message, Containers: f.Containers, LastLines: f.LastLines}
 }
 
+// PodWaiting implements Output.
+func (j *JSON) PodWaiting(w PodWait) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.emit(jsonPodWaiting{j.about("podWaiting", w.Job), jsonWait{w.Pod, w.Reason, w.Message}})
+}
+
 // Finish implements Output.
 func (j *JSON) Finish(r Result) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	object := jsonResult{header: j.about("jobFinished", r.Job), Outcome: r.Outcome, Reason: r.Reason, Message: r.Message,
-		Succeeded: r.Succeeded, Failed: r.Failures, Seconds: r.Took.Seconds(), MoreFailedPods: r.MorePods}
+		Succeeded: r.Succeeded, Failed: r.Failures, Seconds: r.Took.Seconds(), MoreFailedPods: r.MorePods, MoreWaitingPods: r.MoreWaiting}
 	for _, f := range r.Pods {
 		object.FailedPods = append(object.FailedPods, podJSON(f))
+	}
+	for _, w := range r.Waiting {
+		object.WaitingPods = append(object.WaitingPods, jsonWait{w.Pod, w.Reason, w.Message})
 	}
 	j.emit(object)
 }

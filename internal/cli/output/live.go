@@ -112,6 +112,9 @@ func (l *Live) PodFailed(f PodFailure) {
 	l.print("job " + label(f.Job) + ": " + podSentence(f))
 }
 
+// PodWaiting implements Output.
+func (l *Live) PodWaiting(w PodWait) { l.print(waitSentence(w)) }
+
 // Finish implements Output.
 func (l *Live) Finish(r Result) {
 	l.print(append([]string{ending(r)}, explain(r)...)...)

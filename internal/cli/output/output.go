@@ -66,6 +66,14 @@ type PodFailure struct {
 	LastLines []string
 }
 
+// PodWait tells what a pod waits for.
+type PodWait struct {
+	Job     Job
+	Pod     string
+	Reason  string
+	Message string
+}
+
 // ContainerFailure tells how a container of a failed pod ended.
 type ContainerFailure struct {
 	Name     string `json:"name"`
@@ -97,6 +105,9 @@ type Result struct {
 	// Pods are failed pods, at most as many as one wants to read; MorePods counts the others.
 	Pods     []PodFailure
 	MorePods int
+	// Waiting are pods that never ran before the Job's time was up; MoreWaiting counts the others.
+	Waiting     []PodWait
+	MoreWaiting int
 }
 
 // Output tells a reader about a run. Methods may be called from several goroutines.
@@ -107,6 +118,7 @@ type Output interface {
 	Progress(p Progress)
 	Log(l Line)
 	PodFailed(f PodFailure)
+	PodWaiting(w PodWait)
 	Finish(r Result)
 	// Close says what is left to say.
 	Close() error

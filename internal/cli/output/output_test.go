@@ -33,12 +33,16 @@ func tell(o Output) {
 	o.Log(Line{Job: good, Pod: "good-x", Container: "main", Text: []byte("unended"), Unended: true})
 	failure := PodFailure{Job: bad, Pod: "bad-y", Containers: []ContainerFailure{{Name: "main", ExitCode: 137, Signal: 9, Reason: "OOMKilled"}}}
 	o.PodFailed(failure)
+	wait := PodWait{Job: bad, Pod: "bad-w", Reason: "CreateContainerConfigError", Message: "configmap \"settings\" not found"}
+	o.PodWaiting(wait)
 	o.Finish(Result{Job: good, Outcome: Complete, Succeeded: 4, Took: 6 * time.Second})
 	failure.LastLines = []string{"oops", "no memory"}
 	evicted := PodFailure{Job: bad, Pod: "bad-z", Reason: "Evicted", Message: "no room"}
 	o.Finish(Result{Job: bad, Outcome: Failed, Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
 		Failures: 7, Took: 3*time.Minute + 20*time.Second, Pods: []PodFailure{failure, evicted}, MorePods: 5})
 	o.Finish(Result{Job: Job{"default", "old"}, Outcome: Deleted})
+	wait.Message = "two\nlines\x1b[2J"
+	o.Finish(Result{Job: Job{"default", "late"}, Outcome: Failed, Reason: "DeadlineExceeded", Waiting: []PodWait{wait}, MoreWaiting: 3})
 }
 
 func TestGolden(t *testing.T) {

@@ -167,6 +167,15 @@ func (p *Plain) PodFailed(f PodFailure) {
 	}
 }
 
+// PodWaiting implements Output.
+func (p *Plain) PodWaiting(w PodWait) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.quiet {
+		p.say("%s", waitSentence(w))
+	}
+}
+
 // Finish implements Output.
 func (p *Plain) Finish(r Result) {
 	p.mu.Lock()

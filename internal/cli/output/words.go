@@ -105,7 +105,22 @@ func explain(r Result) []string {
 	if r.MorePods > 0 {
 		lines = append(lines, "  "+furtherPods(r))
 	}
+	for _, w := range r.Waiting {
+		lines = append(lines, "  pod "+w.Pod+" never ran"+waitReason(w))
+	}
+	if r.MoreWaiting > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more that never ran", r.MoreWaiting))
+	}
 	return lines
+}
+
+// waitSentence tells what a pod waits for, on one line.
+func waitSentence(w PodWait) string {
+	return "job " + label(w.Job) + ": pod " + w.Pod + " waits" + waitReason(w)
+}
+
+func waitReason(w PodWait) string {
+	return because(w.Reason, onScreen(strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
 }
 
 // furtherPods counts those that are not explained one by one.

@@ -27,6 +27,7 @@ const (
 // conclude reads what is left of a Job's logs and tells how it ended. The caller holds the lock.
 func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 	job, gone := t.job, t.gone
+	waiting, moreWaiting := t.waits.neverRan(t.ref)
 	s.conclusion.Go(func() {
 		s.concluding <- struct{}{}
 		defer func() { <-s.concluding }()
@@ -35,6 +36,9 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 		if condition, ended := terminal(job); ended {
 			result.Outcome = output.Outcome(condition.Type)
 			result.Reason, result.Message = condition.Reason, condition.Message
+			if condition.Reason == batchv1.JobReasonDeadlineExceeded {
+				result.Waiting, result.MoreWaiting = waiting, moreWaiting
+			}
 		}
 		if !gone || !stopping {
 			failed := s.finishLogs(ctx, job)
@@ -64,7 +68,7 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job) []*corev1.Po
 	}
 	var failed []*corev1.Pod
 	for _, pod := range pods {
-		s.seenPod(pod)
+		s.seenPod(pod, false)
 		if pod.Status.Phase == corev1.PodFailed {
 			failed = append(failed, pod)
 		}

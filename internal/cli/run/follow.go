@@ -45,6 +45,7 @@ func (s *session) followHere(ctx context.Context) error {
 			s.look(ctx)
 		case <-ticker.C:
 			s.tellProgress()
+			s.tellWaits()
 		case <-s.opts.Interrupts:
 			s.stop(ctx)
 		case <-s.halt.overdue:

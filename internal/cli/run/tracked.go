@@ -15,6 +15,7 @@ type tracked struct {
 	ref   output.Job
 	how   output.How
 	meter meter
+	waits *waits
 	// gone: the Job was deleted. ended: it is gone or has a terminal condition, and is being concluded.
 	gone  bool
 	ended bool
@@ -33,7 +34,7 @@ func (s *session) track(job *batchv1.Job, how output.How) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.jobs[job.UID] = &tracked{job: job, ref: ref, how: how, updated: true}
+	s.jobs[job.UID] = &tracked{job: job, ref: ref, how: how, waits: newWaits(), updated: true}
 }
 
 // resume is the command that lets a suspended Job go on.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/podlog"
 	"github.com/stint-dev/stint/internal/cli/target"
@@ -26,6 +27,7 @@ func (s *session) watch(ctx context.Context) {
 	if s.target.Kind == target.Local {
 		go s.guard(ctx, s.target)
 	}
+	few := s.fewPods()
 	for namespace, jobs := range s.byNamespace() {
 		var one string
 		if len(jobs) == 1 {
@@ -38,10 +40,10 @@ func (s *session) watch(ctx context.Context) {
 				}
 			})
 		for _, selector := range podSelectors(jobs) {
-			s.inform(ctx, source{s.core().RESTClient(), "pods", namespace, &corev1.Pod{}, s.podOptions(selector)},
-				func(obj any, _ bool) {
+			s.inform(ctx, source{s.core().RESTClient(), "pods", namespace, &corev1.Pod{}, s.watched(selector, few)},
+				func(obj any, gone bool) {
 					if pod, ok := obj.(*corev1.Pod); ok {
-						s.seenPod(pod)
+						s.seenPod(pod, gone)
 					}
 				})
 		}
@@ -96,6 +98,32 @@ func (s *session) podOptions(selector string) metav1.ListOptions {
 	return o
 }
 
+// fewEnough pods are watched while they wait and run, too, for a run that shows no logs of them.
+const fewEnough = 1000
+
+// fewPods tells whether the Jobs of this run want few pods.
+func (s *session) fewPods() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var pods int64
+	for _, t := range s.jobs {
+		pods += int64(max(ptr.Deref(t.job.Spec.Parallelism, 1), ptr.Deref(t.job.Spec.Completions, 1)))
+	}
+	return pods <= fewEnough
+}
+
+// watched is podOptions with, where they are few, the pods that may be said to wait.
+func (s *session) watched(selector string, few bool) metav1.ListOptions {
+	o := s.podOptions(selector)
+	if few && o.FieldSelector != "" {
+		o.FieldSelector = unsucceededPods
+	}
+	return o
+}
+
+// unsucceededPods selects pods that did not succeed.
+var unsucceededPods = fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)).String()
+
 // failedPods selects pods that failed.
 var failedPods = fields.OneTermEqualSelector("status.phase", string(corev1.PodFailed)).String()
 
@@ -120,13 +148,16 @@ func podSelectors(jobs []*batchv1.Job) []string {
 }
 
 // seenPod takes in the state of a pod, of this run or not.
-func (s *session) seenPod(pod *corev1.Pod) {
+func (s *session) seenPod(pod *corev1.Pod, gone bool) {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
 		return
 	}
 	s.mu.Lock()
-	_, ours := s.jobs[owner.UID]
+	t, ours := s.jobs[owner.UID]
+	if ours {
+		t.waits.observe(pod, gone)
+	}
 	news := ours && pod.Status.Phase == corev1.PodFailed && !s.failedPods[pod.UID]
 	if news {
 		s.failedPods[pod.UID] = true

@@ -1,0 +1,183 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+const (
+	// waitsShown bounds the waiting pods of a Job that are told of at a time.
+	waitsShown = 5
+	// queuesShown bounds the Jobs that are said to have no pod placed while others of the run have: it is their turn.
+	queuesShown = 5
+)
+
+// waits are the pods of a Job that wait for something, or did when they ended.
+type waits struct {
+	pods map[types.UID]*podWait
+	// placed are pods on a node that have not ended.
+	placed map[types.UID]bool
+	// queued are the reasons for having no node that were told of.
+	queued map[string]bool
+	// more is how many further pods were said to wait.
+	more int
+}
+
+type podWait struct {
+	name string
+	hindrance
+	// told are the reasons that the user knows.
+	told map[string]bool
+	// listed: it is one of those that are told of by name.
+	listed bool
+	ran    bool
+	// over: the pod waits no more, but has ended without it.
+	over bool
+}
+
+func newWaits() *waits {
+	return &waits{pods: map[types.UID]*podWait{}, placed: map[types.UID]bool{}, queued: map[string]bool{}}
+}
+
+// observe takes in the state of a pod.
+func (w *waits) observe(pod *corev1.Pod, gone bool) {
+	over := gone || isOver(pod)
+	if pod.Spec.NodeName != "" && !over {
+		w.placed[pod.UID] = true
+	} else {
+		delete(w.placed, pod.UID)
+	}
+	p := w.pods[pod.UID]
+	if over {
+		if p != nil && (p.ran || hasRun(pod) || p.reason == "") {
+			delete(w.pods, pod.UID)
+		} else if p != nil {
+			p.over = true
+		}
+		return
+	}
+	found := hindranceOf(pod)
+	if p == nil && found.reason == "" {
+		return
+	}
+	if p == nil {
+		p = &podWait{name: pod.Name, told: map[string]bool{}}
+		w.pods[pod.UID] = p
+	}
+	p.hindrance, p.ran = found, p.ran || hasRun(pod)
+}
+
+// news returns what the user does not know yet, and how many further pods wait where that is worth saying: each time
+// they have doubled. Having no node is told once, with queues, and only if no pod of the Job has one.
+func (w *waits) news(queues bool) (tell []*podWait, more int) {
+	shown := 0
+	var open []*podWait
+	for _, p := range w.pods {
+		if p.over || p.reason == "" {
+			continue
+		}
+		if p.listed {
+			shown++
+		}
+		if !p.told[p.reason] {
+			open = append(open, p)
+		}
+	}
+	slices.SortFunc(open, byName)
+	for _, p := range open {
+		switch {
+		case p.unplaced:
+			if !queues || len(w.placed) > 0 || w.queued[p.reason] {
+				continue
+			}
+			w.queued[p.reason] = true
+		case p.listed:
+		case shown >= waitsShown:
+			more++
+			continue
+		default:
+			p.listed = true
+			shown++
+		}
+		p.told[p.reason] = true
+		tell = append(tell, p)
+	}
+	if more == 0 || more < 2*w.more {
+		return tell, 0
+	}
+	w.more = more
+	return tell, more
+}
+
+// neverRan returns some pods that never got to run, those with a node first, and counts the others.
+func (w *waits) neverRan(job output.Job) (some []output.PodWait, more int) {
+	idle := slices.DeleteFunc(slices.SortedFunc(maps.Values(w.pods), byPlace), func(p *podWait) bool {
+		return p.ran || p.reason == ""
+	})
+	shown := idle[:min(len(idle), waitsShown)]
+	for _, p := range shown {
+		some = append(some, p.output(job))
+	}
+	return some, len(idle) - len(shown)
+}
+
+func byName(a, b *podWait) int { return cmp.Compare(a.name, b.name) }
+
+func byPlace(a, b *podWait) int {
+	if a.unplaced != b.unplaced {
+		if b.unplaced {
+			return -1
+		}
+		return 1
+	}
+	return byName(a, b)
+}
+
+func (p *podWait) output(job output.Job) output.PodWait {
+	return output.PodWait{Job: job, Pod: p.name, Reason: p.reason, Message: p.message}
+}
+
+// tellWaits says what pods wait for.
+func (s *session) tellWaits() {
+	var tell []output.PodWait
+	var notes []string
+	s.mu.Lock()
+	placed, queues := 0, 0
+	for _, t := range s.jobs {
+		placed += len(t.waits.placed)
+		queues += min(1, len(t.waits.queued))
+	}
+	byJob := slices.SortedFunc(maps.Values(s.jobs), func(a, b *tracked) int {
+		return cmp.Or(cmp.Compare(a.ref.Namespace, b.ref.Namespace), cmp.Compare(a.ref.Name, b.ref.Name))
+	})
+	for _, t := range byJob {
+		if t.ended || len(t.waits.pods) == 0 {
+			continue
+		}
+		before := len(t.waits.queued)
+		waiting, more := t.waits.news(placed == 0 || queues < queuesShown)
+		if before == 0 && len(t.waits.queued) > 0 {
+			queues++
+		}
+		for _, p := range waiting {
+			tell = append(tell, p.output(t.ref))
+		}
+		if more > 0 {
+			notes = append(notes, fmt.Sprintf("job %s: and %s waiting: see stint get pods", t.ref.Name, numbered(more, "more pod")))
+		}
+	}
+	s.mu.Unlock()
+	for _, w := range tell {
+		s.out.PodWaiting(w)
+	}
+	for _, note := range notes {
+		s.out.Note(note)
+	}
+}
