@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/apiserver"
@@ -69,7 +68,12 @@ func newHouse(t testing.TB, rt runtime.Runtime) *house {
 	return h
 }
 
-func (h *house) taken(uid types.UID) bool { return h.node != nil && h.node.Taken(uid) }
+func (h *house) taken(pod *corev1.Pod) bool {
+	if h.node == nil {
+		return pod.Spec.NodeName != ""
+	}
+	return h.node.Taken(pod)
+}
 
 // startNode starts the node, again if it ran before.
 func (h *house) startNode(change func(*node.Config)) {

@@ -107,8 +107,10 @@ func (n *Node) place(p *pod, api *corev1.Pod) bool {
 	return n.placer.holds(p.uid)
 }
 
-// Taken tells whether the pod has its share of the machine: it runs, or is about to.
-func (n *Node) Taken(uid types.UID) bool { return n.placer.holds(uid) }
+// Taken tells whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
+func (n *Node) Taken(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == n.name || n.placer.holds(pod.UID)
+}
 
 // free gives the pod's share, or its place in the queue, to others.
 func (n *Node) free(p *pod) { n.wakeAll(n.placer.release(p.uid)) }

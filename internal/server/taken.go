@@ -3,7 +3,7 @@ package server
 import (
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/types"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node"
 )
@@ -12,7 +12,9 @@ import (
 // after it.
 type takenPods struct{ node atomic.Pointer[node.Node] }
 
-func (t *takenPods) has(uid types.UID) bool {
-	n := t.node.Load()
-	return n != nil && n.Taken(uid)
+func (t *takenPods) has(pod *corev1.Pod) bool {
+	if n := t.node.Load(); n != nil {
+		return n.Taken(pod)
+	}
+	return pod.Spec.NodeName != ""
 }

@@ -1,7 +1,7 @@
 package registry
 
 import (
-	"k8s.io/apimachinery/pkg/types"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -11,9 +11,10 @@ type Options struct {
 	// Node tells what the node that will run the pods can hold to. Nil means everything can be honoured: a server
 	// whose pods run elsewhere.
 	Node func() runtime.Info
-	// Taken tells whether the node runs a pod, or is about to, though it has not written so yet: it writes little, and
-	// binds a pod with its first report. Nil where pods are bound before they run.
-	Taken func(types.UID) bool
+	// Taken tells whether the node runs a pod, or is about to. The node knows better than the pod says: it writes
+	// little, and binds a pod with its first report; and a pod that is bound to a machine that is not there runs nowhere.
+	// Nil where pods are bound before they run.
+	Taken func(*corev1.Pod) bool
 }
 
 // All lists every kind that is served.
@@ -41,4 +42,9 @@ func (o Options) node() (runtime.Info, bool) {
 	return o.Node(), true
 }
 
-func (o Options) taken(uid types.UID) bool { return o.Taken != nil && o.Taken(uid) }
+func (o Options) taken(pod *corev1.Pod) bool {
+	if o.Taken == nil {
+		return pod.Spec.NodeName != ""
+	}
+	return o.Taken(pod)
+}

@@ -55,8 +55,7 @@ func Pod(o Options) Resource {
 		SelectableFieldNames: podFieldNames,
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
 			pod := obj.(*corev1.Pod)
-			mayRun := pod.Spec.NodeName != "" || o.taken(pod.UID)
-			options.GracePeriodSeconds = ptr.To(podGrace(pod, mayRun, options.GracePeriodSeconds))
+			options.GracePeriodSeconds = ptr.To(podGrace(pod, o.taken(pod), options.GracePeriodSeconds))
 			// Without grace the pod goes in one write; marking it first would be one more for nobody.
 			return *options.GracePeriodSeconds > 0
 		},

@@ -94,7 +94,7 @@ func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 	for i := range c.VolumeMounts {
 		found = append(found, judgeMount(&c.VolumeMounts[i], volumeOf(s, c.VolumeMounts[i].Name), node, p.Child("volumeMounts").Index(i))...)
 	}
-	found = append(found, judgeResources(c, p.Child("resources", "requests"))...)
+	found = append(found, judgeResources(c, p.Child("resources"))...)
 	return append(found, judgeSecurity(s, c, node, p.Child("securityContext"))...)
 }
 
@@ -102,17 +102,28 @@ func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 func judgeResources(c *corev1.Container, p *field.Path) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Requests)) {
-		switch {
-		case name == string(corev1.ResourceCPU), name == string(corev1.ResourceMemory):
-		case name == string(corev1.ResourceEphemeralStorage):
-			found = append(found, finding{p.Key(name), warn, "has no effect: disk space is not accounted for"})
-		case strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
-			found = append(found, finding{p.Key(name), refuse, "huge pages are not handed out here: remove it"})
-		default:
-			found = append(found, finding{p.Key(name), refuse, "this node hands out cpu and memory only: remove it"})
+		if name == string(corev1.ResourceEphemeralStorage) {
+			found = append(found, finding{p.Child("requests").Key(name), warn, "has no effect: disk space is not accounted for"})
+		}
+		found = append(found, judgeDevice(name, p.Child("requests"))...)
+	}
+	for _, name := range slices.Sorted(resourceNames(c.Resources.Limits)) {
+		// A limit alone is a request of the pods to come, which are made from a template that shows no request yet.
+		if _, requested := c.Resources.Requests[corev1.ResourceName(name)]; !requested {
+			found = append(found, judgeDevice(name, p.Child("limits"))...)
 		}
 	}
 	return found
+}
+
+func judgeDevice(name string, p *field.Path) []finding {
+	switch {
+	case name == string(corev1.ResourceCPU), name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage):
+		return nil
+	case strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
+		return []finding{{p.Key(name), refuse, "huge pages are not handed out here: remove it"}}
+	}
+	return []finding{{p.Key(name), refuse, "this node hands out cpu and memory only: remove it"}}
 }
 
 func resourceNames(list corev1.ResourceList) func(func(string) bool) {

@@ -153,6 +153,15 @@ func limited(name corev1.ResourceName, amount string) podEdit {
 	})
 }
 
+// A template shows no requests where it only has limits: they are filled in when its pods are made.
+func TestDeviceInTemplateIsRefused(t *testing.T) {
+	pod := podManifest(limited("nvidia.com/gpu", "1"))
+	errs := refuseWhatNodeCannot(&pod.Spec, on(able), field.NewPath("spec"))
+	if len(errs) != 1 || errs[0].Field != "spec.containers[0].resources.limits[nvidia.com/gpu]" {
+		t.Errorf("refused %v, want the limit", errs)
+	}
+}
+
 func withProjection(sources ...corev1.VolumeProjection) podEdit {
 	return withVolume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: sources}})
 }

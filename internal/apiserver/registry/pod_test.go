@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -62,22 +61,23 @@ func TestGraceOfDeletion(t *testing.T) {
 	}
 	phase := func(p corev1.PodPhase) podEdit { return func(pod *corev1.Pod) { pod.Status.Phase = p } }
 	taken := func(pod *corev1.Pod) { pod.UID = "taken" }
-	options := Options{Taken: func(uid types.UID) bool { return uid == "taken" }}
+	options := Options{Taken: func(pod *corev1.Pod) bool { return pod.UID == "taken" || pod.Spec.NodeName == "n1" }}
 	for sentence, c := range map[string]struct {
 		edits []podEdit
 		asked *int64
 		want  int64
 	}{
-		"a running pod gets its own":      {podEdits(bound, grace(ptr.To[int64](7))), nil, 7},
-		"the request overrides it":        {podEdits(bound), ptr.To[int64](3), 3},
-		"now means now":                   {podEdits(bound), ptr.To[int64](0), 0},
-		"a pod on no node goes at once":   {nil, ptr.To[int64](3), 0},
-		"unless the node has taken it":    {podEdits(taken, grace(ptr.To[int64](7))), nil, 7},
-		"now means now to that one too":   {podEdits(taken), ptr.To[int64](0), 0},
-		"a pod that succeeded, too":       {podEdits(bound, phase(corev1.PodSucceeded)), nil, 0},
-		"a pod that failed, too":          {podEdits(bound, phase(corev1.PodFailed)), nil, 0},
-		"less than nothing is one second": {podEdits(bound, grace(ptr.To[int64](-5))), nil, 1},
-		"a pod without any goes at once":  {podEdits(bound, grace(nil)), nil, 0},
+		"a running pod gets its own":              {podEdits(bound, grace(ptr.To[int64](7))), nil, 7},
+		"the request overrides it":                {podEdits(bound), ptr.To[int64](3), 3},
+		"now means now":                           {podEdits(bound), ptr.To[int64](0), 0},
+		"a pod on no node goes at once":           {nil, ptr.To[int64](3), 0},
+		"so does one on a node that is not there": {podEdits(inSpec(func(s *corev1.PodSpec) { s.NodeName = "other" })), ptr.To[int64](3), 0},
+		"unless the node has taken it":            {podEdits(taken, grace(ptr.To[int64](7))), nil, 7},
+		"now means now to that one too":           {podEdits(taken), ptr.To[int64](0), 0},
+		"a pod that succeeded, too":               {podEdits(bound, phase(corev1.PodSucceeded)), nil, 0},
+		"a pod that failed, too":                  {podEdits(bound, phase(corev1.PodFailed)), nil, 0},
+		"less than nothing is one second":         {podEdits(bound, grace(ptr.To[int64](-5))), nil, 1},
+		"a pod without any goes at once":          {podEdits(bound, grace(nil)), nil, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			deletion := &metav1.DeleteOptions{GracePeriodSeconds: c.asked}

@@ -137,6 +137,10 @@ func TestLogThatCannotBeReadIsMentionedOnce(t *testing.T) {
 }
 
 func TestEveryAttemptIsReadOnceAndInOrder(t *testing.T) {
+	synctest.Test(t, testEveryAttemptIsReadOnceAndInOrder)
+}
+
+func testEveryAttemptIsReadOnceAndInOrder(t *testing.T) {
 	var l lines
 	source := func(_ context.Context, p *corev1.Pod, o *corev1.PodLogOptions) (io.ReadCloser, error) {
 		number := p.Status.ContainerStatuses[0].RestartCount
