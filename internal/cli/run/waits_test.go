@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -132,5 +133,25 @@ func TestPodsThatNeverRan(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"p00", "p01", "p02", "p03", "p04"}, names); diff != "" || more != 1 {
 		t.Errorf("%d more, %s", more, diff)
+	}
+}
+
+func TestWatchedPods(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		logs        Logs
+		completions int32
+		want        string
+	}{
+		"all logs need all pods":                    {LogsAll, 5000, ""},
+		"a small run without logs may have to wait": {LogsNone, 1000, "status.phase!=Succeeded"},
+		"a large one hears of failures only":        {LogsFailed, 1001, "status.phase=Failed"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: &tc.completions}}
+			s := &session{opts: Options{Logs: tc.logs}, jobs: map[types.UID]*tracked{"u": {job: job}}}
+			if got := s.watched("a=b", s.fewPods()).FieldSelector; got != tc.want {
+				t.Errorf("watches %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
