@@ -59,12 +59,14 @@ type Node struct {
 	queue  workqueue.TypedInterface[types.UID]
 	trash  workqueue.TypedInterface[rubbish]
 	alarms *alarms
-	pods   pods
-	placer *placer
-	uses   uses
-	env    env.Resolver
-	vols   volumes.Maker
-	synced []cache.InformerSynced
+	// missing tells that the node's object may have been deleted.
+	missing chan struct{}
+	pods    pods
+	placer  *placer
+	uses    uses
+	env     env.Resolver
+	vols    volumes.Maker
+	synced  []cache.InformerSynced
 }
 
 // New prepares a node. Its event handlers are in place when New returns, so the informers may be started then.
@@ -99,6 +101,7 @@ func New(c Config) (*Node, error) {
 		trash:       workqueue.NewTyped[rubbish](),
 		pods:        pods{byUID: map[types.UID]*pod{}},
 		placer:      newPlacer(allocatable),
+		missing:     make(chan struct{}, 1),
 	}
 	n.placer.cordon(c.Cordoned)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -134,6 +135,24 @@ func TestCordonedNodeTakesNoPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until(pod, "the pod runs", inPhase(corev1.PodSucceeded))
+}
+
+func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
+	h := newHouse(t, newScripted())
+	h.startNode(nil)
+	var object *corev1.Node
+	registered := func(unlike types.UID) func() bool {
+		return func() (ok bool) {
+			var err error
+			object, err = h.client.Nodes().Get(t.Context(), "", "here")
+			return err == nil && object.UID != unlike && len(object.Status.Conditions) > 0
+		}
+	}
+	h.eventually("the node is registered", registered(""), func() any { return object })
+	if err := h.client.Nodes().Delete(t.Context(), object, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	h.eventually("it is registered anew", registered(object.UID), func() any { return object })
 }
 
 func TestMissingConfigMapIsWaitedFor(t *testing.T) {

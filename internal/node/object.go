@@ -55,9 +55,10 @@ func (n *Node) heartbeat(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := n.register(ctx); err != nil {
-				n.log(ctx, "heartbeat", err)
-			}
+		case <-n.missing:
+		}
+		if err := n.register(ctx); err != nil {
+			n.log(ctx, "heartbeat", err)
 		}
 	}
 }
@@ -103,14 +104,20 @@ func (n *Node) unenforced() []string {
 	return limits
 }
 
-// nodeHandler heeds whoever cordons the node.
+// nodeHandler heeds whoever cordons the node, and registers it again if it is deleted: it still runs.
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		if object, ok := obj.(*corev1.Node); ok && object.Name == n.name {
 			n.wakeAll(n.placer.cordon(n.Cordoned || object.Spec.Unschedulable))
 		}
 	}
-	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }}
+	deleted := func(any) {
+		select {
+		case n.missing <- struct{}{}:
+		default:
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }, DeleteFunc: deleted}
 }
 
 func (n *Node) describeStatus(object *corev1.Node) {

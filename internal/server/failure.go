@@ -22,7 +22,7 @@ func (p *parts) outcome(stopped <-chan error, stop context.CancelCauseFunc) erro
 		err := fmt.Errorf("the store can take no more writes: %w; what was acknowledged is safe and pods run on: mend this (make room on the disk) and start again", cause)
 		stop(err)
 		select {
-		case <-stopped:
+		case <-stopped: //nolint:errcheck // The store's failure explains whatever else failed.
 		case <-time.After(failedStop):
 		}
 		return err
