@@ -33,12 +33,13 @@ func (s *session) watch(ctx context.Context) {
 		if len(jobs) == 1 {
 			one = fields.OneTermEqualSelector("metadata.name", jobs[0].Name).String()
 		}
-		s.inform(ctx, source{s.batch().RESTClient(), "jobs", namespace, &batchv1.Job{}, metav1.ListOptions{FieldSelector: one}},
+		informer := s.inform(ctx, source{s.batch().RESTClient(), "jobs", namespace, &batchv1.Job{}, metav1.ListOptions{FieldSelector: one}},
 			func(obj any, gone bool) {
 				if job, ok := obj.(*batchv1.Job); ok {
 					s.seen(job, gone)
 				}
 			})
+		go s.missing(ctx, informer, jobs)
 		for _, selector := range podSelectors(jobs) {
 			s.inform(ctx, source{s.core().RESTClient(), "pods", namespace, &corev1.Pod{}, s.watched(selector, few)},
 				func(obj any, gone bool) {
@@ -46,6 +47,19 @@ func (s *session) watch(ctx context.Context) {
 						s.seenPod(pod, gone)
 					}
 				})
+		}
+	}
+}
+
+// missing finds the Jobs that were gone before the watch began: it will never tell of them.
+func (s *session) missing(ctx context.Context, informer cache.SharedInformer, jobs []*batchv1.Job) {
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return
+	}
+	for _, job := range jobs {
+		obj, found, err := informer.GetStore().Get(job)
+		if err == nil && (!found || obj.(*batchv1.Job).UID != job.UID) {
+			s.seen(job, true)
 		}
 	}
 }
@@ -59,7 +73,7 @@ type source struct {
 	options   metav1.ListOptions
 }
 
-func (s *session) inform(ctx context.Context, from source, see func(obj any, gone bool)) {
+func (s *session) inform(ctx context.Context, from source, see func(obj any, gone bool)) cache.SharedInformer {
 	lw := cache.NewFilteredListWatchFromClient(from.client, from.resource, from.namespace, func(o *metav1.ListOptions) {
 		o.LabelSelector, o.FieldSelector = from.options.LabelSelector, from.options.FieldSelector
 	})
@@ -77,6 +91,7 @@ func (s *session) inform(ctx context.Context, from source, see func(obj any, gon
 		},
 	})
 	go informer.RunWithContext(ctx)
+	return informer
 }
 
 func (s *session) byNamespace() map[string][]*batchv1.Job {
