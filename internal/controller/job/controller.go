@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -25,9 +26,15 @@ const (
 
 type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
 
+// Client is what the controller asks of an API server.
+type Client interface {
+	Jobs() client.Resource[*batchv1.Job]
+	Pods() client.Resource[*corev1.Pod]
+}
+
 // Controller runs the Jobs of one API server.
 type Controller struct {
-	client   client.Interface
+	client   Client
 	recorder record.EventRecorder
 	options  Options
 	metrics  *metrics
@@ -48,7 +55,7 @@ type Controller struct {
 }
 
 // New makes a controller and adds its handlers to the informers of c, which the owner of c starts.
-func New(c client.Interface, recorder record.EventRecorder, o Options) *Controller {
+func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	o = o.withDefaults()
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
