@@ -22,6 +22,7 @@ type options struct {
 	parallelism string
 	jobs        int
 	finished    int
+	large       int
 	latencies   int
 	syncs       int
 	stint       string
@@ -44,15 +45,16 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.StringVar(&o.only, "only", "a,b,c,d,e", "the parts to run")
+	flag.StringVar(&o.only, "only", "a,b,c,d,e,f", "the parts to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
 	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a and b")
 	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
 	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in part c")
 	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
+	flag.IntVar(&o.large, "large", 20000, "pods of the large Job in part f")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
 	flag.IntVar(&o.syncs, "concurrent-job-syncs", 0, "as stint server's flag; 0 is its default")
-	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that part d measures")
+	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d and f measure")
 	flag.StringVar(&o.dir, "dir", "", "where to keep the data of the runs (default the temporary directory)")
 	flag.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.StringVar(&o.memProfile, "memprofile", "", "write an allocation profile of this process to a file")
@@ -70,6 +72,7 @@ var parts = []struct {
 	{"c", (*bench).manyJobs},
 	{"d", (*bench).binary},
 	{"e", (*bench).deletion},
+	{"f", (*bench).onCluster},
 }
 
 func run(ctx context.Context, o options) (err error) {

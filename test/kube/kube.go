@@ -24,6 +24,12 @@ import (
 // Variable names the folder of the programs.
 const Variable = "STINT_CLUSTER"
 
+// The sockets lie in the programs' working directory, since a path must be short; etcd wants them to look like host:port.
+const (
+	etcdSocket = "unix://etcd.sock:0"
+	peerSocket = "unix://peer.sock:0"
+)
+
 // Options choose what a cluster is like.
 type Options struct {
 	// Dir takes data, keys and logs. It is made where absent.
@@ -117,7 +123,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 		}
 	}
 	flags := append([]string{
-		"--etcd-servers=unix://" + c.path("etcd.sock"),
+		"--etcd-servers=" + etcdSocket,
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(c.port),
 		"--cert-dir=" + c.path("certs"),
@@ -155,13 +161,15 @@ func (c *Cluster) ready(ctx context.Context) bool {
 }
 
 func (c *Cluster) startEtcd() (err error) {
+	// A socket in the working folder: etcd wants HOST:PORT even there.
+	const peer = "unix://peer:0"
 	c.etcd, err = c.start("etcd",
 		"--data-dir="+c.path("etcd"),
-		"--listen-client-urls=unix://"+c.path("etcd.sock"),
-		"--advertise-client-urls=unix://"+c.path("etcd.sock"),
-		"--listen-peer-urls=unix://"+c.path("peer.sock"),
-		"--initial-advertise-peer-urls=unix://"+c.path("peer.sock"),
-		"--initial-cluster=default=unix://"+c.path("peer.sock"),
+		"--listen-client-urls="+etcdSocket,
+		"--advertise-client-urls="+etcdSocket,
+		"--listen-peer-urls="+peerSocket,
+		"--initial-advertise-peer-urls="+peerSocket,
+		"--initial-cluster=default="+peerSocket,
 		"--unsafe-no-fsync="+strconv.FormatBool(!c.options.Durable),
 		"--log-level=warn",
 	)

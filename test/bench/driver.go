@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// driver plays the nodes of a cluster on which one Job runs, and notes when what happened.
+//
+//	pod appears ──(it runs a while)──▶ Succeeded, time noted ──▶ status.succeeded of the Job counts it, time noted
+type driver struct {
+	set  kubernetes.Interface
+	load load
+	todo chan *corev1.Pod
+	over chan error
+
+	mu       sync.Mutex
+	finished []time.Time
+	counted  []time.Time
+	// quarter, where set, is called whenever another quarter of the pods is counted.
+	quarter func()
+}
+
+// kubelets is how many pods can be told to have ended at the same time.
+const kubelets = 64
+
+func newDriver(set kubernetes.Interface, l load) *driver {
+	return &driver{set: set, load: l, todo: make(chan *corev1.Pod, 2*l.pods), over: make(chan error, 1)}
+}
+
+// start plays until stop is called. It returns when it sees what is there.
+func (d *driver) start(ctx context.Context) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	factory := informers.NewSharedInformerFactoryWithOptions(d.set, 0, informers.WithNamespace(namespace))
+	jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
+	_, podErr := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: d.podShown})
+	_, jobErr := jobs.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, now any) { d.jobShown(now) }})
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	var group sync.WaitGroup
+	for range kubelets {
+		group.Go(func() { d.play(ctx) })
+	}
+	return func() {
+		cancel()
+		group.Wait()
+		factory.Shutdown()
+	}, errors.Join(podErr, jobErr)
+}
+
+func (d *driver) podShown(o any) {
+	pod, ok := o.(*corev1.Pod)
+	if !ok || pod.Status.Phase != corev1.PodPending {
+		return
+	}
+	if d.load.lasts == 0 {
+		d.todo <- pod
+		return
+	}
+	time.AfterFunc(d.load.lasts, func() { d.todo <- pod })
+}
+
+func (d *driver) play(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case pod := <-d.todo:
+			if err := d.end(ctx, pod.DeepCopy()); err != nil && ctx.Err() == nil {
+				offer(d.over, fmt.Errorf("end pod %s: %w", pod.Name, err))
+			}
+		}
+	}
+}
+
+func (d *driver) end(ctx context.Context, pod *corev1.Pod) error {
+	succeed(pod)
+	pod.Spec.NodeName = "" // a real API server takes it in a binding only, and no count depends on it
+	_, err := d.set.CoreV1().Pods(namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.finished = append(d.finished, time.Now())
+	return err
+}
+
+func (d *driver) jobShown(o any) {
+	job, ok := o.(*batchv1.Job)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	for len(d.counted) < int(job.Status.Succeeded) {
+		d.counted = append(d.counted, now)
+		if len(d.counted)%max(1, d.load.pods/4) == 0 && d.quarter != nil {
+			d.quarter()
+		}
+	}
+	switch ended(job) {
+	case batchv1.JobComplete:
+		offer(d.over, nil)
+	case batchv1.JobFailed:
+		offer(d.over, fmt.Errorf("job %s failed: %v", job.Name, job.Status.Conditions))
+	}
+}
+
+// finish creates a Job and waits for its end.
+func (d *driver) finish(ctx context.Context, job *batchv1.Job) error {
+	if _, err := d.set.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	select {
+	case err := <-d.over:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// reset forgets what was noted.
+func (d *driver) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.finished, d.counted = nil, nil
+}
+
+func (d *driver) measure(ctx context.Context, p program, job *batchv1.Job) (r clusterResult, err error) {
+	before, err := requests(ctx, d.set)
+	if err != nil {
+		return r, err
+	}
+	r.quarters = []time.Duration{p.cpu()}
+	d.quarter = func() { r.quarters = append(r.quarters, p.cpu()) }
+	began := time.Now()
+	if err := d.finish(ctx, job); err != nil {
+		return r, err
+	}
+	r.took, r.cpu, r.things = time.Since(began), p.cpu()-r.quarters[0], d.load.pods
+	after, err := requests(ctx, d.set)
+	// Two requests are the driver's: the Job, and the end of each pod.
+	r.writes = after - before - 1 - int64(d.load.pods)
+	r.latencies = d.latencies()
+	return r, err
+}
+
+// latencies are the times in ms from the end of a pod to the status that counts so many.
+func (d *driver) latencies() (all []float64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	slices.SortFunc(d.finished, time.Time.Compare)
+	for i := range min(len(d.finished), len(d.counted)) {
+		// The status may tell of a pod before the one that ended it has its answer.
+		all = append(all, max(0, float64(d.counted[i].Sub(d.finished[i]).Microseconds())/1000))
+	}
+	return all
+}
+
+// clear removes all Jobs and pods, so that the next run starts with nothing.
+func (d *driver) clear(ctx context.Context) error {
+	now := int64(0)
+	background := metav1.DeletePropagationBackground
+	o := metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}
+	return errors.Join(
+		d.set.BatchV1().Jobs(namespace).DeleteCollection(ctx, o, metav1.ListOptions{}),
+		d.set.CoreV1().Pods(namespace).DeleteCollection(ctx, o, metav1.ListOptions{}),
+		d.set.CoreV1().Events(namespace).DeleteCollection(ctx, o, metav1.ListOptions{}))
+}
