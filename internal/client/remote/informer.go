@@ -1,0 +1,54 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// Informer streams what there is through its watch, where the API server can, instead of listing it first.
+func (r *resource[T]) Informer() cache.SharedIndexInformer {
+	r.once.Do(func() {
+		example, err := scheme.Scheme.New(r.GroupVersionKind)
+		if err != nil {
+			panic(fmt.Sprintf("client-go does not know %s", r.GroupVersionKind))
+		}
+		r.informer = cache.NewSharedIndexInformer(
+			&cache.ListWatch{ListWithContextFunc: r.list, WatchFuncWithContext: r.watch},
+			example, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		// It fails on informers that run already.
+		if err := r.informer.SetTransform(r.trimmed); err != nil {
+			panic(err)
+		}
+		r.owner.add(r.informer)
+	})
+	return r.informer
+}
+
+func (r *resource[T]) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	list, err := scheme.Scheme.New(r.GroupVersion().WithKind(r.Kind + "List"))
+	if err != nil {
+		return nil, err
+	}
+	err = r.watches.Get().Resource(r.plural).VersionedParams(&options, scheme.ParameterCodec).Do(ctx).Into(list)
+	return list, err
+}
+
+func (r *resource[T]) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	options.Watch = true
+	return r.watches.Get().Resource(r.plural).VersionedParams(&options, scheme.ParameterCodec).Watch(ctx)
+}
+
+func (r *resource[T]) trimmed(obj any) (any, error) {
+	if o, ok := obj.(T); ok {
+		r.trim(client.Object(o))
+	}
+	return obj, nil
+}

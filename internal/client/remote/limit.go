@@ -1,0 +1,19 @@
+package remote
+
+import (
+	"cmp"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// limited returns a config whose REST clients share one limit on requests. A negative QPS is none.
+func limited(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	qps, burst := cmp.Or(config.QPS, rest.DefaultQPS), cmp.Or(config.Burst, rest.DefaultBurst)
+	config.RateLimiter = nil
+	if qps > 0 {
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(qps, burst)
+	}
+	return config
+}

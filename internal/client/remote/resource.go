@@ -1,0 +1,162 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// kind is what the client must know about one kind of object.
+type kind struct {
+	schema.GroupVersionKind
+	plural string
+	// trim drops from an object what no controller reads.
+	trim func(client.Object)
+}
+
+var (
+	jobs   = kind{batchv1.SchemeGroupVersion.WithKind("Job"), "jobs", trimMeta}
+	pods   = kind{corev1.SchemeGroupVersion.WithKind("Pod"), "pods", trimPod}
+	events = kind{corev1.SchemeGroupVersion.WithKind("Event"), "events", trimMeta}
+)
+
+// resource implements client.Resource.
+type resource[T client.Object] struct {
+	kind
+	owner           *Client
+	writes, watches rest.Interface
+
+	once     sync.Once
+	informer cache.SharedIndexInformer
+}
+
+func newResource[T client.Object](owner *Client, k kind, writes, watches connection) (*resource[T], error) {
+	w, err := writes.to(k.GroupVersion())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", k.plural, err)
+	}
+	r, err := watches.to(k.GroupVersion())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", k.plural, err)
+	}
+	return &resource[T]{kind: k, owner: owner, writes: w, watches: r}, nil
+}
+
+func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
+	return r.do(ctx, r.about(r.writes.Get(), namespace).Name(name))
+}
+
+func (r *resource[T]) UpdateStatus(ctx context.Context, obj T) (T, error) {
+	var unsure bool
+	written, err := persist(ctx, &unsure, func() (T, error) {
+		return r.do(ctx, r.about(r.writes.Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(obj))
+	})
+	if unsure && apierrors.IsConflict(err) {
+		return r.asWritten(ctx, obj, err)
+	}
+	return written, err
+}
+
+// asWritten returns the stored object if its status is that of obj, whose first write was not answered. Otherwise the
+// conflict is one.
+func (r *resource[T]) asWritten(ctx context.Context, obj T, conflict error) (T, error) {
+	var none T
+	stored, err := r.Get(ctx, obj.GetNamespace(), obj.GetName())
+	if err != nil || stored.GetUID() != obj.GetUID() {
+		return none, conflict
+	}
+	if d, err := difference(stored, obj, statusPart); err != nil || d != nil {
+		return none, conflict
+	}
+	return stored, nil
+}
+
+func (r *resource[T]) Modify(ctx context.Context, observed T, change func(T)) (T, error) {
+	return r.patch(ctx, observed, change, mainPart)
+}
+
+func (r *resource[T]) ModifyStatus(ctx context.Context, observed T, change func(T)) (T, error) {
+	return r.patch(ctx, observed, change, statusPart)
+}
+
+// patch sends what change changes. Observed may be trimmed and out of date: only the difference matters.
+func (r *resource[T]) patch(ctx context.Context, observed T, change func(T), p part) (T, error) {
+	var none T
+	changed := observed.DeepCopyObject().(T)
+	change(changed)
+	patch, err := difference(observed, changed, p)
+	if err != nil {
+		return none, fmt.Errorf("comparing %s %s: %w", r.Kind, observed.GetName(), err)
+	}
+	if patch == nil {
+		return observed, nil
+	}
+	var unsure bool
+	written, err := persist(ctx, &unsure, func() (T, error) {
+		request := r.about(r.writes.Patch(types.StrategicMergePatchType), observed.GetNamespace()).Name(observed.GetName())
+		if p == statusPart {
+			request = request.SubResource("status")
+		}
+		return r.do(ctx, request.Body(patch))
+	})
+	if apierrors.IsConflict(err) && r.gone(ctx, observed) {
+		return none, apierrors.NewNotFound(schema.GroupResource{Group: r.Group, Resource: r.plural}, observed.GetName())
+	}
+	return written, err
+}
+
+// gone tells whether the object that observed shows is no more. The API server calls it a conflict where another object
+// has its name.
+func (r *resource[T]) gone(ctx context.Context, observed T) bool {
+	current, err := r.Get(ctx, observed.GetNamespace(), observed.GetName())
+	return apierrors.IsNotFound(err) || err == nil && current.GetUID() != observed.GetUID()
+}
+
+func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptions) error {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	options := &metav1.DeleteOptions{GracePeriodSeconds: opts.GracePeriodSeconds, Preconditions: &metav1.Preconditions{}}
+	if uid != "" {
+		options.Preconditions.UID = &uid
+	}
+	if opts.Unchanged && version != "" {
+		options.Preconditions.ResourceVersion = &version
+	}
+	if opts.Propagation != "" {
+		options.PropagationPolicy = &opts.Propagation
+	}
+	var unsure bool
+	_, err := persist(ctx, &unsure, func() (T, error) {
+		var none T
+		request := r.about(r.writes.Delete(), obj.GetNamespace()).Name(obj.GetName()).Body(options)
+		return none, request.Do(ctx).Error()
+	})
+	return err
+}
+
+func (r *resource[T]) about(request *rest.Request, namespace string) *rest.Request {
+	return request.NamespaceIfScoped(namespace, namespace != "").Resource(r.plural)
+}
+
+func (r *resource[T]) do(ctx context.Context, request *rest.Request) (T, error) {
+	var none T
+	obj, err := scheme.Scheme.New(r.GroupVersionKind)
+	if err != nil {
+		return none, err
+	}
+	if err := request.Do(ctx).Into(obj); err != nil {
+		return none, err
+	}
+	return obj.(T), nil
+}
