@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
 	"github.com/stint-dev/stint/internal/controller/ttl"
+	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
@@ -53,7 +54,7 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 		}
 	}
 	if o.MetricsListen != "" {
-		e, err := newEndpoint(o.MetricsListen, p.ready)
+		e, err := endpoint.New(endpoint.Config{Address: o.MetricsListen, Ready: p.isReady, Version: o.Version})
 		if err != nil {
 			return err
 		}
@@ -68,6 +69,15 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	return p.openServices(o, logs)
+}
+
+func (p *parts) isReady() error {
+	select {
+	case <-p.ready:
+		return nil
+	default:
+		return errors.New("starting")
+	}
 }
 
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
