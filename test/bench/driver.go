@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/test/kube"
 )
 
 // driver plays the nodes of a cluster on which one Job runs, and notes when what happened.
@@ -121,13 +123,15 @@ func (d *driver) jobShown(o any) {
 }
 
 // finish creates a Job and waits for its end.
-func (d *driver) finish(ctx context.Context, job *batchv1.Job) error {
+func (d *driver) finish(ctx context.Context, p *kube.Process, job *batchv1.Job) error {
 	if _, err := d.set.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	select {
 	case err := <-d.over:
 		return err
+	case <-p.Ended():
+		return fmt.Errorf("it has ended by itself:\n%s", p.Tail())
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -140,18 +144,19 @@ func (d *driver) reset() {
 	d.finished, d.counted = nil, nil
 }
 
-func (d *driver) measure(ctx context.Context, p program, job *batchv1.Job) (r clusterResult, err error) {
+func (d *driver) measure(ctx context.Context, p *kube.Process, job *batchv1.Job) (r clusterResult, err error) {
 	before, err := requests(ctx, d.set)
 	if err != nil {
 		return r, err
 	}
-	r.quarters = []time.Duration{p.cpu()}
-	d.quarter = func() { r.quarters = append(r.quarters, p.cpu()) }
+	note := func() { r.quarters = append(r.quarters, cpuOf(p.PID())) }
+	note()
+	d.quarter = note
 	began := time.Now()
-	if err := d.finish(ctx, job); err != nil {
+	if err := d.finish(ctx, p, job); err != nil {
 		return r, err
 	}
-	r.took, r.cpu, r.things = time.Since(began), p.cpu()-r.quarters[0], d.load.pods
+	r.took, r.cpu, r.things = time.Since(began), cpuOf(p.PID())-r.quarters[0], d.load.pods
 	after, err := requests(ctx, d.set)
 	// Two requests are the driver's: the Job, and the end of each pod.
 	r.writes = after - before - 1 - int64(d.load.pods)

@@ -1,13 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os/exec"
-	"syscall"
-	"time"
+	"path/filepath"
 
 	"github.com/stint-dev/stint/test/kube"
 )
@@ -15,46 +9,31 @@ import (
 // manager is a program that runs Jobs on a cluster.
 type manager struct {
 	name  string
-	start func(context.Context, *kube.Cluster) (program, error)
+	start func(*kube.Cluster) (*kube.Process, error)
 }
-
-// program is a manager that runs.
-type program struct {
-	pid  int
-	stop func() error
-}
-
-func (r program) cpu() time.Duration { return cpuOf(r.pid) }
 
 // unlimited is a rate of requests that no manager reaches here.
 const unlimited = "100000"
 
-// managers are the ones to compare; the first is what the others are held against.
+// managers are those to compare: the second is held against the first.
 func (b *bench) managers() []manager {
 	return []manager{
-		{"kube-controller-manager", func(_ context.Context, c *kube.Cluster) (program, error) {
-			p, err := c.StartControllerManager("job-controller", "--kube-api-qps="+unlimited, "--kube-api-burst="+unlimited)
-			if err != nil {
-				return program{}, err
-			}
-			return program{p.PID(), func() error { p.Stop(); return nil }}, nil
+		{"kube-controller-manager", func(c *kube.Cluster) (*kube.Process, error) {
+			return c.StartControllerManager("job-controller", "--kube-api-qps="+unlimited, "--kube-api-burst="+unlimited)
 		}},
 		{"stint controller", b.startStint},
 	}
 }
 
-func (b *bench) startStint(ctx context.Context, c *kube.Cluster) (program, error) {
+func (b *bench) startStint(c *kube.Cluster) (*kube.Process, error) {
 	kubeconfig, err := c.Kubeconfig("")
 	if err != nil {
-		return program{}, err
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, b.stint, "controller", "--kubeconfig="+kubeconfig, "--leader-elect=false",
+	program, err := filepath.Abs(b.stint)
+	if err != nil {
+		return nil, err
+	}
+	return c.Run("stint-controller", program, "controller", "--kubeconfig="+kubeconfig, "--leader-elect=false",
 		"--managed-by=kubernetes.io/job-controller", "--kube-api-qps="+unlimited, "--kube-api-burst="+unlimited)
-	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
-	if err := cmd.Start(); err != nil {
-		return program{}, fmt.Errorf("start %s (build it, or name it with -stint): %w", b.stint, err)
-	}
-	return program{cmd.Process.Pid, func() error {
-		return errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
-	}}, nil
 }

@@ -123,13 +123,16 @@ func (b *bench) oneOnCluster(ctx context.Context, cluster *kube.Cluster, m manag
 		return r, err
 	}
 	defer stop()
-	p, err := m.start(ctx, cluster)
+	p, err := m.start(cluster)
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, d.clear(context.WithoutCancel(ctx)), p.stop()) }()
+	defer func() {
+		err = errors.Join(err, d.clear(context.WithoutCancel(ctx)))
+		p.Stop()
+	}()
 	// A first small Job shows that the manager works, and warms all caches.
-	if err := d.finish(ctx, noopJob("warm", 10, 10)); err != nil {
+	if err := d.finish(ctx, p, noopJob("warm", 10, 10)); err != nil {
 		return r, err
 	}
 	d.reset()

@@ -213,7 +213,7 @@ func (p *Process) waitFor(ctx context.Context, patience time.Duration, ready fun
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for %s: %w; the end of its log:\n%s", p.name, err, p.tail())
+		return fmt.Errorf("waiting for %s: %w; the end of its log:\n%s", p.name, err, p.Tail())
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
 // Process is a running program of the cluster.
@@ -19,6 +18,11 @@ type Process struct {
 }
 
 func (c *Cluster) start(name string, flags ...string) (*Process, error) {
+	return c.Run(name, filepath.Join(c.programs, name), flags...)
+}
+
+// Run starts a program that belongs to the cluster, in its directory and with a log NAME.log there.
+func (c *Cluster) Run(name, program string, flags ...string) (*Process, error) {
 	logPath := c.path(name + ".log")
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -26,7 +30,7 @@ func (c *Cluster) start(name string, flags ...string) (*Process, error) {
 	}
 	defer log.Close()
 	p := &Process{name: name, log: logPath, done: make(chan struct{})}
-	p.cmd = exec.Command(filepath.Join(c.programs, name), flags...)
+	p.cmd = exec.Command(program, flags...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = c.options.Dir, log, log
 	// A test that is killed leaves nothing behind.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -54,14 +58,14 @@ func (p *Process) signal(s syscall.Signal) {
 	<-p.done
 }
 
-// CPU is the processor time that the process has used until now.
-func (p *Process) CPU() (time.Duration, error) { return cpuTime(p.cmd.Process.Pid) }
-
 // PID is the process's number.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// tail is the last lines of the log.
-func (p *Process) tail() []byte {
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.done }
+
+// Tail is the last lines of the log.
+func (p *Process) Tail() []byte {
 	const lines = 20
 	log, err := os.ReadFile(p.log)
 	if err != nil {
@@ -69,18 +73,4 @@ func (p *Process) tail() []byte {
 	}
 	all := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
 	return bytes.Join(all[max(0, len(all)-lines):], []byte("\n"))
-}
-
-// cpuTime reads utime and stime from /proc, in ticks of 10 ms.
-func cpuTime(pid int) (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	var user, system int64
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if _, err := fmt.Sscan(string(fields[11])+" "+string(fields[12]), &user, &system); err != nil {
-		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
-	}
-	return time.Duration(user+system) * 10 * time.Millisecond, nil
 }
