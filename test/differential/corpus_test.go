@@ -1,0 +1,112 @@
+package differential_test
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+//go:embed testdata
+var corpus embed.FS
+
+// section is a group of requests that differ from each other in one change. testdata holds them as YAML documents.
+type section struct {
+	// Section is the name of the group, unique in the corpus.
+	Section string  `json:"section"`
+	Request request `json:"request"`
+	// Subresource is "status" for requests to it.
+	Subresource string `json:"subresource"`
+	// Base names a manifest of bases.yaml. It is what is created, or what is stored before the request.
+	Base string `json:"base"`
+	// With changes the base for all cases.
+	With any `json:"with"`
+	// AppliedBy is the field manager that has made what is stored, by server-side apply; "" for an ordinary creation.
+	AppliedBy string `json:"appliedBy"`
+	// Status is what the stored object has got as its status.
+	Status any `json:"status"`
+	// Query is added to the URL.
+	Query map[string]string `json:"query"`
+	// Cases are the changes, each by a sentence or a few words that say what is special.
+	Cases map[string]any `json:"cases"`
+}
+
+// request is the way in which a change is sent.
+type request string
+
+const (
+	// create posts the base with the change.
+	create request = "create"
+	// update changes what is stored as the server returns it, and puts it.
+	update request = "update"
+	// replace puts the base with the change over what is stored, without resourceVersion and uid: kubectl replace.
+	replace request = "replace"
+	// The change is the body, as it is.
+	jsonPatch      request = "json-patch"
+	mergePatch     request = "merge-patch"
+	strategicPatch request = "strategic-patch"
+	// apply is a server-side apply; kind and name of the base are put into the body.
+	apply request = "apply"
+)
+
+func loadCorpus(t testing.TB) (bases map[string]any, sections []section) {
+	t.Helper()
+	files, err := fs.Glob(corpus, "testdata/*.yaml")
+	must(t, err)
+	bases = map[string]any{}
+	for _, file := range files {
+		text, err := corpus.ReadFile(file)
+		must(t, err)
+		if strings.HasSuffix(file, "bases.yaml") {
+			more := map[string]any{}
+			must(t, yaml.UnmarshalStrict(text, &more))
+			maps.Copy(bases, more)
+			continue
+		}
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			var s section
+			if err := yaml.UnmarshalStrict([]byte(document), &s); err != nil {
+				t.Fatalf("%s: %v in\n%s", file, err, document)
+			}
+			sections = append(sections, s)
+		}
+	}
+	return bases, sections
+}
+
+// checkCorpus finds slips of those who write the corpus.
+func checkCorpus(t testing.TB, bases map[string]any, sections []section) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, s := range sections {
+		if s.Section == "" || seen[s.Section] {
+			t.Errorf("section %q has no name of its own", s.Section)
+		}
+		seen[s.Section] = true
+		if bases[s.Base] == nil {
+			t.Errorf("section %q: no base %q", s.Section, s.Base)
+		}
+		if contentTypes[s.Request] == "" {
+			t.Errorf("section %q: no request %q", s.Section, s.Request)
+		}
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func (s *section) names() []string { return slices.Sorted(maps.Keys(s.Cases)) }
+
+func (s *section) label(name string) string { return fmt.Sprintf("%s: %s", s.Section, name) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,84 @@
+package differential_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// difference is one that is meant. It fails the test when it is there no more.
+type difference struct {
+	// cases are those that differ; one that ends in * stands for all that begin so, and none for all.
+	cases []string
+	// gaps matches what differs in them, as gap.about says it.
+	gaps string
+	// reason tells why Stint does otherwise.
+	reason string
+}
+
+// deliberate is every difference from Kubernetes that is meant: one list, made of the lists of those who keep them.
+func deliberate() []*known {
+	var all []*known
+	for _, d := range jobDifferences {
+		all = append(all, &known{difference: d, pattern: regexp.MustCompile("^(" + d.gaps + ")$"), met: map[string]bool{}})
+	}
+	return all
+}
+
+// known is a difference and what of it was met.
+type known struct {
+	difference
+	pattern *regexp.Regexp
+	// met holds the entries of cases (or "") under which it was met.
+	met   map[string]bool
+	count int
+}
+
+// covers tells whether the gap of the case is meant, and keeps it in mind.
+func (k *known) covers(name string, g gap) bool {
+	if !k.pattern.MatchString(g.about) {
+		return false
+	}
+	covered := len(k.cases) == 0
+	if covered {
+		k.met[""] = true
+	}
+	for _, entry := range k.cases {
+		start, open := strings.CutSuffix(entry, "*")
+		if name == entry || open && strings.HasPrefix(name, start) {
+			k.met[entry] = true
+			covered = true
+		}
+	}
+	if covered {
+		k.count++
+	}
+	return covered
+}
+
+// names tells whether the case is one that the difference is about.
+func (k *known) names(name string) bool {
+	for _, entry := range k.cases {
+		start, open := strings.CutSuffix(entry, "*")
+		if name == entry || open && strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// unmet fails the test for every difference that is there no more.
+func unmet(t testing.TB, all []*known) {
+	t.Helper()
+	for _, k := range all {
+		entries := k.cases
+		if len(entries) == 0 {
+			entries = []string{""}
+		}
+		for _, entry := range entries {
+			if !k.met[entry] {
+				t.Errorf("no difference in %q any more for %q: remove it from the list (%s)", k.gaps, entry, k.reason)
+			}
+		}
+	}
+}

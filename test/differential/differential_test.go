@@ -1,0 +1,100 @@
+package differential_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// comparison is one run of the corpus.
+type comparison struct {
+	kubernetes, stint *endpoint
+	bases             map[string]any
+	known             []*known
+	report            report
+}
+
+func TestStintAnswersAsKubernetesDoes(t *testing.T) {
+	bases, sections := loadCorpus(t)
+	sections = append(sections, jobSections()...)
+	checkCorpus(t, bases, sections)
+	c := &comparison{kubernetes: kubernetes(t), stint: stint(t), bases: bases, known: deliberate()}
+	sections = append(sections, c.mixtures(sections)...)
+	all := 0
+	for i := range sections {
+		c.section(t, &sections[i], i)
+		all += len(sections[i].Cases)
+	}
+	ran := 0
+	for _, s := range c.report.sections {
+		ran += s.cases
+	}
+	if ran == all { // else -run chose some
+		unmet(t, c.known)
+	}
+	c.report.finish(t, c.known)
+}
+
+func (c *comparison) section(t *testing.T, s *section, number int) {
+	counts := c.report.section(s.Section)
+	t.Run(s.Section, func(t *testing.T) {
+		theirs, ours := c.both(t, s, fmt.Sprintf("section-%d", number))
+		for _, name := range s.names() {
+			t.Run(name, func(t *testing.T) { c.compare(t, counts, s.label(name), [2]*scene{theirs, ours}, s.Cases[name]) })
+		}
+	})
+}
+
+// both makes the section's scene on both servers.
+func (c *comparison) both(t *testing.T, s *section, namespace string) (theirs, ours *scene) {
+	t.Helper()
+	theirs, err := newScene(c.kubernetes, s, c.bases[s.Base], namespace)
+	must(t, err)
+	ours, err = newScene(c.stint, s, c.bases[s.Base], namespace)
+	must(t, err)
+	return theirs, ours
+}
+
+func (c *comparison) compare(t *testing.T, counts *sectionReport, name string, scenes [2]*scene, change any) {
+	var answers [2]answer
+	var errs [2]error
+	var both sync.WaitGroup
+	for i, s := range scenes {
+		both.Go(func() {
+			var r reply
+			if r, errs[i] = s.send(change); errs[i] == nil {
+				answers[i], errs[i] = newAnswer(r)
+			}
+		})
+	}
+	both.Wait()
+	must(t, errs[0])
+	must(t, errs[1])
+	theirs, ours := answers[0], answers[1]
+	meant, wrong := 0, 0
+	for _, g := range gaps(theirs, ours) {
+		if c.meant(name, g) {
+			meant++
+			continue
+		}
+		wrong++
+		t.Error(g)
+	}
+	if wrong > 0 {
+		t.Logf("Kubernetes %d %v\nStint      %d %v\nchange %.2000s", theirs.code, union(theirs.messages, nil),
+			ours.code, union(ours.messages, nil), encode(change))
+	}
+	counts.add(theirs, meant, wrong)
+	c.report.compareWording(name, theirs, ours)
+}
+
+// meant tells whether a gap is in the list. Every entry that covers it is told, for each has to be met.
+func (c *comparison) meant(name string, g gap) bool {
+	found := false
+	for _, k := range c.known {
+		if k.covers(name, g) {
+			found = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,11 @@
+// Package differential sends the same requests to a real kube-apiserver and to Stint's, and wants the same answers: the
+// same verdict, the same fields in the error, the same warnings, the same defaulted object.
+//
+//	testdata/*.yaml ─┐                 ┌─▶ kube-apiserver ─┐
+//	corpus in Go    ─┼─▶ dry requests ─┤                   ├─▶ compare ─▶ differences.go or a failed test
+//	random mixtures ─┘                 └─▶ Stint ──────────┘
+//
+// Every difference that is meant stands in one list with its reason (differences_test.go), and has to be there still.
+//
+//	STINT_CLUSTER=… go test ./test/differential -report differential.txt
+package differential

@@ -1,0 +1,143 @@
+package differential_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+)
+
+// contentTypes of the requests. A text is sent as YAML, which JSON is too.
+var contentTypes = map[request]string{
+	create:         "application/yaml",
+	update:         "application/yaml",
+	replace:        "application/yaml",
+	jsonPatch:      "application/json-patch+json",
+	mergePatch:     "application/merge-patch+json",
+	strategicPatch: "application/strategic-merge-patch+json",
+	apply:          "application/apply-patch+yaml",
+}
+
+// scene is a section made real on one server: its base, and what is stored of it.
+type scene struct {
+	*section
+	server *endpoint
+	base   map[string]any
+	// stored is the object as the server returns it; nil where the request is a creation.
+	stored map[string]any
+	// path is that of the object, or of all objects where the request is a creation.
+	path string
+}
+
+// collections are the paths of the kinds, below a namespace.
+var collections = map[string]string{
+	"Job":         "/apis/batch/v1/namespaces/%s/jobs",
+	"CronJob":     "/apis/batch/v1/namespaces/%s/cronjobs",
+	"Pod":         "/api/v1/namespaces/%s/pods",
+	"PodTemplate": "/api/v1/namespaces/%s/podtemplates",
+}
+
+// newScene stores what the section needs. Objects of different sections do not meet: each has a namespace.
+func newScene(server *endpoint, s *section, base any, namespace string) (*scene, error) {
+	object, err := changed(base, s.With)
+	if err != nil {
+		return nil, err
+	}
+	c := &scene{section: s, server: server, base: object.(map[string]any)}
+	collection := collections[c.base["kind"].(string)]
+	if s.Request == create {
+		c.path = fmt.Sprintf(collection, "default")
+		return c, nil
+	}
+	c.path = fmt.Sprintf(collection, namespace)
+	return c, c.store(namespace)
+}
+
+func (c *scene) store(namespace string) (err error) {
+	_, err = c.server.want(call{method: http.MethodPost, path: "/api/v1/namespaces", contentType: "application/json",
+		body: encode(map[string]any{"metadata": map[string]any{"name": namespace}})})
+	if err != nil {
+		return err
+	}
+	creation := call{method: http.MethodPost, path: c.path, contentType: "application/json",
+		query: map[string]string{"fieldManager": "creator"}, body: encode(c.base)}
+	c.path += "/" + c.base["metadata"].(map[string]any)["name"].(string)
+	if c.AppliedBy != "" {
+		creation.method, creation.path, creation.contentType = http.MethodPatch, c.path, contentTypes[apply]
+		creation.query["fieldManager"] = c.AppliedBy
+	}
+	if c.stored, err = c.server.want(creation); err != nil {
+		return err
+	}
+	if c.Status == nil {
+		return nil
+	}
+	c.stored, err = c.server.want(call{method: http.MethodPatch, path: c.path + "/status",
+		contentType: contentTypes[mergePatch], query: map[string]string{"fieldManager": "controller"},
+		body: encode(map[string]any{"status": c.Status})})
+	return err
+}
+
+// send makes the request of one case, dry.
+func (c *scene) send(change any) (reply, error) {
+	body, err := c.body(change)
+	if err != nil {
+		return reply{}, err
+	}
+	out := call{path: c.path, contentType: contentTypes[c.Request], body: body, query: map[string]string{"dryRun": "All"}}
+	maps.Copy(out.query, c.Query)
+	switch c.Request {
+	case create:
+		out.method = http.MethodPost
+	case update, replace:
+		out.method = http.MethodPut
+	default:
+		out.method = http.MethodPatch
+	}
+	if c.Request == apply && out.query["fieldManager"] == "" {
+		out.query["fieldManager"] = "applier"
+	}
+	if c.Subresource != "" {
+		out.path += "/" + c.Subresource
+	}
+	return c.server.do(out)
+}
+
+// body is the text that is sent. A change that is a text is the body itself.
+func (c *scene) body(change any) (body []byte, err error) {
+	if text, ok := change.(string); ok {
+		return c.filledIn([]byte(text)), nil
+	}
+	object := change
+	switch c.Request {
+	case create, replace:
+		object, err = changed(c.base, change)
+	case update:
+		object, err = changed(c.stored, change)
+	case apply:
+		object, err = changed(map[string]any{"apiVersion": c.base["apiVersion"], "kind": c.base["kind"],
+			"metadata": map[string]any{"name": c.base["metadata"].(map[string]any)["name"]}}, change)
+	}
+	return c.filledIn(encode(object)), err
+}
+
+// filledIn replaces $(uid) and $(resourceVersion) by those of the stored object.
+func (c *scene) filledIn(body []byte) []byte {
+	if c.stored == nil {
+		return body
+	}
+	metadata := c.stored["metadata"].(map[string]any)
+	return []byte(strings.NewReplacer(
+		"$(uid)", metadata["uid"].(string),
+		"$(resourceVersion)", metadata["resourceVersion"].(string),
+	).Replace(string(body)))
+}
+
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // It was read from YAML or JSON.
+	}
+	return text
+}
