@@ -1,7 +1,8 @@
 // Package client is all that controllers and the node may ask of an API server.
 //
 // There are two implementations: one goes straight to the registry of the API server in this process
-// (internal/apiserver), the other goes through client-go to any Kubernetes cluster (client/remote).
+// (internal/apiserver), the other goes through client-go to any Kubernetes cluster (client/remote). What both promise
+// stands in client/clienttest as tests.
 // A controller sees only this package, so it cannot tell where it runs.
 package client
 
@@ -44,7 +45,8 @@ type Interface interface {
 // Objects that Get, an informer or a write returns may be shared with the cache: never change them, DeepCopy first.
 type Resource[T Object] interface {
 	// Informer returns the one shared informer of this kind. Whoever owns the connection starts it, after the
-	// controllers have added their handlers.
+	// controllers have added their handlers. On a cluster it leaves out what no controller reads, so what it shows can
+	// be changed with Modify but is never written whole.
 	Informer() cache.SharedIndexInformer
 
 	// Get reads the newest state. Namespace is empty for cluster-scoped kinds.
@@ -56,8 +58,9 @@ type Resource[T Object] interface {
 	UpdateStatus(ctx context.Context, obj T) (T, error)
 
 	// Modify applies change to the object that observed shows and writes no more than the difference, whatever
-	// else was written to the object meanwhile. Change covers metadata and spec, not status. It may be called
-	// more than once. NotFound if the object is gone or is another one of the same name (other UID).
+	// else was written to the object meanwhile. Change covers metadata and spec, not status. It adds and removes
+	// entries of lists and maps and leaves the others: it may see the object as observed or newer, and be called more
+	// than once. NotFound if the object is gone or is another one of the same name (other UID).
 	Modify(ctx context.Context, observed T, change func(T)) (T, error)
 
 	// ModifyStatus is Modify for the status. The API server of this process lets it set a pod's spec.nodeName as well,

@@ -111,14 +111,14 @@ func (r *resource[T]) patch(ctx context.Context, observed T, change func(T), p p
 		}
 		return r.do(ctx, request.Body(patch))
 	})
-	if apierrors.IsConflict(err) && r.gone(ctx, observed) {
+	if (apierrors.IsConflict(err) || apierrors.IsInvalid(err)) && r.gone(ctx, observed) {
 		return none, apierrors.NewNotFound(schema.GroupResource{Group: r.Group, Resource: r.plural}, observed.GetName())
 	}
 	return written, err
 }
 
-// gone tells whether the object that observed shows is no more. The API server calls it a conflict where another object
-// has its name.
+// gone tells whether the object that observed shows is no more. Where another object has its name, some kinds answer
+// with a conflict and some, pods among them, that the UID is invalid.
 func (r *resource[T]) gone(ctx context.Context, observed T) bool {
 	current, err := r.Get(ctx, observed.GetNamespace(), observed.GetName())
 	return apierrors.IsNotFound(err) || err == nil && current.GetUID() != observed.GetUID()

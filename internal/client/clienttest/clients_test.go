@@ -1,0 +1,103 @@
+package clienttest_test
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client/clienttest"
+	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/internal/store"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+func TestInProcess(t *testing.T) {
+	s := startServer(t)
+	clienttest.Run(t, s.Client(), func(context.Context) {
+		if err := s.StartInformers(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}, namespaces(s.RESTConfig()))
+}
+
+// Content types differ in what their decoders make of absent fields.
+var contentTypes = map[string]string{"protobuf": "", "JSON": "application/json"}
+
+func TestRemoteOnTheEmbeddedServer(t *testing.T) {
+	config, err := clientcmd.BuildConfigFromFlags("", startServer(t).KubeconfigPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	runRemote(t, config)
+}
+
+func TestRemoteOnKubernetes(t *testing.T) {
+	runRemote(t, kube.ForTest(t, kube.Options{}).Config())
+}
+
+func runRemote(t *testing.T, config *rest.Config) {
+	for name, contentType := range contentTypes {
+		t.Run(name, func(t *testing.T) {
+			config := rest.CopyConfig(config)
+			config.ContentType, config.QPS = contentType, -1
+			c, err := remote.New(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer func() { stop(); c.Wait() }()
+			clienttest.Run(t, c, func(context.Context) { c.Start(ctx) }, namespaces(config))
+		})
+	}
+}
+
+// namespaces makes a namespace for each promise.
+func namespaces(config *rest.Config) func(*testing.T) string {
+	return func(t *testing.T) string {
+		t.Helper()
+		ns, err := kubernetes.NewForConfigOrDie(config).CoreV1().Namespaces().Create(t.Context(),
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "promise-"}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ns.Name
+	}
+}
+
+func startServer(t *testing.T) *apiserver.Server {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st, Listener: listener})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	<-s.Ready()
+	return s
+}

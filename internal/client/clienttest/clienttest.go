@@ -1,0 +1,84 @@
+// Package clienttest holds what client.Resource promises, one test per promise, for every implementation to keep.
+package clienttest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// deadline bounds every wait.
+const deadline = 30 * time.Second
+
+// Client is what is tested.
+type Client interface {
+	Jobs() client.Resource[*batchv1.Job]
+	Pods() client.Resource[*corev1.Pod]
+}
+
+// world is a client and a namespace for one promise.
+type world struct {
+	*testing.T
+	Client
+	// start starts the informers.
+	start     func(context.Context)
+	namespace string
+}
+
+// Run holds a client against all promises. Start starts the informers that were asked for, namespace makes a namespace.
+func Run(t *testing.T, c Client, start func(context.Context), namespace func(*testing.T) string) {
+	for _, p := range promises {
+		t.Run(p.name, func(t *testing.T) { p.test(&world{t, c, start, namespace(t)}) })
+	}
+}
+
+func (w *world) job(name string) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
+		Spec:       batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: podSpec()}},
+	}
+}
+
+func (w *world) pod(name string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace}, Spec: podSpec()}
+}
+
+func podSpec() corev1.PodSpec {
+	return corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}},
+	}
+}
+
+// made makes a pod.
+func (w *world) made(p *corev1.Pod) *corev1.Pod {
+	w.Helper()
+	return must(w.Pods().Create(w.Context(), p))(w)
+}
+
+func (w *world) eventually(what string, is func() bool) {
+	w.Helper()
+	err := wait.PollUntilContextTimeout(w.Context(), 2*time.Millisecond, deadline, true,
+		func(context.Context) (bool, error) { return is(), nil })
+	if err != nil {
+		w.Fatalf("waiting until %s: %v", what, err)
+	}
+}
+
+// must returns what a call returned without error.
+func must[T any](v T, err error) func(*world) T {
+	return func(w *world) T {
+		w.Helper()
+		if err != nil {
+			w.Fatal(err)
+		}
+		return v
+	}
+}
