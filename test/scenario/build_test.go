@@ -1,0 +1,62 @@
+package scenario_test
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// aJob is a Job named "job" of one pod that is never restarted; options make it another.
+func aJob(options ...func(*batchv1.Job)) *batchv1.Job {
+	j := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "job"},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "scripted", Command: []string{"scripted"}}},
+		}}},
+	}
+	for _, option := range options {
+		option(j)
+	}
+	return j
+}
+
+func named(name string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Name = name }
+}
+
+// pods sets spec.completions and spec.parallelism.
+func pods(completions, parallelism int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = &completions, &parallelism }
+}
+
+// workers makes a work queue: no spec.completions.
+func workers(parallelism int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.Parallelism = &parallelism }
+}
+
+func indexed(completions, parallelism int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		pods(completions, parallelism)(j)
+		j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+	}
+}
+
+func backoffLimit(n int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.BackoffLimit = &n }
+}
+
+func deadline(seconds int64) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }
+}
+
+func suspended(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }
+
+// restartsInPlace has containers restart on failure instead of the pod being replaced.
+func restartsInPlace(j *batchv1.Job) {
+	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+}
+
+// replacesEnded has pods replaced once they have ended, not already when they are told to.
+func replacesEnded(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }

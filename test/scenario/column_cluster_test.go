@@ -1,0 +1,90 @@
+package scenario_test
+
+import (
+	"context"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/stint-dev/stint/internal/client/remote"
+	controller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+// startCluster starts what both columns share: the API server, and the controllers that end what Jobs leave behind.
+func startCluster(t *testing.T) *kube.Cluster {
+	cluster := kube.ForTest(t, kube.Options{})
+	others, err := cluster.StartControllerManager("garbage-collector-controller,ttl-after-finished-controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(others.Kill)
+	return cluster
+}
+
+// upstream is kube-controller-manager with nothing but its Job controller.
+type upstream struct {
+	cluster *kube.Cluster
+	process *kube.Process
+}
+
+func newReferenceColumn(t *testing.T, cluster *kube.Cluster) *column {
+	u := &upstream{cluster: cluster}
+	u.start(t)
+	t.Cleanup(func() { u.stop(t) })
+	c := newColumn(t, onReference, cluster.Config(), u)
+	c.reference = true
+	return c
+}
+
+func (u *upstream) start(t testing.TB) {
+	var err error
+	if u.process, err = u.cluster.StartControllerManager("job-controller"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (u *upstream) stop(testing.TB) { u.process.Kill() }
+
+// stintController is Stint's Job controller with a connection of its own, as stint controller has it.
+type stintController struct {
+	cluster *kube.Cluster
+	end     func() error
+}
+
+func newClusterColumn(t *testing.T, cluster *kube.Cluster) *column {
+	s := &stintController{cluster: cluster}
+	s.start(t)
+	t.Cleanup(func() { s.stop(t) })
+	return newColumn(t, onCluster, cluster.Config(), s)
+}
+
+func (s *stintController) start(t testing.TB) {
+	client, err := remote.New(s.cluster.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := events.NewWriter(client.Events(), scheme.Scheme)
+	c := controller.New(client, writer.Recorder("job-controller"), controller.Options{
+		ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	client.Start(ctx)
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.Run(ctx) }()
+	s.end = func() error {
+		cancel()
+		err := <-stopped
+		client.Wait()
+		writer.Close()
+		return err
+	}
+}
+
+func (s *stintController) stop(t testing.TB) {
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,97 @@
+package scenario_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	controller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+const serverBackoff = 2 * time.Second
+
+func newServerColumn(t *testing.T) *column {
+	s := &stintServer{dir: t.TempDir()}
+	s.run(t, server.Options{})
+	t.Cleanup(func() { s.end(t) })
+	c := newColumn(t, onServer, &rest.Config{Host: "http://stint", Transport: &s.gate}, s)
+	c.backoff, c.patience = serverBackoff, time.Minute
+	return c
+}
+
+// stintServer is stint server in this process. Its controllers come and go with the whole server; while they are
+// stopped, another one serves the same data without controllers.
+type stintServer struct {
+	dir    string
+	gate   gate
+	server *server.Server
+	cancel context.CancelFunc
+}
+
+func (s *stintServer) start(t testing.TB) { s.replace(t, server.Options{}) }
+
+func (s *stintServer) stop(t testing.TB) { s.replace(t, server.Options{ReadOnly: true}) }
+
+func (s *stintServer) replace(t testing.TB, o server.Options) {
+	s.gate.close()
+	s.end(t)
+	s.run(t, o)
+}
+
+func (s *stintServer) run(t testing.TB, o server.Options) {
+	o.DataDir, o.Job = s.dir, controller.Options{PodFailureBackoff: serverBackoff}
+	ctx, cancel := context.WithCancel(context.Background())
+	running, err := server.Start(ctx, o)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	s.server, s.cancel = running, cancel
+	transport, err := rest.TransportFor(running.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gate.open(transport)
+}
+
+func (s *stintServer) end(t testing.TB) {
+	s.cancel()
+	if err := s.server.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("stopping the server: %v", err)
+	}
+}
+
+// gate leads to the server that runs. Requests wait in front of it while there is none, so that a scenario does not
+// notice when another one restarts the server.
+type gate struct {
+	mu sync.RWMutex
+	to http.RoundTripper
+	// shut tells that there is no server.
+	shut bool
+}
+
+func (g *gate) RoundTrip(request *http.Request) (*http.Response, error) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.to.RoundTrip(request)
+}
+
+// close returns when no request is under way but watches.
+func (g *gate) close() {
+	g.mu.Lock()
+	g.shut = true
+}
+
+func (g *gate) open(to http.RoundTripper) {
+	if !g.shut {
+		g.mu.Lock()
+	}
+	g.to, g.shut = to, false
+	g.mu.Unlock()
+}

@@ -1,0 +1,189 @@
+package scenario_test
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// chronicle keeps a history for every namespace of a column.
+type chronicle struct {
+	mu        sync.Mutex
+	histories map[string]*history
+}
+
+func startChronicle(t *testing.T, api kubernetes.Interface) *chronicle {
+	c := &chronicle{histories: map[string]*history{}}
+	factory := informers.NewSharedInformerFactory(api, 0)
+	for _, informer := range []cache.SharedIndexInformer{
+		factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer(), factory.Core().V1().Events().Informer(),
+	} {
+		if _, err := informer.AddEventHandler(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	factory.StartWithContext(t.Context())
+	factory.WaitForCacheSync(t.Context().Done())
+	return c
+}
+
+func (c *chronicle) of(namespace string) *history {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.histories[namespace] == nil {
+		c.histories[namespace] = &history{newest: map[types.UID]metav1.Object{}, changed: make(chan struct{})}
+	}
+	return c.histories[namespace]
+}
+
+// OnAdd implements cache.ResourceEventHandler.
+func (c *chronicle) OnAdd(obj any, _ bool) {
+	o := obj.(metav1.Object)
+	c.of(o.GetNamespace()).add(change{object: o})
+}
+
+// OnUpdate implements cache.ResourceEventHandler.
+func (c *chronicle) OnUpdate(_, obj any) { c.OnAdd(obj, false) }
+
+// OnDelete implements cache.ResourceEventHandler.
+func (c *chronicle) OnDelete(obj any) {
+	if unknown, is := obj.(cache.DeletedFinalStateUnknown); is {
+		obj = unknown.Obj
+	}
+	o := obj.(metav1.Object)
+	c.of(o.GetNamespace()).add(change{object: o, deleted: true})
+}
+
+// change is one write to one object.
+type change struct {
+	object  metav1.Object
+	deleted bool
+}
+
+func (c change) version() int64 { return version(c.object) }
+
+func version(o metav1.Object) int64 {
+	v, _ := strconv.ParseInt(o.GetResourceVersion(), 10, 64)
+	return v
+}
+
+// history is all that was written in a namespace.
+type history struct {
+	mu      sync.Mutex
+	changes []change
+	newest  map[types.UID]metav1.Object
+	// changed is closed at the next change.
+	changed chan struct{}
+}
+
+func (h *history) add(c change) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	// After a break of the watch things are shown again.
+	if last := h.newest[c.object.GetUID()]; last != nil && last.GetResourceVersion() == c.object.GetResourceVersion() && !c.deleted {
+		return
+	}
+	h.changes = append(h.changes, c)
+	if c.deleted {
+		delete(h.newest, c.object.GetUID())
+	} else {
+		h.newest[c.object.GetUID()] = c.object
+	}
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// until waits for done to say nothing. What it says else is what is still missing.
+func (h *history) until(patience time.Duration, done func(*history) string) (missing string) {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	for {
+		h.mu.Lock()
+		missing, changed := done(h), h.changed
+		h.mu.Unlock()
+		if missing == "" {
+			return ""
+		}
+		select {
+		case <-changed:
+		case <-timeout.C:
+			return missing
+		}
+	}
+}
+
+// ordered are the changes in the order of the writes, which the watches of different kinds do not keep.
+func (h *history) ordered() []change {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sorted := slices.Clone(h.changes)
+	slices.SortStableFunc(sorted, func(a, b change) int { return cmp.Compare(a.version(), b.version()) })
+	return sorted
+}
+
+// job is the newest state of a Job, nil once it is gone. Call it from until only, as all of the following.
+func (h *history) job(uid types.UID) *batchv1.Job {
+	j, _ := h.newest[uid].(*batchv1.Job)
+	return j
+}
+
+// pods are the pods there are, lowest index and oldest first.
+func (h *history) pods(which func(*corev1.Pod) bool) []*corev1.Pod {
+	var list []*corev1.Pod
+	for _, o := range h.newest {
+		if p, is := o.(*corev1.Pod); is && which(p) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(indexOf(a), indexOf(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+func indexOf(p *corev1.Pod) int {
+	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil {
+		return -1
+	}
+	return i
+}
+
+// events about an object, in the order in which they were first written. Repetitions only count.
+func (h *history) events(about types.UID) []*corev1.Event {
+	var list []*corev1.Event
+	seen := map[types.UID]bool{}
+	for _, c := range h.changes {
+		e, is := c.object.(*corev1.Event)
+		if is && !seen[e.UID] && e.InvolvedObject.UID == about {
+			seen[e.UID] = true
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// shows tells that the history has come as far as this state of an object.
+func (h *history) shows(o metav1.Object) string {
+	newest := h.newest[o.GetUID()]
+	if newest != nil && version(newest) >= version(o) {
+		return ""
+	}
+	for _, c := range h.changes {
+		if c.object.GetUID() == o.GetUID() && c.version() >= version(o) {
+			return ""
+		}
+	}
+	return "the watch to show " + o.GetName() + " as of version " + o.GetResourceVersion()
+}

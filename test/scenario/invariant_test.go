@@ -1,0 +1,3 @@
+package scenario_test
+
+func (s *scene) judge() {}

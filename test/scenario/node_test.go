@@ -1,0 +1,311 @@
+package scenario_test
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
+)
+
+// nodeName is the scripted node: it does to pods, and reports of them, what a kubelet does, when the scenario says.
+const nodeName = "scripted"
+
+// pod is a pod as it was when the scenario asked for it.
+type pod struct {
+	*corev1.Pod
+	scene *scene
+}
+
+type podList []pod
+
+// run starts the pods: they are running and ready.
+func (l podList) run() podList { l.scene().Helper(); return l.each(pod.run) }
+
+// runUnready starts the pods; their readiness is a long way off.
+func (l podList) runUnready() podList { l.scene().Helper(); return l.each(pod.runUnready) }
+
+// bind gives the pods to the node, which has not started them yet.
+func (l podList) bind() podList { l.scene().Helper(); return l.each(pod.bind) }
+
+// succeed ends the pods with exit code 0. A pod that was told to end is gone then.
+func (l podList) succeed() { l.scene().Helper(); l.each(func(p pod) error { return p.exit(0, 0) }) }
+
+// fail ends the pods with an exit code. A pod that was told to end is gone then.
+func (l podList) fail(code int32) { l.scene().Helper(); l.each(func(p pod) error { return p.exit(code, 0) }) }
+
+// failBefore is fail, but the containers are said to have ended so long ago: the delay after it may be over already.
+func (l podList) failBefore(ago time.Duration, code int32) {
+	l.scene().Helper()
+	l.each(func(p pod) error { return p.exit(code, ago) })
+}
+
+// restart has the containers of running pods restart until they have done so n times.
+func (l podList) restart(n int32) { l.scene().Helper(); l.each(func(p pod) error { return p.restart(n) }) }
+
+// delete asks for the pods' end, as a user does. A pod on a node goes when its containers have ended.
+func (l podList) delete() { l.scene().Helper(); l.each(func(p pod) error { return p.delete(nil) }) }
+
+// forceDelete removes the pods without waiting for the node.
+func (l podList) forceDelete() {
+	l.scene().Helper()
+	l.each(func(p pod) error { return p.delete(ptr.To[int64](0)) })
+}
+
+// evict asks the API for the pods' eviction, as kubectl drain does.
+func (l podList) evict() { l.scene().Helper(); l.each(pod.evict) }
+
+// loseNode does what becomes of pods whose node is gone: they are declared failed and removed.
+func (l podList) loseNode() { l.scene().Helper(); l.each(pod.loseNode) }
+
+// relabel changes the pods' labels.
+func (l podList) relabel(labels map[string]string) {
+	l.scene().Helper()
+	l.each(func(p pod) error {
+		return p.update(func(o *corev1.Pod) {
+			for k, v := range labels {
+				metav1.SetMetaDataLabel(&o.ObjectMeta, k, v)
+			}
+		})
+	})
+}
+
+// gone waits until the pods do not exist any more.
+func (l podList) gone() {
+	s := l.scene()
+	s.Helper()
+	s.eventually(func(h *history) string {
+		for _, p := range l {
+			if h.newest[p.UID] != nil {
+				return "pod " + p.Name + " to go"
+			}
+		}
+		return ""
+	})
+}
+
+// has waits until every one of the pods satisfies is.
+func (l podList) become(what string, is func(*corev1.Pod) bool) {
+	s := l.scene()
+	s.Helper()
+	s.eventually(func(h *history) string {
+		for _, p := range l {
+			if now, _ := h.newest[p.UID].(*corev1.Pod); now == nil || !is(now) {
+				return "pod " + p.Name + " to be " + what
+			}
+		}
+		return ""
+	})
+}
+
+func (l podList) scene() *scene { return l[0].scene }
+
+// each does something to all pods at the same time.
+func (l podList) each(do func(pod) error) podList {
+	l.scene().Helper()
+	errs := make([]error, len(l))
+	var running sync.WaitGroup
+	for i, p := range l {
+		running.Go(func() { errs[i] = do(p) })
+	}
+	running.Wait()
+	l.scene().must(errors.Join(errs...))
+	return l
+}
+
+func (p pod) bind() error {
+	now, err := p.get()
+	if err != nil || now.Spec.NodeName != "" {
+		return err
+	}
+	return p.scene.api.CoreV1().Pods(p.Namespace).Bind(p.scene.Context(), &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Name: p.Name, UID: p.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
+	}, metav1.CreateOptions{})
+}
+
+func (p pod) run() error { return p.start(true) }
+
+func (p pod) runUnready() error { return p.start(false) }
+
+func (p pod) start(isReady bool) error {
+	if err := p.bind(); err != nil {
+		return err
+	}
+	return p.report(func(s *corev1.PodStatus) {
+		now := metav1.Now()
+		s.Phase, s.StartTime = corev1.PodRunning, &now
+		setReady(s, isReady)
+		setContainers(p.Pod, s, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}})
+	})
+}
+
+func (p pod) restart(n int32) error {
+	return p.report(func(s *corev1.PodStatus) {
+		for i := range s.ContainerStatuses {
+			c := &s.ContainerStatuses[i]
+			c.RestartCount = n
+			c.LastTerminationState.Terminated = terminated(1, 0)
+		}
+	})
+}
+
+// exit reports the end of the containers, and removes the pod if it was told to end.
+func (p pod) exit(code int32, ago time.Duration) error {
+	if now, err := p.get(); err != nil {
+		return err
+	} else if now.DeletionTimestamp == nil {
+		if err := p.bind(); err != nil {
+			return err
+		}
+	}
+	err := p.report(func(s *corev1.PodStatus) {
+		s.Phase = corev1.PodSucceeded
+		if code != 0 {
+			s.Phase = corev1.PodFailed
+		}
+		end := terminated(code, ago)
+		if s.StartTime == nil {
+			s.StartTime = &end.StartedAt
+		}
+		setReady(s, false)
+		setContainers(p.Pod, s, corev1.ContainerState{Terminated: end})
+	})
+	if err != nil {
+		return err
+	}
+	return p.removeIfTold()
+}
+
+func (p pod) removeIfTold() error {
+	now, err := p.get()
+	if err != nil || now.DeletionTimestamp == nil {
+		return ignoreGone(err)
+	}
+	return p.delete(ptr.To[int64](0))
+}
+
+func (p pod) delete(grace *int64) error {
+	err := p.scene.api.CoreV1().Pods(p.Namespace).Delete(p.scene.Context(), p.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: grace, Preconditions: &metav1.Preconditions{UID: &p.UID},
+	})
+	if err != nil {
+		return ignoreGone(err)
+	}
+	p.scene.eventually(func(h *history) string {
+		if now := h.newest[p.UID]; now != nil && now.GetDeletionTimestamp() == nil {
+			return "the deletion of pod " + p.Name + " to be seen"
+		}
+		return ""
+	})
+	return nil
+}
+
+func (p pod) evict() error {
+	return p.scene.api.CoreV1().Pods(p.Namespace).EvictV1(p.scene.Context(), &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace},
+	})
+}
+
+func (p pod) loseNode() error {
+	err := p.report(func(s *corev1.PodStatus) {
+		s.Phase = corev1.PodFailed
+		setCondition(s, corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByPodGC")
+	})
+	if err != nil {
+		return err
+	}
+	return p.delete(ptr.To[int64](0))
+}
+
+// report writes the pod's status, and returns when the history shows it.
+func (p pod) report(change func(*corev1.PodStatus)) error {
+	return p.write(func(o *corev1.Pod) (*corev1.Pod, error) {
+		change(&o.Status)
+		return p.scene.api.CoreV1().Pods(p.Namespace).UpdateStatus(p.scene.Context(), o, metav1.UpdateOptions{})
+	})
+}
+
+func (p pod) update(change func(*corev1.Pod)) error {
+	return p.write(func(o *corev1.Pod) (*corev1.Pod, error) {
+		change(o)
+		return p.scene.api.CoreV1().Pods(p.Namespace).Update(p.scene.Context(), o, metav1.UpdateOptions{})
+	})
+}
+
+func (p pod) write(write func(*corev1.Pod) (*corev1.Pod, error)) error {
+	var written *corev1.Pod
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		now, err := p.get()
+		if err == nil {
+			written, err = write(now)
+		}
+		return err
+	})
+	if err == nil {
+		p.scene.sees(written)
+	}
+	return err
+}
+
+func (p pod) get() (*corev1.Pod, error) {
+	return p.scene.api.CoreV1().Pods(p.Namespace).Get(p.scene.Context(), p.Name, metav1.GetOptions{})
+}
+
+func setReady(s *corev1.PodStatus, is bool) {
+	status := corev1.ConditionFalse
+	if is {
+		status = corev1.ConditionTrue
+	}
+	setCondition(s, corev1.PodInitialized, corev1.ConditionTrue, "")
+	setCondition(s, corev1.ContainersReady, status, "")
+	setCondition(s, corev1.PodReady, status, "")
+}
+
+func setCondition(s *corev1.PodStatus, kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) {
+	want := corev1.PodCondition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.Now()}
+	for i, c := range s.Conditions {
+		if c.Type == kind {
+			if c.Status != status {
+				s.Conditions[i] = want
+			}
+			return
+		}
+	}
+	s.Conditions = append(s.Conditions, want)
+}
+
+func setContainers(p *corev1.Pod, s *corev1.PodStatus, state corev1.ContainerState) {
+	restarts := map[string]int32{}
+	for _, c := range s.ContainerStatuses {
+		restarts[c.Name] = c.RestartCount
+	}
+	s.ContainerStatuses = nil
+	for _, c := range p.Spec.Containers {
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, State: state, RestartCount: restarts[c.Name],
+			Ready: state.Running != nil, Started: ptr.To(state.Running != nil),
+		})
+	}
+}
+
+func terminated(code int32, ago time.Duration) *corev1.ContainerStateTerminated {
+	at := metav1.NewTime(time.Now().Add(-ago))
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	return &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: at, FinishedAt: at}
+}
+
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

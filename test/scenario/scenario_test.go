@@ -1,0 +1,80 @@
+package scenario_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// scenario is one story and what must come of it.
+type scenario struct {
+	// name is a sentence.
+	name string
+	play func(*scene)
+	// restarts tells that the scenario stops or restarts the controller.
+	restarts bool
+	// notOn names columns where the scenario cannot run, and why.
+	notOn map[string]string
+	// differs tells in what way, and why, Stint does not do as upstream does. Then upstream, where given, is what the
+	// reference does instead.
+	differs  string
+	upstream func(*scene)
+}
+
+// all is every scenario. Each file adds its own list.
+func all() []scenario {
+	return slices.Concat(
+		completionScenarios,
+	)
+}
+
+func TestScenarios(t *testing.T) {
+	results := newTable(all())
+	defer results.print(t)
+	t.Run(onServer, func(t *testing.T) { playAll(t, newServerColumn(t), results) })
+	t.Run("cluster", func(t *testing.T) {
+		cluster := startCluster(t)
+		t.Run(onReference, func(t *testing.T) { playAll(t, newReferenceColumn(t, cluster), results) })
+		t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster), results) })
+	})
+}
+
+// playAll plays the scenarios of a column, first those that leave the controller alone.
+func playAll(t *testing.T, c *column, results *table) {
+	for _, restarts := range []bool{false, true} {
+		var playing sync.WaitGroup
+		for i, s := range all() {
+			if s.restarts == restarts {
+				playing.Go(func() { playOne(t, c, i, results) })
+			}
+		}
+		playing.Wait()
+	}
+}
+
+func playOne(t *testing.T, c *column, number int, results *table) {
+	s := all()[number]
+	play, note := s.play, ""
+	if c.reference && s.differs != "" {
+		play, note = s.upstream, "differs"
+	}
+	if why := s.notOn[c.name]; why != "" || play == nil {
+		results.set(s.name, c.name, result{outcome: "not run"})
+		return
+	}
+	start, played := time.Now(), false
+	ok := t.Run(s.name, func(t *testing.T) {
+		played = true
+		newScene(t, c, fmt.Sprintf("scenario-%d", number)).run(play)
+	})
+	if !played {
+		return // -run asks for others
+	}
+	r := result{outcome: "ok", note: note, took: time.Since(start)}
+	if !ok {
+		r.outcome = "FAILED"
+	}
+	results.set(s.name, c.name, r)
+}

@@ -1,0 +1,222 @@
+package scenario_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+)
+
+// scene is one scenario in one column, in a namespace of its own.
+type scene struct {
+	*testing.T
+	column    *column
+	api       kubernetes.Interface
+	namespace string
+	history   *history
+	markers   int
+	stopped   bool
+}
+
+func newScene(t *testing.T, c *column, namespace string) *scene {
+	if c.reference {
+		namespace += "-reference" // the columns share an API server
+	}
+	s := &scene{T: t, column: c, api: c.api, namespace: namespace, history: c.chronicle.of(namespace)}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	if _, err := s.api.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// run plays, and then has everything deleted: whatever happened, nothing may keep a pod from going.
+func (s *scene) run(play func(*scene)) {
+	defer func() {
+		if s.Failed() {
+			s.Log(s.story())
+		}
+	}()
+	defer s.judge()
+	defer s.cleanUp()
+	play(s)
+}
+
+func (s *scene) cleanUp() {
+	if s.stopped {
+		s.startController()
+	}
+	ctx := context.Background()
+	background := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+	// One by one: on a real API server, deleting a collection is no more than that.
+	for _, j := range s.jobsLeft() {
+		if err := s.api.BatchV1().Jobs(s.namespace).Delete(ctx, j.Name, background); err != nil && !apierrors.IsNotFound(err) {
+			s.Error(err)
+		}
+	}
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	if err := s.api.CoreV1().Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		s.Error(err)
+	}
+	s.eventually(func(h *history) string {
+		jobs, pods := 0, h.pods(func(*corev1.Pod) bool { return true })
+		for _, o := range h.newest {
+			if _, is := o.(*batchv1.Job); is {
+				jobs++
+			}
+		}
+		if jobs+len(pods) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("everything to be gone at the end; there are %d Jobs and pods%s", jobs, describe(pods))
+	})
+}
+
+func (s *scene) jobsLeft() []batchv1.Job {
+	list, err := s.api.BatchV1().Jobs(s.namespace).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		s.Error(err)
+		return nil
+	}
+	return list.Items
+}
+
+// eventually waits until done has nothing to say. What it says is what the test waits for.
+func (s *scene) eventually(done func(*history) string) {
+	s.Helper()
+	if missing := s.history.until(s.column.patience, done); missing != "" {
+		s.Fatalf("waited in vain for %s", missing)
+	}
+}
+
+// must ends the scenario on an error.
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// sees waits until the history has come as far as a write of the scenario's own.
+func (s *scene) sees(o metav1.Object) {
+	s.Helper()
+	s.eventually(func(h *history) string { return h.shows(o) })
+}
+
+// create creates the Job and returns a handle on it.
+func (s *scene) create(job *batchv1.Job) *job {
+	s.Helper()
+	created, err := s.api.BatchV1().Jobs(s.namespace).Create(s.Context(), job, metav1.CreateOptions{})
+	s.must(err)
+	s.sees(created)
+	return s.handle(created)
+}
+
+func (s *scene) handle(o *batchv1.Job) *job { return &job{scene: s, name: o.Name, uid: o.UID} }
+
+// settle returns when the controller has provably dealt with all that was written until now: it has since seen another
+// Job through, whose changes came later and take at least as many rounds.
+func (s *scene) settle() {
+	s.Helper()
+	s.markers++
+	marker := s.create(aJob(named(fmt.Sprintf("marker-%d", s.markers))))
+	marker.active(1).succeed()
+	marker.becomes(complete())
+}
+
+func (s *scene) stopController() {
+	s.stopped = true
+	s.column.stopController(s)
+}
+
+func (s *scene) startController() {
+	s.column.startController(s)
+	s.stopped = false
+}
+
+func (s *scene) restartController() {
+	s.stopController()
+	s.startController()
+}
+
+// delay is the delay after so many failures in a row.
+func (s *scene) delay(failures int) (d metav1.Duration) {
+	d.Duration = s.column.backoff << (failures - 1)
+	return d
+}
+
+// story is what happened, a line for each write, for the reader of a failure.
+func (s *scene) story() string {
+	var story strings.Builder
+	for _, c := range s.history.ordered() {
+		fmt.Fprintf(&story, "%d %s\n", c.version(), c)
+	}
+	return story.String()
+}
+
+func (c change) String() string {
+	verb := ""
+	if c.deleted {
+		verb = "GONE "
+	}
+	switch o := c.object.(type) {
+	case *batchv1.Job:
+		return fmt.Sprintf("%sjob %s %s", verb, o.Name, describeStatus(o))
+	case *corev1.Pod:
+		return fmt.Sprintf("%spod%s", verb, describe([]*corev1.Pod{o}))
+	case *corev1.Event:
+		return fmt.Sprintf("event %s/%s %s: %s", o.InvolvedObject.Kind, o.InvolvedObject.Name, o.Reason, o.Message)
+	}
+	return verb + c.object.GetName()
+}
+
+func describe(pods []*corev1.Pod) string {
+	var text strings.Builder
+	for _, p := range pods {
+		fmt.Fprintf(&text, " [%s %s", p.Name, p.Status.Phase)
+		if p.DeletionTimestamp != nil {
+			text.WriteString(" terminating")
+		}
+		if hasFinalizer(p) {
+			text.WriteString(" tracked")
+		}
+		text.WriteString("]")
+	}
+	return text.String()
+}
+
+func describeStatus(j *batchv1.Job) string {
+	st := j.Status
+	text := fmt.Sprintf("active=%d ready=%d terminating=%d succeeded=%d failed=%d", st.Active, ptr.Deref(st.Ready, -1),
+		ptr.Deref(st.Terminating, -1), st.Succeeded, st.Failed)
+	if st.CompletedIndexes != "" || st.FailedIndexes != nil {
+		text += fmt.Sprintf(" completedIndexes=%q failedIndexes=%q", st.CompletedIndexes, ptr.Deref(st.FailedIndexes, ""))
+	}
+	if u := st.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
+		text += fmt.Sprintf(" uncounted=%d+%d", len(u.Succeeded), len(u.Failed))
+	}
+	for _, c := range st.Conditions {
+		text += fmt.Sprintf(" %s=%s(%s)", c.Type, c.Status, c.Reason)
+	}
+	if j.DeletionTimestamp != nil {
+		text += " deleted"
+	}
+	return text
+}
+
+// uids are those of the objects.
+func uids(pods []*corev1.Pod) []types.UID {
+	var list []types.UID
+	for _, p := range pods {
+		list = append(list, p.UID)
+	}
+	return list
+}
