@@ -5,6 +5,9 @@ func Decide(obs Observation) Decision {
 	v := look(obs)
 	end := judge(v)
 	plan := manage(v, end)
+	if end == nil {
+		end = reachedCompletions(v, plan)
+	}
 	t := track(v, end)
 
 	d := Decision{
@@ -15,6 +18,7 @@ func Decide(obs Observation) Decision {
 		Delete:  plan.delete,
 		Release: t.release,
 		Counts:  t.counts,
+		Action:  plan.action,
 
 		LookAgainAfter: earliest(plan.after, untilDeadline(v, end)),
 		persisted:      &v.job.Status,

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,7 +22,7 @@ type Decision struct {
 	Create []*corev1.Pod
 	// Discard are pods to end uncounted (suspension, scale-down): first the finalizer goes, then the pod.
 	Discard []*corev1.Pod
-	// Delete are pods to end because the Job failed. They keep the finalizer: they are counted once seen to end.
+	// Delete are pods to end because the Job failed. They count as failed, and so are among Release too.
 	Delete []*corev1.Pod
 
 	// Release are pods that the next status accounts for (the persisted one, where nothing is to be written): their
@@ -31,6 +32,9 @@ type Decision struct {
 	Events []Event
 	// Counts are increments for metrics, under the same condition.
 	Counts Counts
+
+	// Action is what became of the pods, as the metrics call it.
+	Action Action
 
 	// Again asks for another decision as soon as this one is applied.
 	Again bool
@@ -45,6 +49,21 @@ type Event struct {
 	// Type is Normal or Warning.
 	Type, Reason, Message string
 }
+
+// Action names what a decision does about living pods. The names are upstream's.
+type Action string
+
+// The actions.
+const (
+	// Reconciling is settling the Job's end, or waiting for others.
+	Reconciling Action = "reconciling"
+	// Tracking is having the right pods already.
+	Tracking Action = "tracking"
+	// PodsCreated includes waiting for the delay after a failure.
+	PodsCreated Action = "pods_created"
+	// PodsDeleted includes every look at a suspended Job.
+	PodsDeleted Action = "pods_deleted"
+)
 
 // Outcome tells what came of a decision's pod creations and removals.
 type Outcome struct {
@@ -66,10 +85,29 @@ func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, mayWait bool) {
 			*next.Ready++
 		}
 	}
+	next.UncountedTerminatedPods.Failed = slices.DeleteFunc(next.UncountedTerminatedPods.Failed, d.stillRuns(o))
 	if equality.Semantic.DeepEqual(d.persisted, next) {
 		return nil, false
 	}
 	return next, nothingToLose(d.persisted, next)
+}
+
+// Releasable returns the pods of Release without those that run on because they could not be told to end.
+func (d Decision) Releasable(o Outcome) []*corev1.Pod {
+	runs := d.stillRuns(o)
+	return slices.DeleteFunc(slices.Clone(d.Release), func(p *corev1.Pod) bool { return runs(p.UID) })
+}
+
+// stillRuns tells which pods the next status must not list after all. What is listed already has to stay.
+func (d Decision) stillRuns(o Outcome) func(types.UID) bool {
+	listed := orEmpty(d.persisted.UncountedTerminatedPods).Failed
+	running := sets.New[types.UID]()
+	for _, p := range o.NotRemoved {
+		if !slices.Contains(listed, p.UID) {
+			running.Insert(p.UID)
+		}
+	}
+	return running.Has
 }
 
 // Rest tells that nothing is to be done until something changes.

@@ -107,11 +107,7 @@ func lastContainerEnd(p *corev1.Pod) time.Time {
 		}
 		last = later(last, end.FinishedAt.Time)
 	}
-	for i := range p.Status.InitContainerStatuses {
-		s := &p.Status.InitContainerStatuses[i]
-		if !sidecar(p, s.Name) {
-			continue
-		}
+	for _, s := range sidecars(p) {
 		if s.State.Terminated == nil || s.State.Terminated.FinishedAt.IsZero() {
 			return time.Time{}
 		}
@@ -120,9 +116,12 @@ func lastContainerEnd(p *corev1.Pod) time.Time {
 	return last
 }
 
-func sidecar(p *corev1.Pod, name string) bool {
-	return slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
-		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+// sidecars are the init containers that run beside the others.
+func sidecars(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.DeleteFunc(slices.Clone(p.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return !slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+			return c.Name == s.Name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		})
 	})
 }
 

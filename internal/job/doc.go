@@ -14,7 +14,7 @@
 //
 //	look   (view.go)         sort the pods: active, terminating, newly succeeded, newly failed
 //	judge  (verdict.go)      ask the ordered rules whether the Job's end is settled
-//	manage (parallelism.go)  too many pods, or too few?
+//	manage (parallelism.go)  too many pods, or too few? With enough successes and no pod left, the end is settled too
 //	track  (tracking.go)     count every ended pod exactly once
 //
 // Each field of the Job's spec that changes a step has a file of its own name.

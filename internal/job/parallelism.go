@@ -11,6 +11,7 @@ import (
 type plan struct {
 	create, discard, delete []*corev1.Pod
 	events                  []Event
+	action                  Action
 	// after, where positive, is when a pod may be created that may not be now.
 	after time.Duration
 }
@@ -18,14 +19,14 @@ type plan struct {
 func manage(v view, end *verdict) plan {
 	switch {
 	case end.success():
-		return plan{discard: v.active}
+		return plan{discard: v.active, action: Reconciling}
 	case end.failure():
-		return plan{delete: v.active}
+		return plan{delete: v.active, action: Reconciling}
 	case v.job.DeletionTimestamp != nil:
 		// Who deletes the Job decides about its pods.
-		return plan{}
+		return plan{action: Reconciling}
 	case suspended(v.job):
-		return plan{discard: v.active}
+		return plan{discard: v.active, action: PodsDeleted}
 	}
 	want := wantActive(v)
 	if surplus := surplusPods(v, len(v.active)-want); len(surplus) > 0 {
@@ -52,7 +53,7 @@ func wantActive(v view) int {
 }
 
 func shrink(v view, surplus []*corev1.Pod) plan {
-	p := plan{discard: surplus[:min(len(surplus), v.MaxPodCreateDelete)]}
+	p := plan{discard: surplus[:min(len(surplus), v.MaxPodCreateDelete)], action: PodsDeleted}
 	if v.job.Spec.Completions != nil && int(v.succeeded) >= v.completions() {
 		p.events = append(p.events, Event{corev1.EventTypeWarning, "TooManyActivePods",
 			"Too many active pods running after completion count reached"})
@@ -62,18 +63,18 @@ func shrink(v view, surplus []*corev1.Pod) plan {
 
 func grow(v view, missing int) plan {
 	if missing <= 0 {
-		return plan{}
+		return plan{action: Tracking}
 	}
 	if !perIndex(v.job) {
 		if wait := jobDelay(v); wait > 0 {
-			return plan{after: wait}
+			return plan{after: wait, action: PodsCreated}
 		}
 	}
 	if !v.indexed() {
-		return plan{create: newPods(v, missing)}
+		return plan{create: newPods(v, missing), action: PodsCreated}
 	}
 	indexes, wait := startable(v, pendingIndexes(v, missing))
-	return plan{create: newIndexedPods(v, indexes), after: wait}
+	return plan{create: newIndexedPods(v, indexes), after: wait, action: PodsCreated}
 }
 
 // pendingIndexes returns the lowest n indexes that need a pod.

@@ -75,6 +75,30 @@ func TestManage(t *testing.T) {
 	}
 }
 
+func TestActionsAsTheMetricsCallThem(t *testing.T) {
+	tests := map[string]struct {
+		job  *batchv1.Job
+		pods []*corev1.Pod
+		want Action
+	}{
+		"pods are made":                     {aJob(), nil, PodsCreated},
+		"pods wait for the delay":           {aJob(), []*corev1.Pod{aPod("a", exited(1, 55))}, PodsCreated},
+		"there are enough pods":             {aJob(), []*corev1.Pod{aPod("a"), aPod("b")}, Tracking},
+		"a pod is too many":                 {aJob(), []*corev1.Pod{aPod("a"), aPod("b"), aPod("c")}, PodsDeleted},
+		"the Job is suspended":              {aJob(withSuspend), nil, PodsDeleted},
+		"the Job is being deleted":          {aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), nil, Reconciling},
+		"the end is settled":                {aJob(withCondition(batchv1.JobFailureTarget, "X")), []*corev1.Pod{aPod("a")}, Reconciling},
+		"the completions have been reached": {aJob(func(j *batchv1.Job) { j.Status.Succeeded = 3 }), nil, Tracking},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Decide(seen(tt.job, tt.pods...)).Action; got != tt.want {
+				t.Errorf("action %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 	obs := seen(aJob(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](2000), ptr.To[int32](2000)
@@ -138,6 +162,10 @@ func TestAPodLosesLess(t *testing.T) {
 	}
 	onNode := func(p *corev1.Pod) { p.Spec.NodeName = "n" }
 	restarts := func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 2}} }
+	sidecarRestarts := func(p *corev1.Pod) {
+		p.Spec.InitContainers = []corev1.Container{{Name: "s", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "s", RestartCount: 2}}
+	}
 	young := func(p *corev1.Pod) { p.CreationTimestamp = at(9) }
 	tests := map[string]struct{ less, more *corev1.Pod }{
 		"off a node than on one":        {aPod("b", running), aPod("a", onNode)},
@@ -145,6 +173,7 @@ func TestAPodLosesLess(t *testing.T) {
 		"not ready than ready":          {aPod("b", running), aPod("a", readyAt(1))},
 		"ready for short than for long": {aPod("b", readyAt(2)), aPod("a", readyAt(1))},
 		"with many restarts than few":   {aPod("b", restarts), aPod("a")},
+		"or its sidecars":               {aPod("b", sidecarRestarts), aPod("a")},
 		"young than old":                {aPod("b", young), aPod("a")},
 	}
 	for name, tt := range tests {

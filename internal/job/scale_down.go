@@ -43,14 +43,16 @@ func splitUseless(v view) (useless, useful []*corev1.Pod) {
 }
 
 // losesLess orders pods by what is lost with them: not on a node before on one, pending before running, not ready
-// before ready, ready for a short time before a long one, with many restarts before few, young before old.
+// before ready, ready for a short time before a long one, with many restarts (of its own containers, then of its sidecars) before
+// few, young before old.
 func losesLess(a, b *corev1.Pod) int {
 	return cmp.Or(
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(progress(a), progress(b)),
 		falseFirst(ready(a), ready(b)),
 		youngFirst(readySince(a), readySince(b)),
-		cmp.Compare(maxRestarts(b), maxRestarts(a)),
+		cmp.Compare(maxRestarts(b.Status.ContainerStatuses), maxRestarts(a.Status.ContainerStatuses)),
+		cmp.Compare(maxRestarts(sidecars(b)), maxRestarts(sidecars(a))),
 		youngFirst(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
 		cmp.Compare(a.UID, b.UID),
 	)
@@ -67,10 +69,10 @@ func readySince(p *corev1.Pod) time.Time {
 	return podCondition(p, corev1.PodReady).LastTransitionTime.Time
 }
 
-func maxRestarts(p *corev1.Pod) int32 {
+func maxRestarts(containers []corev1.ContainerStatus) int32 {
 	most := int32(0)
-	for i := range p.Status.ContainerStatuses {
-		most = max(most, p.Status.ContainerStatuses[i].RestartCount)
+	for i := range containers {
+		most = max(most, containers[i].RestartCount)
 	}
 	return most
 }

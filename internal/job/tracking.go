@@ -84,8 +84,10 @@ func mayRelease(v view, end *verdict, p *corev1.Pod) bool {
 	switch {
 	case v.job.DeletionTimestamp != nil:
 		return true
+	case end.failure():
+		// Pods that still run have been told to end by the time that the status is stored: they fail with the Job.
+		return true
 	case end != nil:
-		// Pods that shall end because the Job did are counted once they are seen to.
 		return Ended(p) || p.DeletionTimestamp != nil
 	case p.Status.Phase == corev1.PodSucceeded:
 		return true

@@ -75,6 +75,13 @@ func TestTracking(t *testing.T) {
 			job:  aJob(withCondition(batchv1.JobFailureTarget, "X"), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }),
 			pods: []*corev1.Pod{aPod("a", running, deleted)}, listFailed: a, release: []string{"a"},
 		},
+		"a pod that still runs when the Job fails counts as failed with it": {
+			job:  aJob(func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](0) }),
+			pods: []*corev1.Pod{aPod("a", running), aPod("b", exited(1, 0))}, listFailed: []types.UID{"a", "b"}, release: []string{"a", "b"},
+		},
+		"a pod that still runs when the Job has met its success criteria does not count": {
+			job: aJob(withCondition(batchv1.JobSuccessCriteriaMet, "X")), pods: []*corev1.Pod{aPod("a", running)},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,6 +110,32 @@ func TestAReleaseInFlightIsDone(t *testing.T) {
 	obs.InFlight.Released = sets.New[types.UID]("a")
 	if d := Decide(obs); d.next.Succeeded != 1 || len(d.Release) > 0 {
 		t.Errorf("counts %d, releases %v", d.next.Succeeded, names(d.Release))
+	}
+}
+
+func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
+	j := aJob(withCondition(batchv1.JobFailureTarget, "X"))
+	d := Decide(seen(j, aPod("a", running), aPod("b", running)))
+	o := Outcome{NotRemoved: d.Delete[:1]}
+	next, _ := d.Status(o)
+	if diff := cmp.Diff([]types.UID{"b"}, next.UncountedTerminatedPods.Failed); diff != "" || next.Active != 1 {
+		t.Errorf("%d active, list (-want +got):\n%s", next.Active, diff)
+	}
+	if diff := cmp.Diff([]string{"b"}, names(d.Releasable(o))); diff != "" {
+		t.Errorf("releases (-want +got):\n%s", diff)
+	}
+}
+
+func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
+	j := aJob(withIndexes, withCondition(batchv1.JobFailureTarget, "MaxFailedIndexesExceeded"), func(j *batchv1.Job) {
+		j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes = ptr.To[int32](0), ptr.To("0")
+	})
+	d := Decide(seen(j, aPod("a", withIndex(1), running, deleted), aPod("b", withIndex(2), exited(143, 0))))
+	if got := *d.next.FailedIndexes; got != "0" {
+		t.Errorf("failed indexes %q", got)
+	}
+	if diff := cmp.Diff([]types.UID{"a", "b"}, d.next.UncountedTerminatedPods.Failed); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
 	}
 }
 

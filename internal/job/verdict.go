@@ -43,7 +43,7 @@ type rule struct {
 }
 
 // rules settle the end of a Job: the first that gives a verdict wins. Their order is what users rely on when several
-// apply at once.
+// apply at once. The last rule of all, completions, is not among them: it must know which pods are to stay.
 func rules() []rule {
 	return []rule{
 		{"stored verdict", storedVerdict},
@@ -53,7 +53,6 @@ func rules() []rule {
 		{"maxFailedIndexes", pastMaxFailedIndexes},
 		{"backoffLimitPerIndex", pastBackoffLimitPerIndex},
 		{"successPolicy", metSuccessPolicy},
-		{"completions", reachedCompletions},
 	}
 }
 

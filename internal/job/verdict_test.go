@@ -18,7 +18,7 @@ func TestOrderOfRules(t *testing.T) {
 		got = append(got, r.name)
 	}
 	want := []string{"stored verdict", "podFailurePolicy", "backoffLimit", "activeDeadlineSeconds", "maxFailedIndexes",
-		"backoffLimitPerIndex", "successPolicy", "completions"}
+		"backoffLimitPerIndex", "successPolicy"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules in another order (-want +got):\n%s", diff)
 	}
@@ -57,8 +57,18 @@ func TestVerdict(t *testing.T) {
 		"a pod that is counted already does not count again": {
 			job: aJob(func(j *batchv1.Job) { j.Status.Succeeded = 2 }), pods: []*corev1.Pod{aPod("a", succeeded, released)},
 		},
-		"completions are reached but a pod is active": {
+		"completions are reached and the pods that are too many told to end": {
 			job: aJob(func(j *batchv1.Job) { j.Status.Succeeded = 3 }), pods: []*corev1.Pod{aPod("a", running)},
+			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
+		},
+		"completions are reached but nobody ends the pods of a deleted Job": {
+			job:  aJob(func(j *batchv1.Job) { j.Status.Succeeded, j.DeletionTimestamp = 3, ptr.To(at(0)) }),
+			pods: []*corev1.Pod{aPod("a", running)},
+		},
+		"a work queue with a success is suspended": {
+			job:  aJob(withSuspend, func(j *batchv1.Job) { j.Spec.Completions, j.Status.Succeeded = nil, 1 }),
+			pods: []*corev1.Pod{aPod("a", running)},
+			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
 		"a work queue with a success and nothing active": {
 			job: aJob(func(j *batchv1.Job) { j.Spec.Completions = nil }), pods: []*corev1.Pod{aPod("a", succeeded)},
@@ -121,9 +131,9 @@ func TestVerdict(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := judge(look(seen(tt.job, tt.pods...)))
-			if got == nil {
-				got = &verdict{}
+			var got verdict
+			if end := storedVerdict(view{job: &batchv1.Job{Status: *Decide(seen(tt.job, tt.pods...)).next}}); end != nil {
+				got = *end
 			}
 			if got.reason != tt.want || got.message != tt.message {
 				t.Errorf("verdict %q (%q), want %q (%q)", got.reason, got.message, tt.want, tt.message)

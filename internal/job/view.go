@@ -77,7 +77,11 @@ func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {
 	v.done = v.completed.Union(Indexes(nil).With(indexesOf(newSucceeded)...).Without(stored))
 	v.succeeded = int32(v.done.Count())
 	if perIndex(v.job) {
-		v.failedIndexes = stored.Union(newlyFailedIndexes(*v).Without(v.done))
+		v.failedIndexes = stored
+		if storedVerdict(*v) == nil {
+			// Pods that end because the Job does are no fault of their indexes.
+			v.failedIndexes = stored.Union(newlyFailedIndexes(*v).Without(v.done))
+		}
 		v.retained = findRetained(*v)
 	}
 }

@@ -164,7 +164,7 @@ func (w *world) apply(d Decision, crash int) {
 	if crash == 1 || !w.store(d, o) || crash == 2 {
 		return
 	}
-	for _, p := range d.Release {
+	for _, p := range d.Releasable(o) {
 		if !w.fails("release") {
 			w.ledger.checkRelease(w, p)
 			w.release(p)

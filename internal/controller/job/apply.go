@@ -21,11 +21,11 @@ const writers = 32
 
 // apply carries a decision out. The order matters: status after the pods it speaks of, finalizers after the status that
 // counts them, events and metrics after what they tell.
-func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision, action *string) error {
+func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if err := c.claim(ctx, job, d); err != nil {
 		return err
 	}
-	outcome, failed := c.changePods(ctx, job, d, action)
+	outcome, failed := c.changePods(ctx, job, d)
 	next, mayWait := d.Status(outcome)
 	switch {
 	case next == nil:
@@ -40,7 +40,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		c.metrics.counted(job, d.Counts)
 	}
 	c.metrics.judged(d.Counts.PolicyActions)
-	return errors.Join(failed, c.release(ctx, job, d.Release))
+	return errors.Join(failed, c.release(ctx, job, d.Releasable(outcome)))
 }
 
 // claim adopts pods and lets go of others.
@@ -70,18 +70,14 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 }
 
 // changePods creates and removes pods and tells what came of it.
-func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.Decision, action *string) (core.Outcome, error) {
+func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.Decision) (core.Outcome, error) {
 	o := core.Outcome{}
 	var createFailed error
 	if len(d.Create) > 0 {
-		*action = "pods_created"
 		var made int
 		made, createFailed = c.create(ctx, job, d.Create)
 		o.NotCreated = len(d.Create) - made
 		c.metrics.created(d.Counts.CreationReason, made, o.NotCreated)
-	}
-	if len(d.Discard)+len(d.Delete) > 0 {
-		*action = "pods_deleted"
 	}
 	var mu sync.Mutex
 	failed := func(p *corev1.Pod, err error) error {

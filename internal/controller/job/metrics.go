@@ -52,13 +52,13 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 }
 
 // synced counts one look at a Job.
-func (m *metrics) synced(job *batchv1.Job, action string, err error, seconds float64) {
+func (m *metrics) synced(job *batchv1.Job, action core.Action, err error, seconds float64) {
 	result := "success"
 	if err != nil {
 		result = "error"
 	}
-	m.syncSeconds.WithLabelValues(mode(job), result, action).Observe(seconds)
-	m.syncs.WithLabelValues(mode(job), result, action).Inc()
+	m.syncSeconds.WithLabelValues(mode(job), result, string(action)).Observe(seconds)
+	m.syncs.WithLabelValues(mode(job), result, string(action)).Inc()
 }
 
 // counted takes in what a decision tells, once its status is stored.

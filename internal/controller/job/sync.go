@@ -36,7 +36,7 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 		return nil
 	}
 	start := c.options.Clock.Now()
-	action := "tracking"
+	action := core.Reconciling
 	pods, err := c.sync(ctx, shown, &action)
 	now := c.options.Clock.Now()
 	c.memory.rest(shown.UID, now.Add(c.options.SyncBatchPeriod*time.Duration(min(pods-1, crowd))/crowd))
@@ -45,7 +45,7 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 }
 
 // sync decides and applies until there is nothing left to do at once. It returns how many pods matter.
-func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *string) (pods int, err error) {
+func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.Action) (pods int, err error) {
 	c.index.open(shown.UID)
 	defer c.index.close(shown.UID)
 	for range rounds {
@@ -63,7 +63,10 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *strin
 			return 0, err
 		}
 		d := core.Decide(obs)
-		if err := c.apply(ctx, job, d, action); err != nil {
+		if *action == core.Reconciling {
+			*action = d.Action
+		}
+		if err := c.apply(ctx, job, d); err != nil {
 			return len(obs.Pods), ignoreGone(err)
 		}
 		if d.LookAgainAfter > 0 {
