@@ -6,9 +6,8 @@ import "github.com/spf13/cobra"
 func comingCommands() []*cobra.Command {
 	var commands []*cobra.Command
 	for name, instead := range map[string]string{
-		"controller": "to run Jobs on this machine use stint run or stint server",
-		"trigger":    "schedules are not run yet; stint create job starts a Job now",
-		"why":        "stint describe job NAME shows conditions and events",
+		"trigger": "schedules are not run yet; stint create job starts a Job now",
+		"why":     "stint describe job NAME shows conditions and events",
 	} {
 		commands = append(commands, &cobra.Command{
 			Use: name, Hidden: true, DisableFlagParsing: true,

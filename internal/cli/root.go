@@ -23,7 +23,8 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 		Long: `Stint runs Kubernetes Jobs to their end: on this machine, without a cluster, or on a cluster.
 
   stint run -f job.yaml    run the Jobs of a file here and show their logs
-  stint server             serve the Kubernetes API for Jobs, for kubectl and other clients`,
+  stint server             serve the Kubernetes API for Jobs, for kubectl and other clients
+  stint controller         run the Jobs of a cluster`,
 		SuggestionsMinimumDistance: 2,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
@@ -43,7 +44,7 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 		&cobra.Group{ID: groupOther, Title: "Other:"})
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
-	root.AddCommand(newRun(streams), newServer(streams), newSuspend(streams), newResume(streams), newVersion(streams))
+	root.AddCommand(newRun(streams), newServer(streams), newController(), newSuspend(streams), newResume(streams), newVersion(streams))
 	root.AddCommand(comingCommands()...)
 	root.AddCommand(verbCommands(args, streams)...)
 	return root

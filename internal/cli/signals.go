@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,4 +19,19 @@ func interrupts() (<-chan os.Signal, func()) {
 		signal.Stop(ends)
 		signal.Stop(pipes)
 	}
+}
+
+// untilInterrupted ends the context with the first signal; the second ends the process at once.
+func untilInterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, stop := interrupts()
+	go func() {
+		select {
+		case <-signals:
+		case <-ctx.Done():
+		}
+		stop()
+		cancel()
+	}()
+	return ctx, cancel
 }

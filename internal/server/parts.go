@@ -13,10 +13,6 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
-	"github.com/stint-dev/stint/internal/controller/gc"
-	"github.com/stint-dev/stint/internal/controller/job"
-	"github.com/stint-dev/stint/internal/controller/namespace"
-	"github.com/stint-dev/stint/internal/controller/ttl"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/internal/node"
@@ -89,25 +85,14 @@ func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	return err
 }
 
-// concurrentSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
-const concurrentSyncs = 16
-
 // openServices makes the controllers and the node. Their event handlers are in place when it returns.
 func (p *parts) openServices(o Options, logs *podLogs) error {
 	if o.ReadOnly {
 		return nil
 	}
-	if o.Job.ConcurrentSyncs == 0 {
-		o.Job.ConcurrentSyncs = concurrentSyncs
-	}
 	c := p.api.Client()
 	p.events = events.NewWriter(c.Events(), scheme.Scheme)
-	p.services = append(p.services,
-		job.New(c, p.events.Recorder("job-controller"), o.Job),
-		gc.New(c, p.events.Recorder("garbage-collector-controller")),
-		namespace.New(c),
-		ttl.New(c),
-	)
+	p.services = append(p.services, controllers(c, p.events, o)...)
 	if p.host == nil {
 		return nil
 	}

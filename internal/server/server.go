@@ -34,6 +34,8 @@ type Options struct {
 	Cordoned bool
 	// Allocatable bounds the sum of the requests of running pods; nil is what the machine has.
 	Allocatable corev1.ResourceList
+	// Controllers are those to run; nil is all.
+	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
 	// Executable is the stint binary that becomes the process host; empty is the running one.

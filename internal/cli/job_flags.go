@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	"github.com/stint-dev/stint/internal/controller/job"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// jobFlags tune the Job controller, wherever it runs.
+type jobFlags struct{ options job.Options }
+
+// add shows the defaults that d has and those that are the same everywhere.
+func (f *jobFlags) add(flags *pflag.FlagSet, d job.Options) {
+	o, same := &f.options, core.DefaultSettings()
+	flags.StringSliceVar(&o.ManagedBy, "managed-by", d.ManagedBy,
+		"values of spec.managedBy of the Jobs to run; "+batchv1.JobControllerName+" takes those without one too")
+	flags.IntVar(&o.ConcurrentSyncs, "concurrent-job-syncs", d.ConcurrentSyncs, "how many Jobs are worked on at the same time")
+	flags.DurationVar(&o.PodFailureBackoff, "pod-failure-backoff", same.PodFailureBackoff, "delay after the first failure of a Job's pod")
+	flags.DurationVar(&o.MaxPodFailureBackoff, "max-pod-failure-backoff", same.MaxPodFailureBackoff, "longest delay after failures")
+	flags.DurationVar(&o.SyncBatchPeriod, "sync-batch-period", d.SyncBatchPeriod, "how long news of a Job may wait for more")
+	flags.IntVar(&o.MaxUncountedPods, "max-uncounted-pods", same.MaxUncountedPods, "how many pods a Job's status lists as not counted yet")
+	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", same.MaxPodCreateDelete, "how many pods one step creates or deletes")
+}
+
+// checked returns the options, with the metrics of this process.
+func (f *jobFlags) checked() (job.Options, error) {
+	o := f.options
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{
+		{"concurrent-job-syncs", o.ConcurrentSyncs},
+		{"max-uncounted-pods", o.MaxUncountedPods},
+		{"max-pod-create-delete-per-sync", o.MaxPodCreateDeletePerSync},
+	} {
+		if n.value < 1 {
+			return o, badInputf("--%s %d: must be at least 1", n.flag, n.value)
+		}
+	}
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"pod-failure-backoff", o.PodFailureBackoff},
+		{"max-pod-failure-backoff", o.MaxPodFailureBackoff},
+		{"sync-batch-period", o.SyncBatchPeriod},
+	} {
+		if d.value <= 0 {
+			return o, badInputf("--%s %v: must be more than 0; 1ms is as good as none", d.flag, d.value)
+		}
+	}
+	if o.MaxPodFailureBackoff < o.PodFailureBackoff {
+		return o, badInputf("--max-pod-failure-backoff %v: must be at least --pod-failure-backoff, which is %v",
+			o.MaxPodFailureBackoff, o.PodFailureBackoff)
+	}
+	if err := checkManagers(o.ManagedBy); err != nil {
+		return o, err
+	}
+	// A process runs one Job controller, so its metrics may be the process's.
+	o.Registerer = legacyregistry.Registerer()
+	return o, nil
+}
+
+// checkManagers lets pass what spec.managedBy can be.
+func checkManagers(names []string) error {
+	if len(names) == 0 {
+		return badInputf("--managed-by is empty: name %s, %s or both", job.ManagedBy, batchv1.JobControllerName)
+	}
+	for _, name := range names {
+		if errs := validation.IsDomainPrefixedPath(field.NewPath("managedBy"), name); len(errs) > 0 {
+			return badInputf("--managed-by %q: write DOMAIN/PATH, such as %s", name, job.ManagedBy)
+		}
+	}
+	return nil
+}

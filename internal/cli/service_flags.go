@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"net"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// serviceFlags are those of all commands that run controllers until they are stopped.
+type serviceFlags struct {
+	controllers   []string
+	metricsListen string
+	verbosity     int
+}
+
+// add offers the controllers that there are.
+func (f *serviceFlags) add(flags *pflag.FlagSet, controllers []string) {
+	flags.StringSliceVar(&f.controllers, "controllers", []string{"*"},
+		"controllers to run: * for all, NAME for one, -NAME for all but one; there are "+strings.Join(controllers, ", "))
+	flags.StringVar(&f.metricsListen, "metrics-bind-address", "",
+		"address to serve /metrics, /healthz and /readyz on, over plain HTTP (default none)")
+	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to log, 0 to 10")
+}
+
+// check replaces the words of --controllers by names.
+func (f *serviceFlags) check(controllers []string) (err error) {
+	if _, _, err := net.SplitHostPort(f.metricsListen); f.metricsListen != "" && err != nil {
+		return badInputf("--metrics-bind-address %q: write HOST:PORT, such as 127.0.0.1:8080", f.metricsListen)
+	}
+	if f.verbosity < 0 {
+		return badInputf("--v %d: write a number from 0 to 10", f.verbosity)
+	}
+	f.controllers, err = chosenControllers(f.controllers, controllers)
+	return err
+}

@@ -1,0 +1,45 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// awaitPause is between two questions to an API server that does not answer, and answerTime how long one may take.
+	awaitPause = time.Second
+	answerTime = 10 * time.Second
+)
+
+// awaitAPI returns when the API server answers or ctx ends. That it has to wait it says once.
+func awaitAPI(ctx context.Context, config *rest.Config) error {
+	config = rest.CopyConfig(config)
+	config.Timeout = answerTime
+	server, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", config.Host, err)
+	}
+	for told := false; ; told = true {
+		_, err := server.ServerVersionWithContext(ctx)
+		switch {
+		case apierrors.IsUnauthorized(err):
+			return fmt.Errorf("the API server at %s does not know these credentials: %w", config.Host, err)
+		case err == nil, apierrors.IsForbidden(err), ctx.Err() != nil:
+			return nil
+		case !told:
+			klog.FromContext(ctx).Info("Waiting for the API server", "server", config.Host, "reason", err.Error())
+		}
+		pause := time.NewTimer(awaitPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+		}
+	}
+}
