@@ -2,8 +2,13 @@
 //
 // client-go's broadcaster writes one event after the other and cannot be waited for. Here a few writers share the
 // work, each with the events of its own objects, and Close writes what is still queued: the last event of a Job is
-// often the last thing that a short-lived server does. Counting repeated events up, and dropping floods, is
-// client-go's correlator.
+// often the last thing that a short-lived server does. Counting repeated events up, merging similar ones and dropping
+// floods (of one component about one object 25 at once, then one in five minutes) is client-go's correlator.
+//
+//	Event ──► queue of the object's writer ──► correlator ──► sink
+//	             full: dropped                  flood: dropped    no answer: again, for some two minutes
+//
+// How many events a second go out is the sink's to limit: on a cluster it has a limit apart from that of pods.
 package events
 
 import (
@@ -13,7 +18,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/record"
@@ -42,13 +46,16 @@ type Writer struct {
 	closing sync.RWMutex
 	closed  bool
 	running sync.WaitGroup
+	// ending is closed when there is no more time to wait for a server that does not answer.
+	ending chan struct{}
 	// late is closed when what is still queued is to be dropped.
 	late chan struct{}
 }
 
 // NewWriter starts to write to sink, until Close.
 func NewWriter(sink record.EventSink, scheme *runtime.Scheme) *Writer {
-	w := &Writer{sink: sink, scheme: scheme, seed: maphash.MakeSeed(), late: make(chan struct{})}
+	w := &Writer{sink: sink, scheme: scheme, seed: maphash.MakeSeed(),
+		ending: make(chan struct{}), late: make(chan struct{})}
 	for i := range w.queues {
 		w.queues[i] = make(chan *corev1.Event, queued)
 		w.running.Go(func() { w.drain(w.queues[i]) })
@@ -61,10 +68,12 @@ func (w *Writer) Recorder(component string) record.EventRecorder {
 	return recorder{writer: w, component: component}
 }
 
-// Close writes what is queued and drops what comes later.
+// Close writes what is queued, for no longer than two seconds and the write that is under way then, and drops what
+// comes later.
 func (w *Writer) Close() {
 	w.closing.Lock()
 	w.closed = true
+	close(w.ending)
 	for _, q := range w.queues {
 		close(q)
 	}
@@ -100,33 +109,6 @@ func (w *Writer) drain(queue <-chan *corev1.Event) {
 			klog.V(2).InfoS("Event lost", "reason", event.Reason, "object", event.InvolvedObject.Name, "err", err)
 		}
 	}
-}
-
-func (w *Writer) write(correlator *record.EventCorrelator, event *corev1.Event) error {
-	result, err := correlator.EventCorrelate(event)
-	if err != nil || result.Skip {
-		return err
-	}
-	stored, err := w.store(result)
-	if err == nil {
-		correlator.UpdateState(stored)
-	}
-	return err
-}
-
-// store counts an event up that is there already, and makes any other.
-func (w *Writer) store(result *record.EventCorrelateResult) (*corev1.Event, error) {
-	event := result.Event
-	if event.Count > 1 {
-		stored, err := w.sink.Patch(event, result.Patch)
-		if !apierrors.IsNotFound(err) {
-			return stored, err
-		}
-		// It has gone by itself meanwhile.
-		event = event.DeepCopy()
-		event.ResourceVersion = ""
-	}
-	return w.sink.Create(event)
 }
 
 // recorder implements record.EventRecorder for one component.

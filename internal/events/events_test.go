@@ -1,9 +1,12 @@
 package events_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,11 +23,28 @@ type ledger struct {
 	created  []*corev1.Event
 	patched  int
 	vanished bool
+	// down is how many writes are not answered, refusal the answer to others.
+	down    int
+	refusal error
+	asked   int
+}
+
+// answer is what becomes of the next write.
+func (l *ledger) answer() error {
+	l.asked++
+	if l.down > 0 {
+		l.down--
+		return errors.New("connection refused")
+	}
+	return l.refusal
 }
 
 func (l *ledger) Create(e *corev1.Event) (*corev1.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.answer(); err != nil {
+		return nil, err
+	}
 	l.created = append(l.created, e)
 	stored := e.DeepCopy()
 	stored.ResourceVersion = fmt.Sprint(len(l.created))
@@ -82,4 +102,74 @@ func TestRepeatedEventIsCountedUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestEventsWaitForAServerThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{down: 11}
+		w := events.NewWriter(sink, scheme.Scheme)
+		w.Recorder("job-controller").Event(pod("a"), corev1.EventTypeNormal, "Completed", "done")
+		time.Sleep(110 * time.Second)
+		synctest.Wait()
+		if len(sink.created) != 1 {
+			t.Errorf("%d events after %d tries", len(sink.created), sink.asked)
+		}
+		sink.down = 12
+		w.Recorder("job-controller").Event(pod("b"), corev1.EventTypeNormal, "Completed", "done")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if sink.down != 0 || len(sink.created) != 1 {
+			t.Errorf("the server was asked %d times for an event too old", sink.asked)
+		}
+		w.Close()
+	})
+}
+
+func TestARefusedEventIsNotTriedAgain(t *testing.T) {
+	sink := &ledger{refusal: apierrors.NewForbidden(corev1.Resource("events"), "e", errors.New("no"))}
+	w := events.NewWriter(sink, scheme.Scheme)
+	w.Recorder("job-controller").Event(pod("a"), corev1.EventTypeNormal, "Completed", "done")
+	w.Close()
+	if sink.asked != 1 {
+		t.Errorf("asked %d times", sink.asked)
+	}
+}
+
+func TestCloseDoesNotWaitForAServerThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{down: 1 << 30}
+		w := events.NewWriter(sink, scheme.Scheme)
+		for i := range 50 {
+			w.Recorder("job-controller").Event(pod(fmt.Sprint(i)), corev1.EventTypeNormal, "Completed", "done")
+		}
+		synctest.Wait()
+		start := time.Now()
+		w.Close()
+		if took := time.Since(start); took > 2*time.Second || sink.asked < 50 {
+			t.Errorf("it took %s, asked %d times", took, sink.asked)
+		}
+	})
+}
+
+func TestAFloodOfEventsIsCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{}
+		w := events.NewWriter(sink, scheme.Scheme)
+		r := w.Recorder("job-controller")
+		for i := range 100 {
+			r.Eventf(pod("a"), corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: a-%d", i)
+		}
+		r.Event(pod("b"), corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: b")
+		synctest.Wait()
+		// The tenth of a kind stands for all that follow, and is counted up.
+		if made, counted := len(sink.created), sink.patched; made != 11 || made+counted != 26 {
+			t.Errorf("%d events were made and %d counted up, want 10 and 15 for a, and one for b", made, counted)
+		}
+		time.Sleep(5 * time.Minute)
+		r.Event(pod("a"), corev1.EventTypeNormal, "Completed", "done")
+		w.Close()
+		if made, counted := len(sink.created), sink.patched; made+counted != 27 {
+			t.Errorf("five minutes later %d writes, want one more", made+counted)
+		}
+	})
 }
