@@ -20,6 +20,7 @@ func Decide(obs Observation) Decision {
 		Counts:  t.counts,
 		Action:  plan.action,
 
+		More:           plan.more || t.more,
 		LookAgainAfter: earliest(plan.after, untilDeadline(v, end)),
 		persisted:      &v.job.Status,
 	}

@@ -38,6 +38,8 @@ type Decision struct {
 
 	// Again asks for another decision as soon as this one is applied.
 	Again bool
+	// More tells that bounds left something undone: another decision is wanted once other Jobs have had their turn.
+	More bool
 	// LookAgainAfter, where positive, is when time alone changes the decision.
 	LookAgainAfter time.Duration
 
@@ -114,7 +116,7 @@ func (d Decision) stillRuns(o Outcome) func(types.UID) bool {
 func (d Decision) Rest() bool {
 	next, _ := d.Status(Outcome{})
 	pods := len(d.Adopt) + len(d.LetGo) + len(d.Create) + len(d.Discard) + len(d.Delete) + len(d.Release)
-	return next == nil && pods == 0 && !d.Again
+	return next == nil && pods == 0 && !d.Again && !d.More
 }
 
 // nothingToLose tells that next could be worked out again from the pods alone if it were not stored: it differs from

@@ -12,6 +12,8 @@ type plan struct {
 	create, discard, delete []*corev1.Pod
 	events                  []Event
 	action                  Action
+	// more tells that MaxPodCreateDelete cut the plan short.
+	more bool
 	// after, where positive, is when a pod may be created that may not be now.
 	after time.Duration
 }
@@ -36,7 +38,9 @@ func manage(v view, end *verdict) plan {
 	if replacesEndedOnly(v.job) {
 		missing -= len(v.terminating)
 	}
-	return grow(v, min(missing, v.MaxPodCreateDelete))
+	p := grow(v, min(missing, v.MaxPodCreateDelete))
+	p.more = len(p.create) > 0 && missing > v.MaxPodCreateDelete
+	return p
 }
 
 // wantActive is how many pods should be active: spec.parallelism, but never more than successes are missing. A work
@@ -53,7 +57,8 @@ func wantActive(v view) int {
 }
 
 func shrink(v view, surplus []*corev1.Pod) plan {
-	p := plan{discard: surplus[:min(len(surplus), v.MaxPodCreateDelete)], action: PodsDeleted}
+	n := min(len(surplus), v.MaxPodCreateDelete)
+	p := plan{discard: surplus[:n], more: n < len(surplus), action: PodsDeleted}
 	if v.job.Spec.Completions != nil && int(v.succeeded) >= v.completions() {
 		p.events = append(p.events, Event{corev1.EventTypeWarning, "TooManyActivePods",
 			"Too many active pods running after completion count reached"})

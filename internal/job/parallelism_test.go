@@ -103,8 +103,8 @@ func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 	obs := seen(aJob(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](2000), ptr.To[int32](2000)
 	}))
-	if d := Decide(obs); len(d.Create) != 500 {
-		t.Errorf("creates %d pods", len(d.Create))
+	if d := Decide(obs); len(d.Create) != 500 || !d.More {
+		t.Errorf("creates %d pods, wants to go on: %v", len(d.Create), d.More)
 	}
 }
 

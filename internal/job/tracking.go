@@ -36,7 +36,9 @@ type tally struct {
 	indexes []int
 	// release are pods that the status accounts for once it is stored with this tally.
 	release []*corev1.Pod
-	counts  Counts
+	// more tells that pods must wait for a later status.
+	more   bool
+	counts Counts
 }
 
 func track(v view, end *verdict) tally {
@@ -49,6 +51,7 @@ func track(v view, end *verdict) tally {
 		}
 		taken := t.account(v, end, p, room)
 		if taken == noRoom {
+			t.more = true
 			continue
 		}
 		room -= taken

@@ -144,8 +144,8 @@ func TestTheListIsBounded(t *testing.T) {
 	obs := seen(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i), succeeded) })...)
 	obs.MaxUncountedPods = 7
 	d := Decide(obs)
-	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.Release) != 7 {
-		t.Errorf("lists %d pods and releases %d, want 7", n, len(d.Release))
+	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.Release) != 7 || !d.More {
+		t.Errorf("lists %d pods and releases %d, want 7; wants to go on: %v", n, len(d.Release), d.More)
 	}
 }
 

@@ -147,11 +147,14 @@ func (e *env) update(name string, change func(*batchv1.Job)) {
 // until waits for the Job to be as is wants it.
 func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
 	e.t.Helper()
-	var last *batchv1.Job
+	last := &batchv1.Job{}
 	e.eventually("Job "+name+": "+what, func(ctx context.Context) bool {
 		j, err := e.client.Jobs().Get(ctx, "default", name)
+		if err != nil {
+			return false
+		}
 		last = j
-		return err == nil && is(j)
+		return is(j)
 	}, func() string { return fmt.Sprintf("%+v\npods: %s", last.Status, e.describePods()) })
 	return last
 }
@@ -210,6 +213,8 @@ const (
 	fail42
 	// run keeps the pod running until it is told to end; then it fails.
 	run
+	// pend never starts.
+	pend
 	// linger keeps running whatever it is told.
 	linger
 )
@@ -257,6 +262,7 @@ func (n *node) play(p *corev1.Pod) {
 	}
 	f := n.script(p)
 	switch {
+	case f == pend:
 	case f == succeed:
 		n.end(p, corev1.PodSucceeded, 0)
 	case f == fail:

@@ -73,6 +73,9 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			c.queue.AddAfter(keyOf(job), d.LookAgainAfter)
 		}
 		pods = len(obs.Pods)
+		if d.More {
+			break
+		}
 		if !d.Again {
 			return pods, nil
 		}
