@@ -1,0 +1,57 @@
+package cluster_test
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+func TestStintServesBesideKubeControllerManager(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	manager, err := c.StartControllerManager("job-controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Kill()
+	controller(t, c, "").awaitReady(t)
+
+	n.create(t, newJob("foreign", "example.com/other"))
+	n.create(t, newJob("ours", jobcontroller.ManagedBy, size(20, 5)))
+	n.create(t, newJob("theirs", "", size(20, 5)))
+	n.create(t, newJob("theirs-by-name", batchv1.JobControllerName, size(5, 5)))
+	for name, writer := range map[string]string{
+		"ours": "stint-controller", "theirs": "kube-controller-manager", "theirs-by-name": "kube-controller-manager",
+	} {
+		n.awaitEnd(t, name)
+		n.exact(t, name)
+		if got := statusWriter(n.job(t, name)); got != writer {
+			t.Errorf("%s wrote the status of job %s, want %s", got, name, writer)
+		}
+	}
+	if job := n.job(t, "foreign"); n.made("foreign") > 0 || statusWriter(job) != "" {
+		t.Errorf("the Job of another manager has %d pods and status %+v", n.made("foreign"), job.Status)
+	}
+}
+
+func TestStintServesInPlaceOfKubeControllerManager(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	controller(t, c, "", "--managed-by", batchv1.JobControllerName, "--leader-elect=false").awaitReady(t)
+
+	n.create(t, newJob("named", jobcontroller.ManagedBy))
+	n.create(t, newJob("plain", "", size(20, 5)))
+	n.create(t, newJob("fails", "", failing))
+	n.awaitEnd(t, "plain")
+	n.exact(t, "plain")
+	n.awaitEnd(t, "fails")
+	if job := n.job(t, "fails"); !has(job, batchv1.JobFailed) || job.Status.Failed != 1 {
+		t.Errorf("job fails: %+v", job.Status)
+	}
+	if n.made("named") > 0 {
+		t.Error("it runs a Job that names another manager")
+	}
+}

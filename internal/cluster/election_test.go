@@ -1,0 +1,179 @@
+package cluster_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/kube"
+)
+
+// A quick lease, in the namespace of the test.
+func quickLease(name string) []string {
+	return []string{"--leader-elect-resource-namespace", namespace, "--leader-elect-resource-name", name,
+		"--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms"}
+}
+
+func TestLeaderElection(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	for name, test := range map[string]func(*testing.T, *pair){
+		"a clean stop hands over":                             cleanStop,
+		"after a kill the standby goes on":                    kill,
+		"a stalled leader ends without another write":         stall,
+		"a stolen lease ends the leader":                      steal,
+		"a lease that was deleted is taken again":             deleteLease,
+		"a standby stops at once and leaves the lease alone":  stopStandby,
+		"the leader frees the lease when it stops in the end": cleanEnd,
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := strings.ReplaceAll(strings.ToLower(name), " ", "-")
+			p := &pair{node: n, id: id, manager: "stint.dev/" + id}
+			flags := append(quickLease(id), "--managed-by", p.manager)
+			p.leader = controller(t, c, "", flags...)
+			p.awaitLeading(t, p.leader)
+			p.standby = controller(t, c, "", flags...)
+			p.standby.awaitReady(t)
+			p.standby.awaitLog(t, "leader=")
+			test(t, p)
+		})
+	}
+}
+
+// pair is a leader and a standby for Jobs of their own.
+type pair struct {
+	*node
+	id, manager     string
+	leader, standby *stint
+}
+
+func (p *pair) awaitLeading(t *testing.T, s *stint) {
+	t.Helper()
+	await(t, "the lease to be won", func(context.Context) (bool, error) {
+		status, _ := s.get("/readyz")
+		_, metrics := s.get("/metrics")
+		return status == http.StatusOK && strings.Contains(metrics, `leader_election_master_status{name="`+p.id+`"} 1`), nil
+	})
+}
+
+// halfway starts a Job of 40 pods and returns when 15 of them have been counted.
+func (p *pair) halfway(t *testing.T) {
+	t.Helper()
+	p.hold(p.id, 15)
+	p.create(t, newJob(p.id, p.manager, size(40, 8)))
+	p.awaitJob(t, p.id, "to be halfway", func(job *batchv1.Job) bool { return job.Status.Succeeded == 15 })
+}
+
+// holder is who has the lease.
+func (p *pair) holder(t *testing.T) string {
+	t.Helper()
+	lease, err := p.CoordinationV1().Leases(namespace).Get(t.Context(), p.id, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ptr.Deref(lease.Spec.HolderIdentity, "")
+}
+
+func (p *pair) finish(t *testing.T) {
+	t.Helper()
+	p.letGo(t.Context(), p.id)
+	p.awaitEnd(t, p.id)
+	p.exact(t, p.id)
+}
+
+func cleanStop(t *testing.T, p *pair) {
+	p.halfway(t)
+	p.letGo(t.Context(), p.id) // it stops with much to do
+	stopped := time.Now()
+	p.leader.signal(syscall.SIGTERM)
+	if status := p.leader.exit(t); status != 0 {
+		t.Errorf("exit status %d, want 0", status)
+	}
+	t.Logf("stopped within %v", time.Since(stopped))
+	p.awaitLeading(t, p.standby)
+	t.Logf("handed over within %v", time.Since(stopped))
+	p.finish(t)
+}
+
+func kill(t *testing.T, p *pair) {
+	p.halfway(t)
+	p.letGo(t.Context(), p.id)
+	p.leader.signal(syscall.SIGKILL)
+	p.awaitLeading(t, p.standby)
+	p.finish(t)
+}
+
+func stall(t *testing.T, p *pair) {
+	p.halfway(t)
+	p.leader.signal(syscall.SIGSTOP)
+	p.awaitLeading(t, p.standby)
+	p.letGo(t.Context(), p.id)
+	p.leader.signal(syscall.SIGCONT)
+	if status := p.leader.exit(t); status != 1 {
+		t.Errorf("exit status %d, want 1", status)
+	}
+	p.leader.awaitLog(t, "stint: lost the lease "+namespace+"/"+p.id)
+	p.finish(t)
+}
+
+func steal(t *testing.T, p *pair) {
+	p.halfway(t)
+	leases := p.CoordinationV1().Leases(namespace)
+	await(t, "the lease to be stolen", func(ctx context.Context) (bool, error) {
+		lease, err := leases.Get(ctx, p.id, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		lease.Spec.HolderIdentity = ptr.To("thief")
+		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+		return err == nil, nil
+	})
+	if status := p.leader.exit(t); status != 1 {
+		t.Errorf("exit status %d, want 1", status)
+	}
+	p.leader.awaitLog(t, "stint: lost the lease "+namespace+"/"+p.id+" to thief: ")
+	p.awaitLeading(t, p.standby) // the thief does not renew
+	p.finish(t)
+}
+
+func deleteLease(t *testing.T, p *pair) {
+	p.standby.signal(syscall.SIGKILL)
+	p.halfway(t)
+	if err := p.CoordinationV1().Leases(namespace).Delete(t.Context(), p.id, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the lease to be back", func(ctx context.Context) (bool, error) {
+		_, err := p.CoordinationV1().Leases(namespace).Get(ctx, p.id, metav1.GetOptions{})
+		return err == nil, nil
+	})
+	p.finish(t)
+}
+
+func stopStandby(t *testing.T, p *pair) {
+	before := p.holder(t)
+	p.standby.signal(syscall.SIGTERM)
+	if status := p.standby.exit(t); status != 0 {
+		t.Errorf("exit status %d, want 0", status)
+	}
+	if after := p.holder(t); after != before || after == "" {
+		t.Errorf("the lease went from %q to %q", before, after)
+	}
+}
+
+func cleanEnd(t *testing.T, p *pair) {
+	p.standby.signal(syscall.SIGKILL)
+	p.leader.signal(syscall.SIGINT)
+	if status := p.leader.exit(t); status != 0 {
+		t.Errorf("exit status %d, want 0", status)
+	}
+	if holder := p.holder(t); holder != "" {
+		t.Errorf("%s still holds the lease", holder)
+	}
+}

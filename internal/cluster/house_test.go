@@ -1,0 +1,157 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+const beStint = "STINT_TEST_BE_STINT"
+
+// TestMain makes this test binary the stint that the tests start.
+func TestMain(m *testing.M) {
+	if os.Getenv(beStint) != "" {
+		os.Exit(cli.Main(os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+	}
+	os.Exit(m.Run())
+}
+
+// stint is a running stint controller.
+type stint struct {
+	cmd     *exec.Cmd
+	log     *lines
+	address string
+	done    chan struct{}
+	status  int
+}
+
+// controller starts one as a user of the cluster; it is killed with the test, if it still runs.
+func controller(t *testing.T, c *kube.Cluster, user string, flags ...string) *stint {
+	t.Helper()
+	kubeconfig, err := c.Kubeconfig(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stint{log: &lines{}, address: freeAddress(t), done: make(chan struct{})}
+	s.cmd = exec.Command(os.Args[0], append([]string{"controller", "--kubeconfig", kubeconfig,
+		"--metrics-bind-address", s.address}, flags...)...)
+	s.cmd.Env = append(os.Environ(), beStint+"=1")
+	s.cmd.Stderr = s.log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		s.cmd.Wait()
+		s.status = s.cmd.ProcessState.ExitCode()
+	}()
+	t.Cleanup(func() {
+		s.signal(syscall.SIGKILL)
+		<-s.done
+		if t.Failed() {
+			t.Logf("log of stint:\n%s", s.log)
+		}
+	})
+	return s
+}
+
+func (s *stint) signal(signal syscall.Signal) { s.cmd.Process.Signal(signal) }
+
+// exit waits for the end and returns the exit status.
+func (s *stint) exit(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-s.done:
+		return s.status
+	case <-t.Context().Done():
+	case <-time.After(time.Minute):
+	}
+	t.Fatal("stint does not end")
+	return 0
+}
+
+// get asks for a path and returns status and body; 0 where nobody answers.
+func (s *stint) get(path string) (int, string) {
+	answer, err := http.Get("http://" + s.address + path)
+	if err != nil {
+		return 0, ""
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return answer.StatusCode, string(body)
+}
+
+func (s *stint) awaitReady(t *testing.T) {
+	t.Helper()
+	await(t, "stint to be ready", func(context.Context) (bool, error) {
+		select {
+		case <-s.done:
+			return false, fmt.Errorf("it has ended: %s", s.log)
+		default:
+		}
+		status, _ := s.get("/readyz")
+		return status == http.StatusOK, nil
+	})
+}
+
+func await(t *testing.T, what string, condition wait.ConditionWithContextFunc) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, condition); err != nil {
+		t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+func (s *stint) awaitLog(t *testing.T, text string) {
+	t.Helper()
+	await(t, fmt.Sprintf("%q in the log", text), func(context.Context) (bool, error) {
+		return strings.Contains(s.log.String(), text), nil
+	})
+}
+
+// lines is a log that can be read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

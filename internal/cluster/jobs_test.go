@@ -1,0 +1,209 @@
+package cluster_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/kube"
+)
+
+const namespace = "default"
+
+// node ends pods as they come: with success, unless the label fate says otherwise. It remembers all that it has seen.
+type node struct {
+	kubernetes.Interface
+	mu   sync.Mutex
+	pods map[types.UID]*corev1.Pod
+	// gate lets n more pods of a Job end; a Job that is not in it has no gate.
+	gate map[string]int
+	held map[string][]*corev1.Pod
+}
+
+func newNode(t *testing.T, c *kube.Cluster) *node {
+	t.Helper()
+	n := &node{Interface: kubernetes.NewForConfigOrDie(c.Config()), pods: map[types.UID]*corev1.Pod{},
+		gate: map[string]int{}, held: map[string][]*corev1.Pod{}}
+	factory := informers.NewSharedInformerFactory(n, 0)
+	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { n.see(t.Context(), obj.(*corev1.Pod)) },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	factory.Start(t.Context().Done())
+	t.Cleanup(factory.Shutdown)
+	return n
+}
+
+func (n *node) see(ctx context.Context, pod *corev1.Pod) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.pods[pod.UID] != nil {
+		return
+	}
+	n.pods[pod.UID] = pod
+	job := pod.Labels[batchv1.JobNameLabel]
+	if left, gated := n.gate[job]; gated && left == 0 {
+		n.held[job] = append(n.held[job], pod)
+		return
+	} else if gated {
+		n.gate[job]--
+	}
+	n.end(ctx, pod)
+}
+
+func (n *node) end(ctx context.Context, pod *corev1.Pod) {
+	patch := `{"status":{"phase":"Succeeded"}}`
+	if pod.Labels["fate"] == "fail" {
+		patch = `{"status":{"phase":"Failed","containerStatuses":[{"name":"main","image":"i","imageID":"",
+			"state":{"terminated":{"exitCode":42}}}]}}`
+	}
+	n.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+}
+
+// hold lets first pods of a Job end and no more.
+func (n *node) hold(job string, first int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gate[job] = first
+}
+
+// letGo lets all pods of a Job end.
+func (n *node) letGo(ctx context.Context, job string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.gate, job)
+	for _, pod := range n.held[job] {
+		n.end(ctx, pod)
+	}
+	delete(n.held, job)
+}
+
+// made is how many pods a Job ever had.
+func (n *node) made(job string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	count := 0
+	for _, pod := range n.pods {
+		if pod.Labels[batchv1.JobNameLabel] == job {
+			count++
+		}
+	}
+	return count
+}
+
+// newJob is managed by nobody in particular where manager is empty.
+func newJob(name, manager string, change ...func(*batchv1.JobSpec)) *batchv1.Job {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}},
+			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}}},
+		}},
+	}
+	if manager != "" {
+		job.Spec.ManagedBy = &manager
+	}
+	for _, c := range change {
+		c(&job.Spec)
+	}
+	return job
+}
+
+func size(completions, parallelism int32) func(*batchv1.JobSpec) {
+	return func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = &completions, &parallelism }
+}
+
+func failing(s *batchv1.JobSpec) {
+	s.Template.Labels["fate"] = "fail"
+	s.BackoffLimit = ptr.To[int32](0)
+}
+
+func (n *node) create(t *testing.T, job *batchv1.Job) {
+	t.Helper()
+	if _, err := n.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *node) job(t *testing.T, name string) *batchv1.Job {
+	t.Helper()
+	job, err := n.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// awaitJob waits for a state of a Job. API servers come and go in these tests.
+func (n *node) awaitJob(t *testing.T, name, what string, is func(*batchv1.Job) bool) {
+	t.Helper()
+	var last *batchv1.Job
+	defer func() {
+		if t.Failed() && last != nil {
+			t.Logf("job %s: %+v", name, last.Status)
+		}
+	}()
+	await(t, "job "+name+" "+what, func(ctx context.Context) (bool, error) {
+		job, err := n.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, err
+		}
+		if err != nil {
+			return false, nil
+		}
+		last = job
+		return is(job), nil
+	})
+}
+
+func (n *node) awaitEnd(t *testing.T, name string) {
+	t.Helper()
+	n.awaitJob(t, name, "to end", func(job *batchv1.Job) bool {
+		return has(job, batchv1.JobComplete) || has(job, batchv1.JobFailed)
+	})
+}
+
+func has(job *batchv1.Job, condition batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == condition && c.Status == corev1.ConditionTrue
+	})
+}
+
+// exact checks that a Job has completed with as many pods as it needs, each counted once.
+func (n *node) exact(t *testing.T, name string) {
+	t.Helper()
+	job := n.job(t, name)
+	if !has(job, batchv1.JobComplete) {
+		t.Errorf("job %s has not completed: %+v", name, job.Status)
+	}
+	want := *job.Spec.Completions
+	if got := job.Status.Succeeded; got != want || job.Status.Failed != 0 {
+		t.Errorf("job %s: %d succeeded and %d failed, want %d and 0", name, got, job.Status.Failed, want)
+	}
+	if got := n.made(name); got != int(want) {
+		t.Errorf("job %s had %d pods, want %d", name, got, want)
+	}
+}
+
+// statusWriter is who wrote a Job's status, by the name that it gave itself.
+func statusWriter(job *batchv1.Job) string {
+	for _, entry := range job.ManagedFields {
+		if entry.Subresource == "status" {
+			return entry.Manager
+		}
+	}
+	return ""
+}

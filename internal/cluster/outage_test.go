@@ -1,0 +1,61 @@
+package cluster_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+func TestAPIServerAway(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	start := func(t *testing.T) {
+		t.Helper()
+		if err := c.StartAPIServer(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("at the start it is waited for", func(t *testing.T) {
+		c.StopAPIServer()
+		s := controller(t, c, "", "--leader-elect=false")
+		s.awaitLog(t, "Waiting for the API server")
+		if status, _ := s.get("/healthz"); status != http.StatusOK {
+			t.Errorf("/healthz: %d while it waits", status)
+		}
+		if status, body := s.get("/readyz"); status != http.StatusServiceUnavailable || body != "starting\n" {
+			t.Errorf("/readyz: %d %q while it waits", status, body)
+		}
+		start(t)
+		s.awaitReady(t)
+		if times := strings.Count(s.log.String(), "Waiting for the API server"); times != 1 {
+			t.Errorf("it said %d times that it waits", times)
+		}
+		n.create(t, newJob("waited", jobcontroller.ManagedBy))
+		n.awaitEnd(t, "waited")
+	})
+	t.Run("without leader election it is waited for later too", func(t *testing.T) {
+		s := controller(t, c, "", "--leader-elect=false")
+		s.awaitReady(t)
+		n.hold("outlives", 0)
+		n.create(t, newJob("outlives", jobcontroller.ManagedBy, size(10, 5)))
+		c.StopAPIServer()
+		start(t)
+		n.letGo(t.Context(), "outlives")
+		n.awaitEnd(t, "outlives")
+		n.exact(t, "outlives")
+	})
+	t.Run("with leader election it ends when the lease cannot be renewed", func(t *testing.T) {
+		s := controller(t, c, "", quickLease("away")...)
+		s.awaitReady(t)
+		s.awaitLog(t, "self=true")
+		c.StopAPIServer()
+		if status := s.exit(t); status != 1 {
+			t.Errorf("exit status %d, want 1", status)
+		}
+		s.awaitLog(t, "stint: lost the lease "+namespace+"/away: ")
+		start(t)
+	})
+}
