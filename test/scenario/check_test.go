@@ -124,7 +124,9 @@ func unfinished() check {
 	}
 }
 
-func finished(j *batchv1.Job) bool { return isTrue(j, batchv1.JobComplete) || isTrue(j, batchv1.JobFailed) }
+func finished(j *batchv1.Job) bool {
+	return isTrue(j, batchv1.JobComplete) || isTrue(j, batchv1.JobFailed)
+}
 
 func isTrue(j *batchv1.Job, kind batchv1.JobConditionType) bool {
 	c := condition(j, kind)

@@ -37,7 +37,10 @@ func (l podList) bind() podList { l.scene().Helper(); return l.each(pod.bind) }
 func (l podList) succeed() { l.scene().Helper(); l.each(func(p pod) error { return p.exit(0, 0) }) }
 
 // fail ends the pods with an exit code. A pod that was told to end is gone then.
-func (l podList) fail(code int32) { l.scene().Helper(); l.each(func(p pod) error { return p.exit(code, 0) }) }
+func (l podList) fail(code int32) {
+	l.scene().Helper()
+	l.each(func(p pod) error { return p.exit(code, 0) })
+}
 
 // failBefore is fail, but the containers are said to have ended so long ago: the delay after it may be over already.
 func (l podList) failBefore(ago time.Duration, code int32) {
@@ -46,7 +49,10 @@ func (l podList) failBefore(ago time.Duration, code int32) {
 }
 
 // restart has the containers of running pods restart until they have done so n times.
-func (l podList) restart(n int32) { l.scene().Helper(); l.each(func(p pod) error { return p.restart(n) }) }
+func (l podList) restart(n int32) {
+	l.scene().Helper()
+	l.each(func(p pod) error { return p.restart(n) })
+}
 
 // delete asks for the pods' end, as a user does. A pod on a node goes when its containers have ended.
 func (l podList) delete() { l.scene().Helper(); l.each(func(p pod) error { return p.delete(nil) }) }

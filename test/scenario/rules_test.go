@@ -1,0 +1,130 @@
+package scenario_test
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+)
+
+// statusRules hold for every write of a Job, whatever the scenario is about. Was is the Job before the write.
+var statusRules = []struct {
+	says  string
+	holds func(w *world, was *knownJob, j *batchv1.Job) bool
+}{
+	{"the status of a finished Job does not change", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return !finished(was.Job) || equality.Semantic.DeepEqual(was.Status, j.Status)
+	}},
+	{"a Job ends in one way", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		return !isTrue(j, batchv1.JobFailureTarget) || !isTrue(j, batchv1.JobSuccessCriteriaMet)
+	}},
+	{"a verdict stays", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return (!isTrue(was.Job, batchv1.JobFailureTarget) || isTrue(j, batchv1.JobFailureTarget)) &&
+			(!isTrue(was.Job, batchv1.JobSuccessCriteriaMet) || isTrue(j, batchv1.JobSuccessCriteriaMet))
+	}},
+	{"FailureTarget comes before Failed", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return !isTrue(j, batchv1.JobFailed) || isTrue(was.Job, batchv1.JobFailureTarget)
+	}},
+	{"SuccessCriteriaMet comes before Complete", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return !isTrue(j, batchv1.JobComplete) || isTrue(was.Job, batchv1.JobSuccessCriteriaMet)
+	}},
+	{"a Job that is complete, and no other, has a completionTime", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		return (j.Status.CompletionTime != nil) == isTrue(j, batchv1.JobComplete)
+	}},
+	{"startTime moves with suspension only", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return was.Status.StartTime == nil || was.Status.StartTime.Equal(j.Status.StartTime) ||
+			isTrue(was.Job, batchv1.JobSuspended) != isTrue(j, batchv1.JobSuspended)
+	}},
+	{"failed never falls", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return j.Status.Failed >= was.Status.Failed
+	}},
+	{"succeeded never falls, unless there are fewer indexes", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return j.Status.Succeeded >= was.Status.Succeeded || isIndexed(j) && ptr.Deref(j.Spec.Completions, 1) < was.completions
+	}},
+	{"an index that has ended stays so", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		limit := int(ptr.Deref(j.Spec.Completions, 0))
+		return includes(parseIndexes(was.Status.CompletedIndexes), parseIndexes(j.Status.CompletedIndexes), limit) &&
+			includes(parseIndexes(ptr.Deref(was.Status.FailedIndexes, "")), parseIndexes(ptr.Deref(j.Status.FailedIndexes, "")), limit)
+	}},
+	{"no index both succeeds and fails", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		completed := parseIndexes(j.Status.CompletedIndexes)
+		for i := range parseIndexes(ptr.Deref(j.Status.FailedIndexes, "")) {
+			if completed[i] {
+				return false
+			}
+		}
+		return true
+	}},
+	{"an indexed Job counts its indexes", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		return !isIndexed(j) || int(j.Status.Succeeded) == len(parseIndexes(j.Status.CompletedIndexes))
+	}},
+	{"a pod is listed for counting once", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		now := uncounted(j)
+		for i, uid := range now {
+			if was.unlisted[uid] || slices.Contains(now[:i], uid) {
+				return false
+			}
+		}
+		return true
+	}},
+	{"no more pods are counted than have ended or were told to", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		succeeded, failed := listedAs(j)
+		all := len(was.couldFail)
+		for uid := range was.couldSucceed {
+			if !was.couldFail[uid] {
+				all++
+			}
+		}
+		return int(j.Status.Succeeded)+succeeded <= len(was.couldSucceed) && int(j.Status.Failed)+failed <= len(was.couldFail) &&
+			int(j.Status.Succeeded)+succeeded+int(j.Status.Failed)+failed <= all
+	}},
+	{"no more pods are ready than active", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		return ptr.Deref(j.Status.Ready, 0) <= j.Status.Active
+	}},
+	{"the numbers of pods are not negative", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		return min(j.Status.Active, ptr.Deref(j.Status.Ready, 0), ptr.Deref(j.Status.Terminating, 0)) >= 0
+	}},
+	{"a Job ends when its last pod has", func(w *world, _ *knownJob, j *batchv1.Job) bool {
+		running := w.podsOf(j, func(p *corev1.Pod) bool { return !ended(p) })
+		return !finished(j) || (running == 0 && j.Status.Active == 0 &&
+			ptr.Deref(j.Status.Ready, 0) == 0 && ptr.Deref(j.Status.Terminating, 0) == 0)
+	}},
+	{"a Job ends when its last pod is counted and released", func(w *world, was *knownJob, j *batchv1.Job) bool {
+		return !finished(j) || finished(was.Job) || (len(uncounted(j)) == 0 && w.podsOf(j, hasFinalizer) == 0)
+	}},
+}
+
+// podRules hold for every write of a pod that a Job controls. Old is nil for a new pod.
+var podRules = []struct {
+	says  string
+	holds func(w *world, owner *knownJob, old, p *corev1.Pod) bool
+}{
+	{"no pod is made after the verdict, or for a suspended Job", func(_ *world, owner *knownJob, old, _ *corev1.Pod) bool {
+		suspended := ptr.Deref(owner.Spec.Suspend, false) && isTrue(owner.Job, batchv1.JobSuspended)
+		return old != nil || (!hasVerdict(owner.Job) && !suspended)
+	}},
+	{"no more pods live than parallelism allows", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
+		return old != nil || w.podsOf(owner.Job, alive) <= int(owner.parallelism)
+	}},
+	{"with podReplacementPolicy Failed, pods that are ending count as living", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
+		return old != nil || ptr.Deref(owner.Spec.PodReplacementPolicy, "") != batchv1.Failed ||
+			w.podsOf(owner.Job, func(p *corev1.Pod) bool { return !ended(p) }) <= int(owner.parallelism)
+	}},
+	{"an index has one pod at a time, and none once it has succeeded", func(w *world, owner *knownJob, old, p *corev1.Pod) bool {
+		if old != nil || !isIndexed(owner.Job) {
+			return true
+		}
+		same := w.podsOf(owner.Job, func(o *corev1.Pod) bool { return alive(o) && indexOf(o) == indexOf(p) })
+		return same == 1 && !parseIndexes(owner.Status.CompletedIndexes)[indexOf(p)]
+	}},
+	{"a pod of a Job is tracked from the start", func(_ *world, _ *knownJob, old, p *corev1.Pod) bool {
+		return old != nil || hasFinalizer(p)
+	}},
+	{"an ended pod is released once the Job's status lists it", func(_ *world, owner *knownJob, old, p *corev1.Pod) bool {
+		released := old != nil && hasFinalizer(old) && !hasFinalizer(p)
+		judged := hasVerdict(owner.Job) || owner.DeletionTimestamp != nil || owner.Spec.PodFailurePolicy != nil || isIndexed(owner.Job)
+		return !released || judged || !ended(old) || owner.listed[p.UID]
+	}},
+}
