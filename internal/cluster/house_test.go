@@ -49,9 +49,7 @@ func controller(t *testing.T, c *kube.Cluster, user string, flags ...string) *st
 		t.Fatal(err)
 	}
 	s := &stint{log: &lines{}, address: freeAddress(t), done: make(chan struct{})}
-	s.cmd = exec.Command(os.Args[0], append([]string{"controller", "--kubeconfig", kubeconfig,
-		"--metrics-bind-address", s.address}, flags...)...)
-	s.cmd.Env = append(os.Environ(), beStint+"=1")
+	s.cmd = stintCommand(append([]string{"controller", "--kubeconfig", kubeconfig, "--metrics-bind-address", s.address}, flags...)...)
 	s.cmd.Stderr = s.log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
@@ -70,6 +68,12 @@ func controller(t *testing.T, c *kube.Cluster, user string, flags ...string) *st
 		}
 	})
 	return s
+}
+
+func stintCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), beStint+"=1")
+	return cmd
 }
 
 func (s *stint) signal(signal syscall.Signal) { s.cmd.Process.Signal(signal) }

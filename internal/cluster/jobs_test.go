@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -206,4 +207,16 @@ func statusWriter(job *batchv1.Job) string {
 		}
 	}
 	return ""
+}
+
+func (n *node) awaitEvent(t *testing.T, job, reason, text string) {
+	t.Helper()
+	await(t, "event "+reason+" of job "+job, func(ctx context.Context) (bool, error) {
+		events, err := n.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.name=" + job + ",reason=" + reason})
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, text) }), nil
+	})
 }

@@ -1,0 +1,231 @@
+package cluster_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/google/go-cmp/cmp"
+
+	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+const (
+	manifests = "../../deploy/stint.yaml"
+	stintUser = "system:serviceaccount:stint-system:stint-controller"
+)
+
+// unseen are permissions that a quiet cluster sees no use of.
+var unseen = map[string]string{
+	"batch/jobs/finalizers update": "is asked for by an admission plugin, and tested by taking it away",
+	"/pods get":                    "is for pods whose creation or change was answered, but not shown or not in time",
+}
+
+func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
+	audit := filepath.Join(t.TempDir(), "audit.log")
+	c := deployed(t, audit)
+	n := newNode(t, c)
+	flags := []string{"--leader-elect-resource-namespace", "stint-system"}
+	s := controller(t, c, stintUser, flags...)
+	s.awaitReady(t)
+	n.create(t, newJob("whole", jobcontroller.ManagedBy, size(5, 2)))
+	n.awaitEnd(t, "whole")
+	suspendTwice(t, n)
+	adopt(t, n)
+	s.signal(syscall.SIGTERM)
+	if status := s.exit(t); status != 0 {
+		t.Fatalf("exit status %d", status)
+	}
+	// API servers that cannot stream what there is are asked for lists.
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	controller(t, c, stintUser, flags...).awaitReady(t)
+
+	want := granted(t, n)
+	for permission := range unseen {
+		if !slices.Contains(want, permission) {
+			t.Errorf("%s is not granted any more: take it out of the test", permission)
+		}
+	}
+	want = slices.DeleteFunc(want, func(permission string) bool { return unseen[permission] != "" })
+	if diff := cmp.Diff(want, used(t, audit)); diff != "" {
+		t.Errorf("granted (-) and used (+):\n%s", diff)
+	}
+}
+
+func TestPodsMayWaitForTheirJobOnlyWithTheRightToFinalizeJobs(t *testing.T) {
+	c := deployed(t, filepath.Join(t.TempDir(), "audit.log"))
+	n := newNode(t, c)
+	roles := n.RbacV1().ClusterRoles()
+	role, err := roles.Get(t.Context(), "stint-controller", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := role.DeepCopy()
+	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "jobs/finalizers") })
+	if _, err := roles.Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s := controller(t, c, stintUser, "--leader-elect=false")
+	s.awaitReady(t)
+	n.create(t, newJob("refused", jobcontroller.ManagedBy))
+	n.awaitEvent(t, "refused", "FailedCreate", "cannot set blockOwnerDeletion")
+	whole.ResourceVersion = ""
+	if _, err := roles.Update(t.Context(), whole, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.awaitEnd(t, "refused")
+}
+
+func TestDeploymentIsAllowedInItsNamespace(t *testing.T) {
+	n := newNode(t, deployed(t, filepath.Join(t.TempDir(), "audit.log")))
+	deployment, err := n.AppsV1().Deployments("stint-system").Get(t.Context(), "stint-controller", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := deployment.Spec.Template
+	template.ObjectMeta.Name = "one"
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	if _, err := n.CoreV1().Pods("stint-system").Create(t.Context(), pod, dry); err != nil {
+		t.Error(err)
+	}
+	// It is stint that must understand the arguments.
+	args := append(template.Spec.Containers[0].Args, "--kubeconfig", "none.yaml")
+	out, err := stintCommand(args...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "none.yaml") {
+		t.Errorf("stint %s: %s, %v, want it to miss none.yaml only", strings.Join(args, " "), out, err)
+	}
+}
+
+// deployed is a cluster with the manifests, one that is as strict as OpenShift about who may own pods.
+func deployed(t *testing.T, audit string) *kube.Cluster {
+	t.Helper()
+	policy := filepath.Join(filepath.Dir(audit), "policy.yaml")
+	text := "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata, users: ['" + stintUser + "']}]\n"
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := kube.ForTest(t, kube.Options{Users: []string{stintUser}, APIServerFlags: []string{
+		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+		"--audit-policy-file=" + policy, "--audit-log-path=" + audit, "--audit-log-mode=blocking"}})
+	kubeconfig, err := c.Kubeconfig("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := stintCommand("apply", "--kubeconfig", kubeconfig, "--validate=strict", "-f", manifests).CombinedOutput(); err != nil {
+		t.Fatalf("applying %s: %s", manifests, out)
+	}
+	return c
+}
+
+// suspendTwice has pods deleted, and an event repeated.
+func suspendTwice(t *testing.T, n *node) {
+	t.Helper()
+	n.hold("paused", 0)
+	n.create(t, newJob("paused", jobcontroller.ManagedBy))
+	for range 2 {
+		n.suspend(t, true)
+		n.suspend(t, false)
+	}
+	n.letGo(t.Context(), "paused")
+	n.awaitEnd(t, "paused")
+}
+
+func (n *node) suspend(t *testing.T, pause bool) {
+	t.Helper()
+	n.awaitJob(t, "paused", "to run or rest", func(job *batchv1.Job) bool { return (job.Status.Active > 0) == pause })
+	patch := `{"spec":{"suspend":` + map[bool]string{true: "true", false: "false"}[pause] + `}}`
+	_, err := n.BatchV1().Jobs(namespace).Patch(t.Context(), "paused", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// adopt gives a Job a pod that was there before it.
+func adopt(t *testing.T, n *node) {
+	t.Helper()
+	labels := map[string]string{"app": "adopted"}
+	job := newJob("adopts", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) {
+		s.ManualSelector = ptr.To(true)
+		s.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		s.Template.Labels = labels
+	})
+	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels}, Spec: *job.Spec.Template.Spec.DeepCopy()}
+	if _, err := n.CoreV1().Pods(namespace).Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.create(t, job)
+	n.awaitEnd(t, "adopts")
+}
+
+// granted lists what the manifests allow, as GROUP/RESOURCE VERB.
+func granted(t *testing.T, n *node) []string {
+	t.Helper()
+	cluster, err := n.RbacV1().ClusterRoles().Get(t.Context(), "stint-controller", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := n.RbacV1().Roles("stint-system").Get(t.Context(), "stint-controller", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]bool{}
+	for _, rule := range append(cluster.Rules, own.Rules...) {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					set[group+"/"+resource+" "+verb] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// used lists, in the same way, what the API server was asked for; what it refused is marked.
+func used(t *testing.T, audit string) []string {
+	t.Helper()
+	file, err := os.Open(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	set := map[string]bool{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var event struct {
+			Verb        string
+			ObjectRef   *struct{ APIGroup, Resource, Subresource string }
+			Annotations map[string]string
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.ObjectRef == nil {
+			continue // such as /version, which everybody may read
+		}
+		permission := event.ObjectRef.APIGroup + "/" + event.ObjectRef.Resource
+		if event.ObjectRef.Subresource != "" {
+			permission += "/" + event.ObjectRef.Subresource
+		}
+		permission += " " + event.Verb
+		if decision := event.Annotations["authorization.k8s.io/decision"]; decision != "allow" {
+			permission += " " + decision
+		}
+		set[permission] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
