@@ -1,0 +1,192 @@
+package model_test
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// creation is a pod that a process is about to create, seen with what the process knew when it decided to.
+type creation struct {
+	*ledger
+	account *account
+	request *request
+	knows   *knowledge
+}
+
+var creationInvariants = []invariant[creation]{
+	{"no pod is created for a Job that is suspended, being deleted, settled, or another manager's", creation.isWanted},
+	{"a new pod has finalizer, owner and labels", creation.isComplete},
+	{"no more pods are active than spec.parallelism, and none is replaced before it ended if the policy says so", creation.fitsParallelism},
+	{"no more pods are active than successes are missing, and a work queue gets none after the first success", creation.fitsCompletions},
+	{"an index gets a pod if it has none and has not ended", creation.fitsIndex},
+	{"a new pod of an index carries all failures before it", creation.remembersFailures},
+	{"a failed pod is replaced after the delay", creation.waits},
+}
+
+// possible are the versions of the Job that the process may have acted on.
+func (x creation) possible() []*batchv1.Job { return x.account.since(x.knows.job) }
+
+func (x creation) isWanted() {
+	if !slices.ContainsFunc(x.possible(), func(j *batchv1.Job) bool {
+		return managed(j) && !suspended(j) && j.DeletionTimestamp == nil && !settled(j)
+	}) {
+		x.fail("a pod is created for a Job that wants none")
+	}
+}
+
+func (x creation) isComplete() {
+	p := x.request.made
+	if !held(p) || !controlledBy(p, x.account.now()) || !selects(x.account.now(), p) {
+		x.fail("a pod is created without finalizer, owner or labels")
+	}
+}
+
+// known returns the pods of the Job that the process knows, in their newest versions.
+func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
+	for _, p := range x.knows.pods {
+		f := x.pods[p.UID]
+		if controlledBy(f.last, x.account.now()) && controlledBy(p, x.account.now()) && selects(x.account.now(), f.last) && which(f.last) {
+			list = append(list, f.last)
+		}
+	}
+	return list
+}
+
+func (x creation) alive(p *corev1.Pod) bool { return !x.pods[p.UID].gone && active(p) }
+
+func (x creation) fitsParallelism() {
+	blocks := x.alive
+	if !judgesTerminating(x.account.now()) {
+		blocks = func(p *corev1.Pod) bool { return !x.pods[p.UID].gone && !ended(p) }
+	}
+	limit := 0
+	for _, j := range x.possible() {
+		limit = max(limit, int(ptr.Deref(j.Spec.Parallelism, 1)))
+	}
+	if n := len(x.known(blocks)) + 1; n > limit {
+		x.fail("%d pods with a parallelism of %d", n, limit)
+	}
+}
+
+func (x creation) fitsCompletions() {
+	j := x.account.now()
+	done := 0
+	if k := x.knows.job; k != nil && k.UID == j.UID {
+		done = int(k.Status.Succeeded) + len(uncounted(k).Succeeded)
+	}
+	if j.Spec.Completions == nil {
+		if done > 0 {
+			x.fail("a work queue gets a pod after its first success")
+		}
+		return
+	}
+	if indexed(j) {
+		return
+	}
+	if n := len(x.known(x.alive)) + 1 + done; n > int(*j.Spec.Completions) {
+		x.fail("%d pods for %d completions", n, *j.Spec.Completions)
+	}
+}
+
+func (x creation) fitsIndex() {
+	if !indexed(x.account.now()) {
+		return
+	}
+	i, most := indexOf(x.request.made), 0
+	for _, j := range x.possible() {
+		most = max(most, int(*j.Spec.Completions))
+	}
+	if i < 0 || i >= most {
+		x.fail("index %d of %d gets a pod", i, most)
+	}
+	if twins := x.known(func(p *corev1.Pod) bool { return x.alive(p) && indexOf(p) == i }); len(twins) > 0 {
+		x.fail("index %d has pod %s and gets another", i, twins[0].Name)
+	}
+	if k := x.knows.job; k != nil && k.UID == x.account.now().UID &&
+		(indexSet(k.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(k.Status.FailedIndexes, ""))[i]) {
+		x.fail("index %d has ended and gets a pod", i)
+	}
+}
+
+// failures are the known failed pods, of one index where that matters.
+func (x creation) failures() []*corev1.Pod {
+	j := x.account.now()
+	var list []*corev1.Pod
+	for _, p := range x.knows.pods {
+		f := x.pods[p.UID]
+		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
+			continue
+		}
+		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {
+			continue
+		}
+		if j.Spec.BackoffLimitPerIndex == nil || indexOf(p) == indexOf(x.request.made) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (x creation) remembersFailures() {
+	if x.account.now().Spec.BackoffLimitPerIndex == nil {
+		return
+	}
+	for _, p := range x.failures() {
+		if carries(x.request.made) <= carries(p) {
+			x.fail("index %d forgets the failure of %s", indexOf(p), p.Name)
+		}
+	}
+}
+
+// carries is how many failures of its index a pod knows of.
+func carries(p *corev1.Pod) int {
+	counted, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexFailureCountAnnotation])
+	ignored, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation])
+	return counted + ignored
+}
+
+func (x creation) waits() {
+	var lastSuccess, last time.Time
+	for _, f := range x.pods {
+		if f.last.Status.Phase == corev1.PodSucceeded && endOf(f.last).After(lastSuccess) {
+			lastSuccess = endOf(f.last)
+		}
+	}
+	delay := time.Duration(0)
+	for _, p := range x.failures() {
+		end := endOf(p)
+		if x.account.now().Spec.BackoffLimitPerIndex == nil && !end.After(lastSuccess) {
+			continue
+		}
+		delay = min(max(2*delay, 10*time.Second), 10*time.Minute)
+		if end.After(last) {
+			last = end
+		}
+	}
+	if delay > 0 && x.request.at.Before(last.Add(delay)) {
+		x.fail("a pod is created at %s; the last failure was at %s and the delay is %s", x.request.at.UTC(), last.UTC(), delay)
+	}
+}
+
+// endOf is when a pod ended or was told to.
+func endOf(p *corev1.Pod) time.Time {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Terminated != nil {
+			return c.State.Terminated.FinishedAt.Time
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse {
+			return c.LastTransitionTime.Time
+		}
+	}
+	if p.DeletionTimestamp != nil {
+		return p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
+	}
+	return p.CreationTimestamp.Time
+}

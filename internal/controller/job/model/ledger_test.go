@@ -1,0 +1,147 @@
+package model_test
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ledger keeps the books of a history: what the server saw, who did it, and what nobody may forget.
+type ledger struct {
+	*world
+	jobs map[types.UID]*account
+	pods map[types.UID]*fate
+	// events are those of processes that are gone.
+	events []told
+	// unheard counts pods created by requests whose senders got no answer.
+	finalSeen []*process
+}
+
+// account is one Job's.
+type account struct {
+	// versions are all that was stored, oldest first.
+	versions []*batchv1.Job
+	// listed pods were in uncountedTerminatedPods; counted ones have left it.
+	succeeded, failed, counted map[types.UID]bool
+	// creating are the pods of each process that a decision of its asked for.
+	suspensions, resumptions int
+}
+
+// fate is what became of a pod.
+type fate struct {
+	// last is the newest version; gone tells that it is the last.
+	last *corev1.Pod
+	gone bool
+	// owner was the last Job to control it.
+	owner types.UID
+	// succeededAs are the indexes with which the pod was seen succeeded while controlled.
+	discarded bool
+}
+
+func newLedger(w *world) *ledger {
+	return &ledger{world: w, jobs: map[types.UID]*account{}, pods: map[types.UID]*fate{}}
+}
+
+func (a *account) now() *batchv1.Job { return a.versions[len(a.versions)-1] }
+
+// since returns the versions that a process may have acted on: the one it knew and all later ones.
+func (a *account) since(known *batchv1.Job) []*batchv1.Job {
+	if known == nil || known.UID != a.now().UID {
+		return a.versions
+	}
+	first := slices.IndexFunc(a.versions, func(j *batchv1.Job) bool { return versionOf(j) >= versionOf(known) })
+	if first < 0 {
+		return a.versions[len(a.versions)-1:]
+	}
+	return a.versions[first:]
+}
+
+// wrote keeps the books and checks what a write of a controller must satisfy.
+func (l *ledger) wrote(jobWas, jobIs *batchv1.Job, podWas, podIs *corev1.Pod) {
+	if jobIs != nil {
+		l.wroteJob(jobWas, jobIs)
+	}
+	if podWas != nil || podIs != nil {
+		l.wrotePod(podWas, podIs)
+	}
+}
+
+func (l *ledger) wroteJob(was, is *batchv1.Job) {
+	a := l.jobs[is.UID]
+	if a == nil {
+		a = &account{succeeded: map[types.UID]bool{}, failed: map[types.UID]bool{}, counted: map[types.UID]bool{}}
+		l.jobs[is.UID] = a
+	}
+	a.versions = append(a.versions, is)
+	if l.writer == nil {
+		return
+	}
+	l.say("  status: %s", describeStatus(is))
+	x := statusWrite{l, a, l.writer, was, is}
+	for _, i := range statusInvariants {
+		i.holds(x)
+	}
+}
+
+func (l *ledger) wrotePod(was, is *corev1.Pod) {
+	p := is
+	if p == nil {
+		p = was
+	}
+	f := l.pods[p.UID]
+	if f == nil {
+		f = &fate{}
+		l.pods[p.UID] = f
+	}
+	if is != nil {
+		f.last = is
+	}
+	f.gone = is == nil
+	if l.writer != nil && was != nil {
+		x := podWrite{l, l.writer, was, is}
+		for _, i := range podInvariants {
+			i.holds(x)
+		}
+	}
+	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
+		f.owner = ref.UID
+	}
+}
+
+// creates looks at a pod that is about to come into being.
+func (l *ledger) creates(r *request) {
+	ref := metav1.GetControllerOfNoCopy(r.made)
+	a := l.jobs[ref.UID]
+	x := creation{l, a, r, r.by.knows}
+	for _, i := range creationInvariants {
+		i.holds(x)
+	}
+}
+
+// foreign tells whether p is controlled by something that is no Job.
+func (l *ledger) foreign(p *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(p)
+	if ref == nil {
+		return false
+	}
+	if a := l.jobs[ref.UID]; a != nil {
+		return !managed(a.now())
+	}
+	return true
+}
+
+func (l *ledger) buried(p *process) { l.finalSeen = append(l.finalSeen, p) }
+
+// podsOf returns the newest versions of all pods, gone or not, that j controls or controlled last.
+func (l *ledger) podsOf(j *batchv1.Job) (list []*corev1.Pod) {
+	for _, uid := range slices.SortedFunc(maps.Keys(l.pods), func(a, b types.UID) int { return len(a) - len(b) }) {
+		if f := l.pods[uid]; f.owner == j.UID {
+			list = append(list, f.last)
+		}
+	}
+	return list
+}

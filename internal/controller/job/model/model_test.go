@@ -1,0 +1,58 @@
+// Package model_test drives the real Job controller through random histories on a simulated API server.
+//
+// The server (server_test.go) keeps versions, preconditions, finalizers and graceful deletion as a real one does, and
+// answers a request only when the test lets it; informers tell only what the test lets them. So everything that can go
+// wrong between a controller and its server can be made to: writes refused, carried out without an answer, out of
+// order; news late, repeated, compressed; the controller killed between any two writes, or two of them at a time. The
+// clock is synctest's.
+//
+// What must hold at each write is in three lists of invariants (status_, pod_ and creation_invariants_test.go), what
+// must hold at the end in end_test.go. They know the API from its documentation (oracle_test.go), not from the code.
+//
+//	go test ./internal/controller/job/model                            a few hundred histories
+//	go test ./internal/controller/job/model -rapid.checks=25000        many
+//	go test ./internal/controller/job/model -rapid.seed=N              those that failed, again
+package model_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) {
+	// Flags of the command line come later and win.
+	_ = flag.Set("rapid.checks", "300")
+	os.Exit(m.Run())
+}
+
+func TestAnyHistory(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		switch why := history(t, r).(type) {
+		case nil:
+		case broken:
+			r.Fatalf("%v", why)
+		default:
+			panic(why)
+		}
+	})
+}
+
+// history returns how it was broken, or how rapid ended it.
+func history(t *testing.T, r *rapid.T) (why any) {
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld(r)
+		defer func() {
+			why = recover()
+			w.end()
+		}()
+		w.createJob(drawJob(r))
+		w.start(0, 0)
+		r.Repeat(w.actions())
+		w.settle()
+	})
+	return why
+}

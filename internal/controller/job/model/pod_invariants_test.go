@@ -1,0 +1,122 @@
+package model_test
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// podWrite is a change that a controller makes to a pod; is is nil if the pod goes with it.
+type podWrite struct {
+	*ledger
+	by      *process
+	was, is *corev1.Pod
+}
+
+var podInvariants = []invariant[podWrite]{
+	{"pods of other owners are left alone", podWrite.isOurs},
+	{"a finalizer goes when its pod is accounted for, discarded with reason, or nobody's", podWrite.releasesAccounted},
+	{"a pod is told to end for a reason", podWrite.endsForAReason},
+}
+
+func (x podWrite) isOurs() {
+	if x.foreign(x.was) {
+		x.fail("controller %d changes pod %s, which is not its own", x.by.number, x.was.Name)
+	}
+}
+
+// job returns the Job that controls the pod, if it is there.
+func (x podWrite) job() *batchv1.Job {
+	ref := metav1.GetControllerOfNoCopy(x.was)
+	if ref == nil {
+		return nil
+	}
+	if j := x.server.jobs.objects[ref.Name]; j != nil && j.UID == ref.UID {
+		return j
+	}
+	return nil
+}
+
+func (x podWrite) releasesAccounted() {
+	if !held(x.was) || (x.is != nil && held(x.is)) {
+		return
+	}
+	j := x.job()
+	if j == nil || j.DeletionTimestamp != nil || finished(j) || !selects(j, x.was) || x.accounted(j) {
+		return
+	}
+	if !x.mayDiscard(j) {
+		x.fail("pod %s loses its finalizer uncounted", x.was.Name)
+	}
+	x.pods[x.was.UID].discarded = true
+}
+
+// accounted tells whether the stored status says what became of the pod, or will never say anything.
+func (x podWrite) accounted(j *batchv1.Job) bool {
+	listed := uncounted(j)
+	if slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID) {
+		return true
+	}
+	if !ended(x.was) {
+		return settled(j) && x.was.DeletionTimestamp != nil
+	}
+	if x.was.Status.Phase == corev1.PodFailed && judged(j, x.was) == batchv1.PodFailurePolicyActionIgnore {
+		return true
+	}
+	if !indexed(j) {
+		return false
+	}
+	i := indexOf(x.was)
+	return i < 0 || i >= int(*j.Spec.Completions) || (x.was.Status.Phase == corev1.PodSucceeded &&
+		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i]))
+}
+
+func (x podWrite) endsForAReason() {
+	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.pods[x.was.UID].discarded {
+		return
+	}
+	if j := x.job(); j != nil && !x.mayDiscard(j) {
+		x.fail("pod %s is deleted for no reason", x.was.Name)
+	}
+}
+
+// mayDiscard tells whether, as the process could know it, the pod is active and shall not be.
+func (x podWrite) mayDiscard(j *batchv1.Job) bool {
+	known := x.by.knows.oldest(x.was.UID)
+	if known == nil || !active(known) {
+		return false
+	}
+	return slices.ContainsFunc(x.jobs[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
+		return suspended(j) || settled(j) || x.surplus(j) || x.mustFail(j) || x.justified(j, batchv1.JobReasonSuccessPolicy)
+	})
+}
+
+func (x podWrite) surplus(j *batchv1.Job) bool {
+	others, twins, succeeded := 0, 0, 0
+	for uid, f := range x.pods {
+		p := x.by.knows.oldest(uid)
+		if p == nil || f.owner != j.UID {
+			continue
+		}
+		if f.last.Status.Phase == corev1.PodSucceeded {
+			succeeded++
+		}
+		if active(p) && !f.discarded && uid != x.was.UID {
+			others++
+			if indexOf(p) == indexOf(x.was) {
+				twins++
+			}
+		}
+	}
+	if others+1 > int(ptr.Deref(j.Spec.Parallelism, 1)) {
+		return true
+	}
+	if indexed(j) {
+		i := indexOf(x.was)
+		return i < 0 || i >= int(*j.Spec.Completions) || twins > 0 || others+1 > int(*j.Spec.Completions)-len(x.succeededIndexes(j))
+	}
+	return j.Spec.Completions != nil && others+1 > int(*j.Spec.Completions)-max(succeeded, int(j.Status.Succeeded))
+}

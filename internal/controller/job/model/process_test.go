@@ -1,0 +1,135 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/job"
+)
+
+const (
+	// listLimit bounds uncountedTerminatedPods, so low that histories get there.
+	listLimit = 3
+	// perSync bounds the pods that one sync creates or removes.
+	perSync = 4
+)
+
+// process is one run of the real controller, from its start to its end or death.
+type process struct {
+	number   int
+	server   *server
+	requests *requests
+	jobs     *informer[*batchv1.Job]
+	pods     *informer[*corev1.Pod]
+	metrics  *prometheus.Registry
+	knows    *knowledge
+
+	// dead processes write no more. Leaving ones were told to stop, and end once their requests are answered.
+	dead    atomic.Bool
+	leaving bool
+	cancel  context.CancelFunc
+	stopped chan error
+
+	mu     sync.Mutex
+	events []told
+}
+
+// told is an event as a process recorded it.
+type told struct {
+	job             *batchv1.Job
+	reason, message string
+}
+
+func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message) }
+
+// startProcess starts a controller on lists that are late by some changes.
+func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
+	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
+		stopped: make(chan error, 1)}
+	p.jobs = newInformer(s.jobs, p.knows.toldJob)
+	p.pods = newInformer(s.pods, p.knows.toldPod)
+	c := job.New(p, p, job.Options{
+		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
+	})
+	p.jobs.list(max(0, len(s.jobs.log)-lateJobs))
+	p.pods.list(max(0, len(s.pods.log)-latePods))
+	p.jobs.tell(len(p.jobs.untold))
+	p.pods.tell(len(p.pods.untold))
+	p.knows.settle()
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	go func() { p.stopped <- c.Run(ctx) }()
+	return p
+}
+
+// Event and its sisters make a process the recorder of its controller.
+func (p *process) Event(object runtime.Object, _, reason, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events = append(p.events, told{object.(*batchv1.Job), reason, message})
+}
+
+func (p *process) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
+	p.Event(object, kind, reason, fmt.Sprintf(format, args...))
+}
+
+//nolint:revive // The interface is client-go's.
+func (p *process) AnnotatedEventf(object runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	p.Eventf(object, kind, reason, format, args...)
+}
+
+// knowledge is what a process must take into account: what it was told of, or what its writes were answered with, before
+// the work that it does now began. It is what a controller can be blamed for.
+type knowledge struct {
+	job  *batchv1.Job
+	pods map[string]*corev1.Pod
+	// heard is newer than the present work.
+	heard []client.Object
+}
+
+func newKnowledge() *knowledge { return &knowledge{pods: map[string]*corev1.Pod{}} }
+
+func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
+func (k *knowledge) toldPod(p *corev1.Pod)  { k.heard = append(k.heard, p) }
+
+// settle is for moments at which the process does nothing.
+func (k *knowledge) settle() {
+	for _, o := range k.heard {
+		switch o := o.(type) {
+		case *batchv1.Job:
+			if k.job == nil || versionOf(k.job) < versionOf(o) {
+				k.job = o
+			}
+		case *corev1.Pod:
+			if old := k.pods[string(o.UID)]; old == nil || versionOf(old) < versionOf(o) {
+				k.pods[string(o.UID)] = o
+			}
+		}
+	}
+	k.heard = k.heard[:0]
+}
+
+// created takes in a pod at once: whoever creates pods one by one must count along.
+func (k *knowledge) created(p *corev1.Pod) { k.pods[string(p.UID)] = p }
+
+// oldest returns the oldest version of a pod that the process may have acted on.
+func (k *knowledge) oldest(uid types.UID) *corev1.Pod {
+	if p := k.pods[string(uid)]; p != nil {
+		return p
+	}
+	for _, o := range k.heard {
+		if p, ok := o.(*corev1.Pod); ok && p.UID == uid {
+			return p
+		}
+	}
+	return nil
+}

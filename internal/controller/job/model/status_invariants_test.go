@@ -1,0 +1,244 @@
+package model_test
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// statusWrite is a status that a controller stores.
+type statusWrite struct {
+	*ledger
+	account *account
+	by      *process
+	was, is *batchv1.Job
+}
+
+type invariant[W any] struct {
+	// words say what must hold for each write.
+	words string
+	holds func(W)
+}
+
+var statusInvariants = []invariant[statusWrite]{
+	{"Jobs of other managers are left alone", statusWrite.isOurs},
+	{"nothing changes after the end", statusWrite.isNotOver},
+	{"a pod is listed as ended once, after it ended or was told to where that counts, and never if it was discarded", statusWrite.listsEnded},
+	{"a pod leaves the list when its finalizer is gone, and the counter takes exactly the pods that leave", statusWrite.countsListed},
+	{"an index is completed by a pod that succeeded, and stays completed while the Job has it", statusWrite.completesIndexes},
+	{"an index is failed by more failures than it may have or a rule that says so, and stays failed", statusWrite.failsIndexes},
+	{"how the Job ends is settled once", statusWrite.settlesOnce},
+	{"how the Job ends has its cause", statusWrite.hasCause},
+	{"a Job does not succeed in the face of a known failure", statusWrite.seesFailures},
+	{"a Job ends when all its known pods have", statusWrite.endsLast},
+	{"the start is neither before the Job nor after now", statusWrite.startsInTime},
+}
+
+func (x statusWrite) isOurs() {
+	if !managed(x.is) {
+		x.fail("a Job of %s is touched", *x.is.Spec.ManagedBy)
+	}
+}
+
+func (x statusWrite) isNotOver() {
+	if finished(x.was) {
+		x.fail("the status changes after the end")
+	}
+}
+
+func uncounted(j *batchv1.Job) batchv1.UncountedTerminatedPods {
+	return ptr.Deref(j.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})
+}
+
+func (x statusWrite) listsEnded() {
+	was, is := uncounted(x.was), uncounted(x.is)
+	if n := len(is.Succeeded) + len(is.Failed); n > listLimit {
+		x.fail("%d pods are listed, %d may be", n, listLimit)
+	}
+	for _, uid := range is.Succeeded {
+		if slices.Contains(was.Succeeded, uid) {
+			continue
+		}
+		f := x.list(uid, x.account.succeeded)
+		if f.last.Status.Phase != corev1.PodSucceeded {
+			x.fail("pod %s is listed as succeeded and is %s", f.last.Name, f.last.Status.Phase)
+		}
+	}
+	for _, uid := range is.Failed {
+		if slices.Contains(was.Failed, uid) {
+			continue
+		}
+		f := x.list(uid, x.account.failed)
+		ends := x.is.DeletionTimestamp != nil || holds(x.is, batchv1.JobFailureTarget)
+		if !failedPod(x.is, f.last) && (!ends || f.last.DeletionTimestamp == nil) {
+			x.fail("pod %s is listed as failed and is %s", f.last.Name, describePod(f.last))
+		}
+		if f.last.Status.Phase == corev1.PodFailed && judged(x.is, f.last) == batchv1.PodFailurePolicyActionIgnore {
+			x.fail("pod %s is listed and its failure shall be ignored", f.last.Name)
+		}
+	}
+}
+
+func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
+	f := x.pods[uid]
+	switch {
+	case f == nil:
+		x.fail("pod %s is listed and never was", uid)
+	case x.account.succeeded[uid] || x.account.failed[uid]:
+		x.fail("pod %s is listed for the second time", f.last.Name)
+	case f.discarded:
+		x.fail("pod %s is listed and was discarded", f.last.Name)
+	case f.owner != x.is.UID:
+		x.fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)
+	}
+	list[uid] = true
+	return f
+}
+
+func (x statusWrite) countsListed() {
+	was, is := uncounted(x.was), uncounted(x.is)
+	succeeded := x.leave(was.Succeeded, is.Succeeded)
+	if n := x.is.Status.Succeeded - x.was.Status.Succeeded; !indexed(x.is) && n != succeeded {
+		x.fail("%d pods leave the list of the succeeded and %d are counted", succeeded, n)
+	}
+	failed := x.leave(was.Failed, is.Failed)
+	if n := x.is.Status.Failed - x.was.Status.Failed; n != failed {
+		x.fail("%d pods leave the list of the failed and %d are counted", failed, n)
+	}
+}
+
+func (x statusWrite) leave(was, is []types.UID) (n int32) {
+	for _, uid := range was {
+		if slices.Contains(is, uid) {
+			continue
+		}
+		if f := x.pods[uid]; !f.gone && held(f.last) {
+			x.fail("pod %s is counted with its finalizer on", f.last.Name)
+		}
+		if x.account.counted[uid] {
+			x.fail("pod %s is counted for the second time", uid)
+		}
+		x.account.counted[uid] = true
+		n++
+	}
+	return n
+}
+
+func (x statusWrite) completesIndexes() {
+	if !indexed(x.is) {
+		return
+	}
+	was, is := indexSet(x.was.Status.CompletedIndexes), indexSet(x.is.Status.CompletedIndexes)
+	if len(is) != int(x.is.Status.Succeeded) {
+		x.fail("%d indexes are completed and %d pods have succeeded", len(is), x.is.Status.Succeeded)
+	}
+	for i := range was {
+		if !is[i] && i < int(*x.is.Spec.Completions) {
+			x.fail("index %d is completed no more", i)
+		}
+	}
+	truth := x.succeededIndexes(x.is)
+	for i := range is {
+		if !was[i] && !truth[i] {
+			x.fail("index %d is completed and no pod of it succeeded", i)
+		}
+	}
+}
+
+func (x statusWrite) failsIndexes() {
+	if x.is.Spec.BackoffLimitPerIndex == nil {
+		return
+	}
+	was, is := indexSet(ptr.Deref(x.was.Status.FailedIndexes, "")), indexSet(ptr.Deref(x.is.Status.FailedIndexes, ""))
+	for i := range was {
+		if !is[i] && i < int(*x.is.Spec.Completions) {
+			x.fail("index %d is failed no more", i)
+		}
+	}
+	for i := range is {
+		if !was[i] && !x.mayHaveFailed(x.is, i) {
+			x.fail("index %d is failed without a cause", i)
+		}
+	}
+}
+
+func (x statusWrite) settlesOnce() {
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
+		if holds(x.was, kind) && reason(x.was, kind) != reason(x.is, kind) {
+			x.fail("%s is taken back", kind)
+		}
+	}
+	if holds(x.is, batchv1.JobSuccessCriteriaMet) && holds(x.is, batchv1.JobFailureTarget) {
+		x.fail("the Job shall both succeed and fail")
+	}
+	if finished(x.is) && !settled(x.was) {
+		x.fail("the Job ends unannounced")
+	}
+	if holds(x.is, batchv1.JobComplete) != (finished(x.is) && holds(x.is, batchv1.JobSuccessCriteriaMet)) {
+		x.fail("the Job does not end as announced")
+	}
+}
+
+func (x statusWrite) hasCause() {
+	if settled(x.was) || !settled(x.is) {
+		return
+	}
+	why := reason(x.is, batchv1.JobSuccessCriteriaMet)
+	if why == "" {
+		why = reason(x.is, batchv1.JobFailureTarget)
+	}
+	if !slices.ContainsFunc(x.account.since(x.was), func(j *batchv1.Job) bool { return x.justified(j, why) }) {
+		x.fail("the Job ends for no reason: %s", why)
+	}
+}
+
+func (x statusWrite) seesFailures() {
+	if settled(x.was) || !holds(x.is, batchv1.JobSuccessCriteriaMet) {
+		return
+	}
+	failures := 0
+	for _, p := range x.by.knows.pods {
+		if f := x.pods[p.UID]; !controlledBy(p, x.is) || !controlledBy(f.last, x.is) || f.discarded || !selects(x.is, f.last) || !failedPod(x.is, p) {
+			continue
+		}
+		action := judged(x.is, p)
+		if action == batchv1.PodFailurePolicyActionFailJob {
+			x.fail("the Job succeeds and shall fail, by its pod failure policy, for %s", p.Name)
+		}
+		if i := indexOf(p); action != batchv1.PodFailurePolicyActionIgnore && (!indexed(x.is) || i >= 0 && i < int(*x.is.Spec.Completions)) {
+			failures++
+		}
+	}
+	if limit := ptr.Deref(x.is.Spec.BackoffLimit, 6); failures > int(limit) {
+		x.fail("the Job succeeds with %d known failures and a backoffLimit of %d", failures, limit)
+	}
+}
+
+func (x statusWrite) endsLast() {
+	if !finished(x.is) {
+		return
+	}
+	for _, p := range x.by.knows.pods {
+		f := x.pods[p.UID]
+		if f.gone || !controlledBy(p, x.is) || !controlledBy(f.last, x.is) || !selects(x.is, f.last) {
+			continue
+		}
+		if !ended(f.last) {
+			x.fail("the Job ends before pod %s", f.last.Name)
+		}
+		if held(f.last) {
+			x.fail("the Job ends while pod %s has its finalizer", f.last.Name)
+		}
+	}
+}
+
+func (x statusWrite) startsInTime() {
+	start := x.is.Status.StartTime
+	if start != nil && (start.Time.Before(x.is.CreationTimestamp.Time) || start.After(time.Now())) {
+		x.fail("the Job starts at %s, was made at %s", start, x.is.CreationTimestamp)
+	}
+}
