@@ -23,6 +23,7 @@ func Decide(obs Observation) Decision {
 		More:           plan.more || t.more,
 		LookAgainAfter: earliest(plan.after, untilDeadline(v, end)),
 		persisted:      &v.job.Status,
+		full:           t.more,
 	}
 	s := nextStatus(v, end, plan, t)
 	d.next, d.Events = s.status, append(plan.events, s.events...)

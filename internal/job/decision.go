@@ -44,6 +44,8 @@ type Decision struct {
 	LookAgainAfter time.Duration
 
 	persisted, next *batchv1.JobStatus
+	// full tells that the status has no room for more ended pods.
+	full bool
 }
 
 // Event is for the Job's reader.
@@ -75,9 +77,20 @@ type Outcome struct {
 	NotRemoved []*corev1.Pod
 }
 
-// Status returns the status to store after the pods were created and removed, or nil if it is stored already. MayWait
-// tells that nothing is lost if the write comes later or never: a later decision repeats it.
-func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, mayWait bool) {
+// Patience tells how long a status may stay unwritten. A later decision repeats it.
+type Patience int
+
+const (
+	// Urgent is a status that others wait for.
+	Urgent Patience = iota
+	// Holding is a status that only lists ended pods. Until it is stored, none of Release may happen.
+	Holding
+	// Harmless is a status that could be worked out again from the pods alone. Nothing depends on it.
+	Harmless
+)
+
+// Status returns the status to store after the pods were created and removed, or nil if it is stored already.
+func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience Patience) {
 	next = d.next.DeepCopy()
 	next.Active -= int32(o.NotCreated)
 	for _, p := range o.NotRemoved {
@@ -89,9 +102,27 @@ func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, mayWait bool) {
 	}
 	next.UncountedTerminatedPods.Failed = slices.DeleteFunc(next.UncountedTerminatedPods.Failed, d.stillRuns(o))
 	if equality.Semantic.DeepEqual(d.persisted, next) {
-		return nil, false
+		return nil, Urgent
 	}
-	return next, nothingToLose(d.persisted, next)
+	return next, d.patience(next)
+}
+
+func (d Decision) patience(next *batchv1.JobStatus) Patience {
+	switch {
+	case nothingToLose(d.persisted, next):
+		return Harmless
+	case nothingToLose(d.persisted, withoutEnded(d.persisted, next)) && !d.full:
+		return Holding
+	default:
+		return Urgent
+	}
+}
+
+// withoutEnded returns next less what it says about ended pods.
+func withoutEnded(old, next *batchv1.JobStatus) *batchv1.JobStatus {
+	s := next.DeepCopy()
+	s.UncountedTerminatedPods, s.CompletedIndexes, s.FailedIndexes = old.UncountedTerminatedPods, old.CompletedIndexes, old.FailedIndexes
+	return s
 }
 
 // Releasable returns the pods of Release without those that run on because they could not be told to end.

@@ -20,6 +20,8 @@ type Observation struct {
 	Now time.Time
 	// InFlight are the observer's own writes that Pods does not show yet.
 	InFlight InFlight
+	// NoPodsBefore is until when the server, which refused the last pods, shall not be asked for others.
+	NoPodsBefore time.Time
 	// History tells the newest successes and failures among pods that may be gone from Pods.
 	History History
 	Settings

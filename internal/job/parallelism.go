@@ -70,6 +70,9 @@ func grow(v view, missing int) plan {
 	if missing <= 0 {
 		return plan{action: Tracking}
 	}
+	if wait := v.NoPodsBefore.Sub(v.Now); wait > 0 {
+		return plan{after: wait, action: PodsCreated}
+	}
 	if !perIndex(v.job) {
 		if wait := jobDelay(v); wait > 0 {
 			return plan{after: wait, action: PodsCreated}

@@ -108,6 +108,18 @@ func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 	}
 }
 
+func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
+	obs := seen(aJob())
+	obs.NoPodsBefore = obs.Now.Add(time.Second)
+	if d := Decide(obs); len(d.Create) != 0 || d.LookAgainAfter != time.Second {
+		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.LookAgainAfter)
+	}
+	obs.Now = obs.NoPodsBefore
+	if d := Decide(obs); len(d.Create) != 2 {
+		t.Errorf("creates %d pods afterwards", len(d.Create))
+	}
+}
+
 func TestADeletionInFlightFreesThePlace(t *testing.T) {
 	obs := seen(aJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }), aPod("a"))
 	obs.InFlight.Deleted = sets.New[types.UID]("a")

@@ -147,27 +147,37 @@ func TestTheListIsBounded(t *testing.T) {
 	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.Release) != 7 || !d.More {
 		t.Errorf("lists %d pods and releases %d, want 7; wants to go on: %v", n, len(d.Release), d.More)
 	}
+	if _, patience := d.Status(Outcome{}); patience != Urgent {
+		t.Error("a full list waits, and with it the pods that it has no room for")
+	}
 }
 
 func TestWritesThatMayWait(t *testing.T) {
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []*corev1.Pod
-		may  bool
+		want Patience
 	}{
-		"the first pods":                  {aJob(func(j *batchv1.Job) { j.Status.StartTime = nil }), nil, true},
-		"a pod became active":             {aJob(), []*corev1.Pod{aPod("a")}, true},
-		"a listed pod is counted":         {aJob(func(j *batchv1.Job) { j.Status.UncountedTerminatedPods.Failed = []types.UID{"x"} }), nil, true},
-		"a pod must be listed":            {aJob(), []*corev1.Pod{aPod("a", succeeded)}, false},
-		"an index must be added":          {aJob(withIndexes), []*corev1.Pod{aPod("a", withIndex(0), succeeded)}, false},
-		"a condition is new":              {aJob(withSuspend), nil, false},
-		"what was settled must be stored": {aJob(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](0) }), nil, false},
+		"the first pods":          {aJob(func(j *batchv1.Job) { j.Status.StartTime = nil }), nil, Harmless},
+		"a pod became active":     {aJob(), []*corev1.Pod{aPod("a")}, Harmless},
+		"a listed pod is counted": {aJob(func(j *batchv1.Job) { j.Status.UncountedTerminatedPods.Failed = []types.UID{"x"} }), nil, Harmless},
+		"a pod is to be listed":   {aJob(), []*corev1.Pod{aPod("a", succeeded)}, Holding},
+		"an index is to be added": {aJob(withIndexes), []*corev1.Pod{aPod("a", withIndex(0), succeeded)}, Holding},
+		"an index has failed": {
+			aJob(withIndexes, func(j *batchv1.Job) {
+				j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes = ptr.To[int32](0), ptr.To("")
+			}),
+			[]*corev1.Pod{aPod("a", withIndex(0), exited(1, 0))}, Holding,
+		},
+		"a pod ended with the Job's end":  {aJob(func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](0) }), []*corev1.Pod{aPod("a", exited(1, 0))}, Urgent},
+		"a condition is new":              {aJob(withSuspend), nil, Urgent},
+		"what was settled must be stored": {aJob(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](0) }), nil, Urgent},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			next, may := Decide(seen(tt.job, tt.pods...)).Status(Outcome{})
-			if next == nil || may != tt.may {
-				t.Errorf("status %+v, may wait: %v", next, may)
+			next, got := Decide(seen(tt.job, tt.pods...)).Status(Outcome{})
+			if next == nil || got != tt.want {
+				t.Errorf("status %+v, patience %d, want %d", next, got, tt.want)
 			}
 		})
 	}

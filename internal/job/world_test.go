@@ -207,12 +207,12 @@ func (w *world) release(p *corev1.Pod) {
 // store writes the status unless somebody changed the Job or the write gets lost; it tells whether the controller knows
 // that it succeeded.
 func (w *world) store(d Decision, o Outcome) bool {
-	next, mayWait := d.Status(o)
+	next, patience := d.Status(o)
 	if next == nil {
 		return true
 	}
-	if mayWait && w.faults && rapid.Bool().Draw(w.t, "wait") {
-		return true
+	if patience != Urgent && w.faults && rapid.Bool().Draw(w.t, "wait") {
+		return patience == Harmless
 	}
 	if w.seenJob.ResourceVersion != w.job.ResourceVersion || w.fails("status") {
 		return false

@@ -26,12 +26,16 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		return err
 	}
 	outcome, failed := c.changePods(ctx, job, d)
-	next, mayWait := d.Status(outcome)
-	switch {
-	case next == nil:
-	case mayWait && !d.Again && len(d.Events) == 0 && c.postpone(job):
-	default:
-		if err := c.store(ctx, job, next); err != nil {
+	next, patience := d.Status(outcome)
+	if d.Again || len(d.Events) > 0 {
+		patience = core.Urgent
+	}
+	waits := next != nil && c.postpone(job, patience)
+	if waits && patience == core.Holding {
+		return failed
+	}
+	if next != nil && !waits {
+		if err := c.store(ctx, job, next, patience); err != nil {
 			return errors.Join(failed, err)
 		}
 		for _, e := range d.Events {
@@ -116,7 +120,7 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 
 // store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and
 // the next one sees the change.
-func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus) error {
+func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, patience core.Patience) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -126,13 +130,13 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 	if err != nil {
 		return fmt.Errorf("storing the status of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	c.memory.wrote(written)
+	c.memory.wrote(written, c.options.Clock.Now(), patience)
 	return nil
 }
 
-// postpone puts off a status write that may wait, once, in the hope that the next thing to store comes soon.
-func (c *Controller) postpone(job *batchv1.Job) bool {
-	left := c.memory.postpone(job.UID, c.options.Clock.Now(), c.options.SyncBatchPeriod)
+// postpone puts off a status write that may wait, in the hope that there is more to store soon.
+func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
+	left := c.memory.postpone(job.UID, c.options.Clock.Now(), patience)
 	if left > 0 {
 		c.queue.AddAfter(keyOf(job), left)
 	}
@@ -145,7 +149,7 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 		return nil
 	}
 	c.index.record(job.UID, pods)
-	c.postpone(job)
+	c.postpone(job, core.Harmless)
 	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.removeFinalizer(ctx, job, p) })
 }
 

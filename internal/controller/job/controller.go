@@ -60,7 +60,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		index: newPodIndex(), claims: newClaims(), memory: newMemory(),
+		index: newPodIndex(), claims: newClaims(), memory: newMemory(o.SyncBatchPeriod),
 		queue: newQueue(o, "job"), orphans: newQueue(o, "job_orphan_pod"),
 	}
 	var err error

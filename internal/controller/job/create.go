@@ -30,6 +30,9 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 	}
 	if err != nil {
 		size = 1
+		c.memory.refused(job.UID, c.options.Clock.Now())
+	} else {
+		c.memory.accepted(job.UID)
 	}
 	c.memory.setBatchSize(job.UID, size)
 	return made, err

@@ -33,6 +33,9 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 				c.jobAdded(job)
 				return
 			}
+			if old.Generation != job.Generation {
+				c.memory.accepted(job.UID) // the template may be one now of which pods can be made
+			}
 			if !c.memory.isOwn(job) || core.Finished(job) {
 				c.queue.Add(keyOf(job))
 			}
@@ -111,6 +114,9 @@ func (c *Controller) podShown(old, pod *corev1.Pod) {
 		c.checkOrphan(pod)
 	}
 	if c.index.show(job, pod) {
+		if core.Ended(pod) {
+			c.memory.freed(job)
+		}
 		c.queue.Add(key)
 	}
 }
@@ -138,6 +144,7 @@ func (c *Controller) podGone(pod *corev1.Pod) {
 	}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
 	if news {
+		c.memory.freed(ref.UID)
 		c.queue.Add(key)
 	}
 	if c.job(key) == nil {

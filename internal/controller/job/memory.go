@@ -6,12 +6,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // memory is what the controller must know of a Job between two syncs. Losing it costs writes, nothing else.
 type memory struct {
 	mu   sync.Mutex
 	jobs map[types.UID]*recollection
+	// period is Options.SyncBatchPeriod.
+	period time.Duration
 }
 
 type recollection struct {
@@ -19,15 +23,17 @@ type recollection struct {
 	written *batchv1.Job
 	// notBefore is the earliest time for the next sync.
 	notBefore time.Time
-	// waiting is since when a status write that may wait does so; zero for none.
-	waiting time.Time
+	pace
+	refusals
 	// looked tells that this controller has made a decision on the Job.
 	looked bool
 	// batch is how many pods may be created at once; 0 is 1.
 	batch int
 }
 
-func newMemory() *memory { return &memory{jobs: map[types.UID]*recollection{}} }
+func newMemory(period time.Duration) *memory {
+	return &memory{jobs: map[types.UID]*recollection{}, period: period}
+}
 
 func (m *memory) of(job types.UID) *recollection {
 	r := m.jobs[job]
@@ -58,22 +64,44 @@ func (m *memory) isOwn(job *batchv1.Job) bool {
 	return r != nil && r.written != nil && !older(r.written, job)
 }
 
-func (m *memory) wrote(job *batchv1.Job) {
+func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.Patience) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
-	r.written, r.waiting = job, time.Time{}
+	r.written = job
+	r.pace.wrote(now, patience)
 }
 
 // postpone tells how much longer a status write that may wait shall do so; 0 is no longer.
-func (m *memory) postpone(job types.UID, now time.Time, period time.Duration) time.Duration {
+func (m *memory) postpone(job types.UID, now time.Time, patience core.Patience) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.of(job)
-	if r.waiting.IsZero() {
-		r.waiting = now
+	return max(0, m.of(job).pace.due(now, m.period, patience).Sub(now))
+}
+
+// refused notes that the server made no pod for job.
+func (m *memory) refused(job types.UID, now time.Time) {
+	m.onRefusals(job, func(r *refusals) { r.add(now) })
+}
+
+// accepted notes that the server makes pods for job.
+func (m *memory) accepted(job types.UID) { m.onRefusals(job, func(r *refusals) { *r = refusals{} }) }
+
+// freed notes that what a pod of job took up is free again.
+func (m *memory) freed(job types.UID) { m.onRefusals(job, (*refusals).ease) }
+
+// noPodsBefore is until when the server is not asked for pods of job.
+func (m *memory) noPodsBefore(job types.UID) (t time.Time) {
+	m.onRefusals(job, func(r *refusals) { t = r.until() })
+	return t
+}
+
+func (m *memory) onRefusals(job types.UID, do func(*refusals)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.jobs[job]; r != nil {
+		do(&r.refusals)
 	}
-	return max(0, r.waiting.Add(period).Sub(now))
 }
 
 // rest lets no sync of job start before t.

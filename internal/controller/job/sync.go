@@ -18,7 +18,7 @@ import (
 const (
 	// rounds bounds how often one sync decides; a Job that ends needs three.
 	rounds = 5
-	// crowd is how many pods a Job must have for its syncs to keep the whole batch period between them.
+	// crowd is how many pods a Job must have for its syncs to keep the whole pause between them.
 	crowd = 400
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
@@ -39,7 +39,7 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 	action := core.Reconciling
 	pods, err := c.sync(ctx, shown, &action)
 	now := c.options.Clock.Now()
-	c.memory.rest(shown.UID, now.Add(c.options.SyncBatchPeriod*time.Duration(min(pods-1, crowd))/crowd))
+	c.memory.rest(shown.UID, now.Add(min(c.options.SyncBatchPeriod, haste)*time.Duration(min(pods-1, crowd))/crowd))
 	c.metrics.synced(shown, action, err, now.Sub(start).Seconds())
 	return err
 }
@@ -85,7 +85,9 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 }
 
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
-	obs := core.Observation{Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings()}
+	obs := core.Observation{
+		Job: job, Now: c.options.Clock.Now(), NoPodsBefore: c.memory.noPodsBefore(job.UID), Settings: c.options.settings(),
+	}
 	doubtful := c.index.observe(&obs, patience)
 	if c.memory.firstLook(job.UID) && c.podsBehind(job) {
 		doubtful = append(doubtful, uncertain(obs.Pods)...)

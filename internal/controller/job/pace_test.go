@@ -1,0 +1,69 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+func TestPaceOfStatusWrites(t *testing.T) {
+	const period = 500 * time.Millisecond
+	type write struct {
+		at       time.Duration
+		patience core.Patience
+	}
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	tests := map[string]struct {
+		before []write
+		// next is wanted at a time and may happen at another.
+		next write
+		due  time.Duration
+	}{
+		"the end of a Job is stored at once":                 {[]write{{0, core.Holding}}, write{ms(10), core.Urgent}, ms(10)},
+		"the first ended pod is listed at once":              {nil, write{ms(10), core.Holding}, 0},
+		"further ones a period later":                        {[]write{{ms(10), core.Holding}}, write{ms(20), core.Holding}, ms(510)},
+		"a verdict lists pods too":                           {[]write{{ms(10), core.Urgent}}, write{ms(20), core.Holding}, ms(510)},
+		"numbers do not keep ended pods waiting":             {[]write{{ms(10), core.Harmless}}, write{ms(20), core.Holding}, 0},
+		"the first numbers wait a moment for others":         {nil, write{ms(10), core.Harmless}, ms(110)},
+		"listed pods are counted a moment later":             {[]write{{ms(10), core.Holding}}, write{ms(20), core.Harmless}, ms(120)},
+		"further numbers a period after those":               {[]write{{0, core.Holding}, {ms(100), core.Harmless}}, write{ms(150), core.Harmless}, ms(600)},
+		"numbers that come after a long time wait a moment":  {[]write{{0, core.Harmless}}, write{ms(9000), core.Harmless}, ms(9100)},
+		"ended pods that come after a long time do not wait": {[]write{{0, core.Holding}}, write{ms(9000), core.Holding}, ms(500)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := pace{}
+			for _, w := range tt.before {
+				p.wrote(noon.Add(w.at), w.patience)
+			}
+			due := p.due(noon.Add(tt.next.at), period, tt.next.patience)
+			if got := max(0, due.Sub(noon)); got != tt.due {
+				t.Errorf("due after %v, want %v", got, tt.due)
+			}
+		})
+	}
+}
+
+func TestPauseAfterRefusedPods(t *testing.T) {
+	r := refusals{}
+	if !r.until().IsZero() {
+		t.Error("pauses without a refusal")
+	}
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		r.add(noon)
+		if got := r.until().Sub(noon); got != want*time.Second {
+			t.Errorf("pauses %v after %d refusals, want %v", got, r.n, want*time.Second)
+		}
+	}
+	for range 1000 {
+		r.add(noon)
+	}
+	if got := r.until().Sub(noon); got != time.Minute {
+		t.Errorf("pauses %v after very many", got)
+	}
+	r.ease()
+	if got := r.until().Sub(noon); got != time.Second {
+		t.Errorf("pauses %v once a pod has ended", got)
+	}
+}
