@@ -35,31 +35,27 @@ func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 }
 
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	errs := s.validateName(obj)
-	if s.resource.Validate != nil {
-		errs = append(errs, s.resource.Validate(ctx, obj)...)
-	}
-	return errs
-}
-
-func (s strategy) validateName(obj runtime.Object) field.ErrorList {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return field.ErrorList{field.InternalError(field.NewPath("metadata"), err)}
+	}
+	errs := validateFinalizerNames(obj)
+	if s.resource.Validate != nil {
+		errs = append(errs, s.resource.Validate(ctx, obj)...)
 	}
 	check := s.resource.NameValidation
 	if check == nil {
 		check = apivalidation.NameIsDNSSubdomain
 	}
-	path := field.NewPath("metadata", "name")
-	if m.GetName() == "" {
-		return field.ErrorList{field.Required(path, "name or generateName is required")}
+	named := m.GetName() != "" && len(check(m.GetName(), false)) == 0
+	if generate := m.GetGenerateName(); generate != "" && len(check(generate, true)) > 0 {
+		named = false
 	}
-	var errs field.ErrorList
-	for _, reason := range check(m.GetName(), false) {
-		errs = append(errs, field.Invalid(path, m.GetName(), reason))
+	if len(errs) == 0 && named {
+		return nil // The library goes on with the rest of the metadata.
 	}
-	return errs
+	// It does not after an error, but who made several mistakes is to hear of all.
+	return append(apivalidation.ValidateObjectMetaAccessor(m, s.NamespaceScoped(), check, field.NewPath("metadata")), errs...)
 }
 
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
@@ -82,10 +78,11 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 }
 
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	if s.resource.ValidateUpdate == nil {
-		return nil
+	errs := validateFinalizerNames(obj)
+	if s.resource.ValidateUpdate != nil {
+		errs = append(errs, s.resource.ValidateUpdate(ctx, obj, old)...)
 	}
-	return s.resource.ValidateUpdate(ctx, obj, old)
+	return errs
 }
 
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
@@ -134,10 +131,11 @@ func (s statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.O
 }
 
 func (s statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	if s.resource.Status.ValidateUpdate == nil {
-		return nil
+	errs := validateFinalizerNames(obj)
+	if s.resource.Status.ValidateUpdate != nil {
+		errs = append(errs, s.resource.Status.ValidateUpdate(ctx, obj, old)...)
 	}
-	return s.resource.Status.ValidateUpdate(ctx, obj, old)
+	return errs
 }
 
 func (statusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {

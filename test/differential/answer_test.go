@@ -33,10 +33,11 @@ func newAnswer(r reply) (answer, error) {
 	}
 	var body map[string]any
 	if err := json.Unmarshal(r.body, &body); err != nil {
-		if r.code < 400 {
+		if r.code/100 == 2 {
 			return a, fmt.Errorf("%w in %s", err, r.body)
 		}
-		return a, nil // A crash says what it likes.
+		a.messages[string(r.body)] = true // A crash says what it likes.
+		return a, nil
 	}
 	if body["kind"] != "Status" {
 		a.object = normalized(body)
@@ -68,6 +69,9 @@ func shortWarning(header string) string {
 	return text
 }
 
+// generatedPrefix is how much of generateName there is room for.
+const generatedPrefix = 58
+
 // normalized replaces what the server has made up: the UID wherever it stands, and a generated name.
 func normalized(object map[string]any) any {
 	metadata := object["metadata"].(map[string]any)
@@ -78,6 +82,7 @@ func normalized(object map[string]any) any {
 	if uid != "" {
 		text = strings.ReplaceAll(text, uid, "UID")
 	}
+	prefix = prefix[:min(len(prefix), generatedPrefix)]
 	if prefix != "" && strings.HasPrefix(name, prefix) {
 		text = strings.ReplaceAll(text, `"`+name+`"`, `"`+prefix+`GENERATED"`)
 	}

@@ -71,22 +71,14 @@ func prepareJobForCreate(job *batchv1.Job) {
 	job.Status = batchv1.JobStatus{}
 	job.Generation = 1
 	generateJobSelector(job, job.UID)
-	labelJobAsItsPods(job)
+	job.Labels = maps.Clone(job.Labels) // See defaultJob.
 }
 
 func prepareJobForUpdate(job, old *batchv1.Job) {
 	job.Status = old.Status
 	regenerateJobSelector(job, old)
-	labelJobAsItsPods(job)
+	job.Labels = maps.Clone(job.Labels)
 	if !equality.Semantic.DeepEqual(job.Spec, old.Spec) {
 		job.Generation = old.Generation + 1
-	}
-}
-
-// labelJobAsItsPods gives a Job without labels those of its pods. It comes after the selector's generation, so that
-// the generated labels are among them, as users see them on any cluster.
-func labelJobAsItsPods(job *batchv1.Job) {
-	if len(job.Labels) == 0 {
-		job.Labels = maps.Clone(job.Spec.Template.Labels)
 	}
 }

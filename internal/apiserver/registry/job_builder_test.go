@@ -36,12 +36,13 @@ func jobManifest(edits ...jobEdit) *batchv1.Job {
 	return job
 }
 
-// createdJob is a Job as the server makes it from the manifest.
+// createdJob is a Job as the server makes it from the manifest, stores it and reads it again.
 func createdJob(edits ...jobEdit) *batchv1.Job {
-	job, r := jobManifest(edits...), Job(Options{})
+	job, r := jobManifest(edits...).DeepCopy(), Job(Options{})
 	r.Default(job)
 	r.PrepareForCreate(context.Background(), job)
-	return job
+	r.Default(job)
+	return job.DeepCopy()
 }
 
 // editedJob is a copy of job with the edits.

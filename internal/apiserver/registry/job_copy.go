@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"maps"
 	"regexp"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,15 +17,13 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) {
 	if !copied {
 		return
 	}
-	podLabels := maps.Clone(job.Spec.Template.Labels)
-	job.Labels = maps.Clone(job.Labels)
+	podLabels := job.Spec.Template.Labels
 	for key, value := range generatedJobLabels(job.Name, own) {
 		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
 			job.Labels[key] = value
 		}
 		delete(podLabels, key)
 	}
-	job.Spec.Template.Labels = podLabels
 	job.Spec.Selector = nil
 }
 

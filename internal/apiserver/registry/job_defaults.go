@@ -16,6 +16,11 @@ const defaultJobBackoffLimit = 6
 func defaultJob(job *batchv1.Job) {
 	spec := &job.Spec
 	defaultPodTemplateSpec(&spec.Template)
+	if len(job.Labels) == 0 && len(spec.Template.Labels) > 0 {
+		// One map for both until a write is prepared: what is generated for the pods then is the Job's too, but only
+		// where its author gave it no labels.
+		job.Labels = spec.Template.Labels
+	}
 	defaultPodFailurePolicy(spec.PodFailurePolicy)
 	defaultJobCounts(spec)
 	if spec.CompletionMode == nil {

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,13 +26,11 @@ func generateJobSelector(job *batchv1.Job, uid types.UID) {
 		return
 	}
 	forgetOtherJob(job, uid)
-	job.Spec.Template.Labels = setMissing(job.Spec.Template.Labels, generatedJobLabels(job.Name, uid))
+	setMissing(&job.Spec.Template.Labels, generatedJobLabels(job.Name, uid))
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
 	}
-	job.Spec.Selector.MatchLabels = setMissing(job.Spec.Selector.MatchLabels, map[string]string{
-		batchv1.ControllerUidLabel: string(uid),
-	})
+	setMissing(&job.Spec.Selector.MatchLabels, map[string]string{batchv1.ControllerUidLabel: string(uid)})
 }
 
 func generatedJobLabels(name string, uid types.UID) map[string]string {
@@ -47,20 +44,25 @@ func generatedJobLabels(name string, uid types.UID) map[string]string {
 	return generated
 }
 
-// setMissing returns a map with all of have and what of more has other keys. It leaves its arguments alone.
-func setMissing(have, more map[string]string) map[string]string {
-	all := make(map[string]string, len(have)+len(more))
-	maps.Copy(all, more)
-	maps.Copy(all, have)
-	return all
+// setMissing adds what the map has no other value for. It keeps the map, which two fields may share (see defaultJob).
+func setMissing(m *map[string]string, more map[string]string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	for key, value := range more {
+		if _, ok := (*m)[key]; !ok {
+			(*m)[key] = value
+		}
+	}
 }
 
 func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
 	selector := job.Spec.Selector
+	var errs field.ErrorList
 	if selector == nil {
-		return field.ErrorList{field.Required(p.Child("selector"), selectorRemedy(job))}
+		errs = append(errs, field.Required(p.Child("selector"), selectorRemedy(job)))
 	}
-	errs := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, p.Child("selector"))
+	errs = append(errs, metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, p.Child("selector"))...)
 	asked, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
 		return errs
@@ -70,7 +72,7 @@ func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(p.Child("template", "metadata", "labels"), podLabels,
 			"spec.selector does not match these labels of the pod template"))
 	}
-	if !ptr.Deref(job.Spec.ManualSelector, false) {
+	if selector != nil && !ptr.Deref(job.Spec.ManualSelector, false) {
 		errs = append(errs, validateGeneratedSelector(job, asked, p)...)
 	}
 	return errs

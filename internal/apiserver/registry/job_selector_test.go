@@ -136,7 +136,7 @@ func TestJobSelectorIsRefused(t *testing.T) {
 			[]string{nameLabel, selector}},
 		"a selector with a bad key is refused": {
 			edits(manualSelector(map[string]string{"a b": "x"})),
-			[]string{"spec.selector.matchLabels Invalid", "spec.template.metadata.labels Invalid"}},
+			[]string{"spec.selector.matchLabels Invalid", "spec.template.labels Invalid"}},
 	})
 }
 
@@ -155,7 +155,7 @@ func TestManualSelectorIsLeftAlone(t *testing.T) {
 		"even another Job's UID may be asked for": {
 			edits(manualSelector(generatedFor(otherJobsID, "old"))), nil},
 		"a selector is needed": {
-			edits(manualSelector(mine), specEdit(func(s *batchv1.JobSpec) { s.Selector = nil })), []string{"spec.selector Required"}},
+			edits(manualSelector(mine), specEdit(func(s *batchv1.JobSpec) { s.Selector = nil })), []string{"spec.selector Required", "spec.template.metadata.labels Invalid"}},
 		"the template must match": {
 			edits(manualSelector(mine), podLabels(map[string]string{"app": "y"})), []string{"spec.template.metadata.labels Invalid"}},
 	})
@@ -166,18 +166,24 @@ func TestJobWithoutUIDIsRefused(t *testing.T) {
 	wantErrors(t, Job(Options{}).Validate(context.Background(), job), "metadata.uid Required")
 }
 
-func TestGeneratedLabelsAreNoOneElses(t *testing.T) {
-	own, template := generatedFor(otherJobsID, "old"), generatedFor(otherJobsID, "old")
-	createdJob(ownLabels(own), podLabels(template))
-	for _, labels := range []map[string]string{own, template} {
-		if diff := cmp.Diff(generatedFor(otherJobsID, "old"), labels); diff != "" {
-			t.Errorf("the caller's map changed (-want +got):\n%s", diff)
-		}
+func TestJobTakesOverTheLabelsOfItsTemplate(t *testing.T) {
+	job, r := jobManifest(podLabels(map[string]string{"app": "x"})), Job(Options{})
+	r.Default(job)
+	r.PrepareForCreate(context.Background(), job)
+	if diff := cmp.Diff(plus(generatedFor(testJobUID, "pi"), "app", "x"), job.Labels); diff != "" {
+		t.Errorf("labels of the Job (-want +got):\n%s", diff)
 	}
-	job := createdJob()
-	job.Labels["app"] = "y"
-	if _, shared := job.Spec.Template.Labels["app"]; shared {
+	job.Labels["team"] = "y"
+	if _, shared := job.Spec.Template.Labels["team"]; shared {
 		t.Error("the Job and its template share one map of labels")
+	}
+}
+
+func TestLabelsOfTheAuthorStayAsTheyAre(t *testing.T) {
+	mine := map[string]string{"app": "x"}
+	job := createdJob(podLabels(mine), ownLabels(maps.Clone(mine)))
+	if diff := cmp.Diff(mine, job.Labels); diff != "" {
+		t.Errorf("labels of the Job (-want +got):\n%s", diff)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 func columnNames(columns []metav1.TableColumnDefinition, wide int32) []string {
@@ -106,13 +105,11 @@ func TestJobWarnings(t *testing.T) {
 		edits []jobEdit
 		want  int
 	}{
-		"a plain Job is nothing to warn of":            {nil, 0},
-		"a name with dots makes odd host names":        {edits(named("a.b")), 1},
-		"100,001 completions of 10,001 pods may be":    {edits(indexed(100_001, 10_001)), 1},
-		"100,000 completions are no matter":            {edits(indexed(100_000, 10_001)), 0},
-		"10,000 pods are no matter":                    {edits(indexed(100_001, 10_000)), 0},
-		"a limit per index wants pods that fail":       {edits(indexed(2, 1), onFailure, specEdit(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })), 1},
-		"a limit per index of failing pods is no harm": {edits(indexed(2, 1), specEdit(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })), 0},
+		"a plain Job is nothing to warn of":         {nil, 0},
+		"a name with dots makes odd host names":     {edits(named("a.b")), 1},
+		"100,001 completions of 10,001 pods may be": {edits(indexed(100_001, 10_001)), 1},
+		"100,000 completions are no matter":         {edits(indexed(100_000, 10_001)), 0},
+		"10,000 pods are no matter":                 {edits(indexed(100_001, 10_000)), 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if got := Job(Options{}).WarningsOnCreate(context.Background(), createdJob(c.edits...)); len(got) != c.want {

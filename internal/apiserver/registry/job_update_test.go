@@ -70,7 +70,7 @@ func TestJobUpdateOfTheSpec(t *testing.T) {
 		"selector may not change": {edits(manualSelector(map[string]string{"app": "x"})),
 			edits(selecting("app", "x"), specEdit(func(s *batchv1.JobSpec) { s.Selector.MatchLabels = map[string]string{} })), []string{"spec.selector Invalid"}},
 		"a generated selector may not go": {nil,
-			set(func(s *batchv1.JobSpec) { s.Selector = nil }), []string{"spec.selector Invalid", "spec.selector Required"}},
+			set(func(s *batchv1.JobSpec) { s.Selector = nil }), []string{"spec.selector Invalid", "spec.selector Required", "spec.template.metadata.labels Invalid"}},
 		"podFailurePolicy may not come":       {nil, edits(failurePolicy(failOnExit(1)), specEdit(func(s *batchv1.JobSpec) { s.PodReplacementPolicy = ptr.To(batchv1.Failed) })), []string{"spec.podFailurePolicy Invalid"}},
 		"podFailurePolicy may not change":     {edits(failurePolicy(failOnExit(1))), edits(failurePolicy(failOnExit(2))), []string{"spec.podFailurePolicy Invalid"}},
 		"successPolicy may not change":        {edits(indexed(3, 3), success(1)), edits(success(2)), []string{"spec.successPolicy Invalid"}},
@@ -196,7 +196,9 @@ func TestJobUpdateOfAnnotations(t *testing.T) {
 func TestJobWithoutLabelsTakesThoseOfItsPods(t *testing.T) {
 	old := createdJob()
 	job := editedJob(old, func(job *batchv1.Job) { job.Labels = nil })
-	Job(Options{}).PrepareForUpdate(context.Background(), job, old)
+	r := Job(Options{})
+	r.Default(job)
+	r.PrepareForUpdate(context.Background(), job, old)
 	if job.Labels["job-name"] != "pi" {
 		t.Errorf("labels are %v", job.Labels)
 	}

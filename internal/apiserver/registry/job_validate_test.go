@@ -76,7 +76,7 @@ func TestJobNames(t *testing.T) {
 	long := func(n int) jobEdit { return named(strings.Repeat("a", n)) }
 	runCreateCases(t, map[string]createCase{
 		"63 characters are a label's":                     {edits(long(63)), nil},
-		"64 characters are no label":                      {edits(long(64)), []string{"metadata.name Invalid", "spec.template.metadata.labels Invalid", "spec.template.metadata.labels Invalid"}},
+		"64 characters are no label":                      {edits(long(64)), []string{"metadata.name Invalid", "spec.template.labels Invalid", "spec.template.labels Invalid"}},
 		"64 characters do with a selector of one's own":   {edits(long(64), manualSelector(map[string]string{"app": "pi"})), nil},
 		"an Indexed Job leaves room for the last index":   {edits(long(61), indexed(10, 1)), nil},
 		"an Indexed Job may not overflow with the index":  {edits(long(61), indexed(11, 1)), []string{"metadata.name Invalid"}},

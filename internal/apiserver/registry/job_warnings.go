@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -39,10 +38,6 @@ func warnJobSpec(spec *batchv1.JobSpec, o Options, p *field.Path) []string {
 		warnings = append(warnings, fmt.Sprintf("%s: with more than %d completions and a parallelism above %d, "+
 			"completedIndexes may become too long to be stored when many indexes fail",
 			p, manyCompletions, maxParallelismForManyCompletions))
-	}
-	if spec.BackoffLimitPerIndex != nil && spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		warnings = append(warnings, fmt.Sprintf("%s: counts failed pods; with restartPolicy OnFailure containers "+
-			"are restarted in their pod, so set restartPolicy to Never", p.Child("backoffLimitPerIndex")))
 	}
 	return append(warnings, warnPodTemplateSpec(&spec.Template, o, p.Child("template"))...)
 }

@@ -48,11 +48,11 @@ func TestPodSpecRules(t *testing.T) {
 
 func TestTemplateMetadataIsJudged(t *testing.T) {
 	template := &corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a b": "c"}, Annotations: map[string]string{"d e": "f"}, Finalizers: []string{"g h"}},
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a b": "c"}, Annotations: map[string]string{"d e": "f"}},
 		Spec:       createdPod().Spec,
 	}
 	wantErrors(t, validatePodTemplateSpec(template, Options{}, field.NewPath("spec", "template")),
-		"spec.template.metadata.annotations Invalid", "spec.template.metadata.finalizers Invalid", "spec.template.metadata.labels Invalid")
+		"spec.template.annotations Invalid", "spec.template.labels Invalid")
 }
 
 func TestPodWarnings(t *testing.T) {

@@ -81,10 +81,9 @@ func defaultPodTemplateSpec(t *corev1.PodTemplateSpec) {
 // validatePodTemplateSpec holds a template to all that a pod of it will be held to, so that what a Job accepts its
 // pods can be made of.
 func validatePodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path) field.ErrorList {
-	meta := p.Child("metadata")
-	errs := metav1validation.ValidateLabels(t.Labels, meta.Child("labels"))
-	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, meta.Child("annotations"))...)
-	errs = append(errs, apivalidation.ValidateFinalizers(t.Finalizers, meta.Child("finalizers"))...)
+	// The paths leave metadata out, as everywhere in Kubernetes.
+	errs := metav1validation.ValidateLabels(t.Labels, p.Child("labels"))
+	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, p.Child("annotations"))...)
 	errs = append(errs, validatePodSpec(&t.Spec, p.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),

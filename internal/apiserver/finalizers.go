@@ -1,0 +1,34 @@
+package apiserver
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// plainFinalizers are the only ones without the domain of those who remove them.
+var plainFinalizers = map[string]bool{
+	string(corev1.FinalizerKubernetes): true,
+	metav1.FinalizerOrphanDependents:   true,
+	metav1.FinalizerDeleteDependents:   true,
+}
+
+// validateFinalizerNames adds to the library's rules that a finalizer tells whose it is.
+func validateFinalizerNames(obj runtime.Object) field.ErrorList {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("metadata"), err)}
+	}
+	var errs field.ErrorList
+	for i, name := range m.GetFinalizers() {
+		if !plainFinalizers[name] && !strings.Contains(name, "/") {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", "finalizers").Index(i), name,
+				"name is neither a standard finalizer name nor is it fully qualified: write DOMAIN/NAME"))
+		}
+	}
+	return errs
+}
