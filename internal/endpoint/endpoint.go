@@ -12,8 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo" // measures requests, queues and leader election
 	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo" // measures requests, queues and leader election
 )
 
 // Config says what to serve, and where.
