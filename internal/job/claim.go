@@ -3,9 +3,20 @@ package job
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
+
+// Adopt puts p under the control of job. It will be counted, unless it has been: a pod that was made for the Job, that
+// ended and has no finalizer was counted before it lost its owner.
+func Adopt(job *batchv1.Job, p *corev1.Pod) {
+	p.OwnerReferences = append(p.OwnerReferences, ControllerRef(job))
+	if !Ended(p) || p.Labels[batchv1.ControllerUidLabel] != string(job.UID) {
+		AddFinalizer(p)
+	}
+}
 
 // claim sorts the pods into those of the Job, those to let go and those to adopt.
 //
@@ -14,8 +25,6 @@ import (
 //	this Job           differs    let go, unless the Job is being deleted
 //	nobody             matches    adopt, unless the Job or the pod is being deleted
 //	anything else                 none of ours
-//
-// Pods to adopt are owned already for the rest of the decision, lest others are created in their place.
 func (v *view) claim() {
 	selector, err := metav1.LabelSelectorAsSelector(v.job.Spec.Selector)
 	if err != nil {
@@ -34,7 +43,6 @@ func (v *view) claim() {
 			v.letGo = append(v.letGo, p)
 		case ref == nil && matches && !leaving && p.DeletionTimestamp == nil:
 			v.adopt = append(v.adopt, p)
-			v.owned = append(v.owned, p)
 		}
 	}
 	slices.SortFunc(v.adopt, byIndexThenUID)

@@ -3,6 +3,11 @@ package job
 // Decide tells what shall be done about a Job that is not finished.
 func Decide(obs Observation) Decision {
 	v := look(obs)
+	if len(v.adopt) > 0 {
+		// First the Job takes what is its own: an adopted pod is changed, and not what obs shows any more.
+		return Decision{Adopt: v.adopt, LetGo: v.letGo, Again: true, Action: Reconciling,
+			persisted: &v.job.Status, next: v.job.Status.DeepCopy()}
+	}
 	end := judge(v)
 	plan := manage(v, end)
 	if end == nil {
@@ -11,7 +16,6 @@ func Decide(obs Observation) Decision {
 	t := track(v, end)
 
 	d := Decision{
-		Adopt:   v.adopt,
 		LetGo:   v.letGo,
 		Create:  plan.create,
 		Discard: plan.discard,
@@ -29,7 +33,7 @@ func Decide(obs Observation) Decision {
 	d.next, d.Events = s.status, append(plan.events, s.events...)
 	d.Counts.creationReason(v)
 	d.Counts.compare(v, s)
-	d.Again = len(d.Adopt) > 0 || (end != nil && !s.finished && quiet(v))
+	d.Again = end != nil && !s.finished && quiet(v)
 	return d
 }
 

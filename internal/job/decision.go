@@ -14,7 +14,7 @@ import (
 // Decision is what shall be done, in the order of its fields. A step that fails does not stop the steps up to Status;
 // without Status stored nothing after it may happen.
 type Decision struct {
-	// Adopt are orphans to put under the Job's control, with the tracking finalizer.
+	// Adopt are orphans to put under the Job's control. All else then waits for the next decision.
 	Adopt []*corev1.Pod
 	// LetGo are pods that no longer match the selector: the Job's reference and the finalizer go.
 	LetGo []*corev1.Pod
@@ -38,7 +38,8 @@ type Decision struct {
 
 	// Again asks for another decision as soon as this one is applied.
 	Again bool
-	// More tells that bounds left something undone: another decision is wanted once other Jobs have had their turn.
+	// More tells that something is left to do, for one because of a bound: another decision is wanted once other Jobs
+	// have had their turn.
 	More bool
 	// LookAgainAfter, where positive, is when time alone changes the decision.
 	LookAgainAfter time.Duration
@@ -92,6 +93,9 @@ const (
 // Status returns the status to store after the pods were created and removed, or nil if it is stored already.
 func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience Patience) {
 	next = d.next.DeepCopy()
+	if len(d.Adopt) > 0 {
+		return nil, Urgent
+	}
 	next.Active -= int32(o.NotCreated)
 	for _, p := range o.NotRemoved {
 		next.Active++

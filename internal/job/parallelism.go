@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +13,7 @@ type plan struct {
 	create, discard, delete []*corev1.Pod
 	events                  []Event
 	action                  Action
-	// more tells that MaxPodCreateDelete cut the plan short.
+	// more tells that there is more to do as soon as the plan is carried out.
 	more bool
 	// after, where positive, is when a pod may be created that may not be now.
 	after time.Duration
@@ -39,7 +40,7 @@ func manage(v view, end *verdict) plan {
 		missing -= len(v.terminating)
 	}
 	p := grow(v, min(missing, v.MaxPodCreateDelete))
-	p.more = len(p.create) > 0 && missing > v.MaxPodCreateDelete
+	p.more = p.more || len(p.create) > 0 && missing > v.MaxPodCreateDelete
 	return p
 }
 
@@ -82,7 +83,9 @@ func grow(v view, missing int) plan {
 		return plan{create: newPods(v, missing), action: PodsCreated}
 	}
 	indexes, wait := startable(v, pendingIndexes(v, missing))
-	return plan{create: newIndexedPods(v, indexes), after: wait, action: PodsCreated}
+	// A new pod takes over the count of failures of the one before, which can be counted from then on.
+	frees := slices.ContainsFunc(indexes, func(i int) bool { return v.retained[i] != nil })
+	return plan{create: newIndexedPods(v, indexes), after: wait, action: PodsCreated, more: frees}
 }
 
 // pendingIndexes returns the lowest n indexes that need a pod.

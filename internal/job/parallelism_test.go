@@ -108,6 +108,20 @@ func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 	}
 }
 
+func TestAReplacedFailureIsCountedNext(t *testing.T) {
+	j := aJob(withIndexes, func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](3), nil
+	})
+	failure := aPod("a", withIndex(0), exited(1, 0))
+	d := Decide(seen(j, failure))
+	if len(d.Create) != 1 || len(d.Release) != 0 || !d.More {
+		t.Errorf("creates %d pods, releases %d, wants to go on: %v", len(d.Create), len(d.Release), d.More)
+	}
+	if d := Decide(seen(j, failure, aPod("b", withIndex(0), withFailures(1)))); len(d.Release) != 1 || d.More {
+		t.Errorf("then releases %d pods, wants to go on: %v", len(d.Release), d.More)
+	}
+}
+
 func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
 	obs := seen(aJob())
 	obs.NoPodsBefore = obs.Now.Add(time.Second)

@@ -60,10 +60,7 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 		}
 	}
 	err := c.each(ctx, d.Adopt, func(p *corev1.Pod) error {
-		return c.modify(ctx, job, p, func(p *corev1.Pod) {
-			p.OwnerReferences = append(p.OwnerReferences, core.ControllerRef(job))
-			core.AddFinalizer(p)
-		})
+		return c.modify(ctx, job, p, func(p *corev1.Pod) { core.Adopt(job, p) })
 	})
 	return errors.Join(err, c.each(ctx, d.LetGo, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) {

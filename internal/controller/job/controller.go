@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/lru"
 
 	"github.com/stint-dev/stint/internal/client"
 )
@@ -22,6 +23,8 @@ const (
 	// Retries after an error start quickly, since most are conflicts, and slow down for what lasts, like a quota.
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = time.Minute
+	// obituaries is how many Jobs are known to be gone, so that nobody has to ask about each of their pods.
+	obituaries = 1000
 )
 
 type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
@@ -46,6 +49,8 @@ type Controller struct {
 	index  *podIndex
 	claims *claims
 	memory *memory
+	// gone are UIDs of Jobs that are no more.
+	gone *lru.Cache
 
 	queue queue
 	// orphans are pods with the finalizer that no Job may need any more.
@@ -60,7 +65,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		index: newPodIndex(), claims: newClaims(), memory: newMemory(o.SyncBatchPeriod),
+		index: newPodIndex(), claims: newClaims(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
 		queue: newQueue(o, "job"), orphans: newQueue(o, "job_orphan_pod"),
 	}
 	var err error
@@ -98,8 +103,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	for range c.options.ConcurrentSyncs {
 		workers.Go(func() { c.work(ctx, c.queue, c.syncWhenRested) })
+		workers.Go(func() { c.work(ctx, c.orphans, c.releaseOrphan) })
 	}
-	workers.Go(func() { c.work(ctx, c.orphans, c.releaseOrphan) })
 	<-ctx.Done()
 	c.queue.ShutDown()
 	c.orphans.ShutDown()

@@ -64,6 +64,7 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 
 // jobGone leaves it to others to delete the Job's pods, but they must be able to.
 func (c *Controller) jobGone(job *batchv1.Job) {
+	c.gone.Add(job.UID, nil)
 	c.claims.remove(job)
 	c.memory.forget(job.UID)
 	for _, p := range c.index.forget(job.UID) {

@@ -25,7 +25,8 @@ type recollection struct {
 	notBefore time.Time
 	pace
 	refusals
-	// looked tells that this controller has made a decision on the Job.
+	// met is when this controller first looked at the Job, looked that it has seen enough for a decision.
+	met    time.Time
 	looked bool
 	// batch is how many pods may be created at once; 0 is 1.
 	batch int
@@ -122,14 +123,21 @@ func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
 	return 0
 }
 
-// firstLook tells, once, that the Job is new to this controller.
-func (m *memory) firstLook(job types.UID) bool {
+// firstLook tells that this controller has made no decision on job yet, and since when it wants to.
+func (m *memory) firstLook(job types.UID, now time.Time) (since time.Time, first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job)
-	first := !r.looked
-	r.looked = true
-	return first
+	if r.met.IsZero() {
+		r.met = now
+	}
+	return r.met, !r.looked
+}
+
+func (m *memory) looked(job types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(job).looked = true
 }
 
 func (m *memory) batchSize(job types.UID) int {

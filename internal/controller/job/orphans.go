@@ -69,12 +69,16 @@ func (c *Controller) needed(ctx context.Context, pod *corev1.Pod) (bool, error) 
 	}
 	job := c.job(key)
 	if job == nil || job.UID != uid {
+		if _, gone := c.gone.Get(uid); gone {
+			return false, nil
+		}
 		var err error
 		// The informer may be late; a finalizer taken too early is a pod that is never counted.
 		if job, err = c.client.Jobs().Get(ctx, key.Namespace, key.Name); err != nil && !apierrors.IsNotFound(err) {
 			return false, fmt.Errorf("asking for Job %s, which pod %s names as its owner: %w", key, pod.Name, err)
 		}
 		if err != nil || job.UID != uid {
+			c.gone.Add(uid, nil)
 			c.index.forget(uid)
 			return false, nil
 		}

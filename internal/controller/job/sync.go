@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -22,6 +23,8 @@ const (
 	crowd = 400
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
+	// catchUp is how long a first decision waits for pods that the status speaks of.
+	catchUp = 5 * time.Second
 )
 
 // syncWhenRested keeps a pause between two syncs of a Job, so that one sync handles the news of many pods. The pause
@@ -89,8 +92,11 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		Job: job, Now: c.options.Clock.Now(), NoPodsBefore: c.memory.noPodsBefore(job.UID), Settings: c.options.settings(),
 	}
 	doubtful := c.index.observe(&obs, patience)
-	if c.memory.firstLook(job.UID) && c.podsBehind(job) {
-		doubtful = append(doubtful, uncertain(obs.Pods)...)
+	if since, first := c.memory.firstLook(job.UID, obs.Now); first && c.podsBehind(job) {
+		if listsUnseen(job, obs.Pods) && obs.Now.Sub(since) < catchUp {
+			return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
+		}
+		doubtful = append(doubtful, uncertain(job, obs.Pods)...)
 	}
 	for _, p := range doubtful {
 		if err := c.lookUp(ctx, p); err != nil {
@@ -100,6 +106,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	if len(doubtful) > 0 {
 		c.index.observe(&obs, patience)
 	}
+	c.memory.looked(job.UID)
 	return obs, nil
 }
 
@@ -109,11 +116,31 @@ func (c *Controller) podsBehind(job *batchv1.Job) bool {
 	return older(&metav1.ObjectMeta{ResourceVersion: c.pods.LastSyncResourceVersion()}, job)
 }
 
-// uncertain returns the pods that the next decision could count.
-func uncertain(pods []*corev1.Pod) []*corev1.Pod {
+// listsUnseen tells that the status lists pods as ended that are not known. They may be gone, or still to be shown with
+// their finalizer, and then they must stay listed.
+func listsUnseen(job *batchv1.Job, pods []*corev1.Pod) bool {
+	known := sets.New[types.UID]()
+	for _, p := range pods {
+		known.Insert(p.UID)
+	}
+	return !known.HasAll(listed(job)...)
+}
+
+// uncertain returns the pods that the next decision could count for the second time: those that had the finalizer when
+// the status was older than it is now.
+func uncertain(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
+	certain := sets.New(listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
-		return !core.HasFinalizer(p) || (!core.Ended(p) && p.DeletionTimestamp == nil)
+		countable := core.HasFinalizer(p) && (core.Ended(p) || p.DeletionTimestamp != nil)
+		return !countable || certain.Has(p.UID) || older(job, p)
 	})
+}
+
+func listed(job *batchv1.Job) []types.UID {
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		return slices.Concat(u.Succeeded, u.Failed)
+	}
+	return nil
 }
 
 // lookUp asks the server for a pod that the informer never showed, or showed too early: it may be gone by now.
