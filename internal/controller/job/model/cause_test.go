@@ -42,7 +42,7 @@ func (l *ledger) justified(j *batchv1.Job, why string) bool {
 		return l.pastDeadline(j)
 	case batchv1.JobReasonPodFailurePolicy:
 		return slices.ContainsFunc(l.podsOf(j), func(p *corev1.Pod) bool {
-			return failedPod(j, p) && judged(j, p) == batchv1.PodFailurePolicyActionFailJob
+			return l.everFailed(j, p) && judged(j, p) == batchv1.PodFailurePolicyActionFailJob
 		})
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return j.Spec.MaxFailedIndexes != nil && l.failedIndexes(j) > int(*j.Spec.MaxFailedIndexes)
@@ -72,7 +72,7 @@ func (l *ledger) completed(j *batchv1.Job) bool {
 // failures that count against the backoff limit.
 func (l *ledger) failures(j *batchv1.Job) (n int) {
 	for _, p := range l.podsOf(j) {
-		if failedPod(j, p) && !l.pods[p.UID].discarded && judged(j, p) != batchv1.PodFailurePolicyActionIgnore {
+		if l.everFailed(j, p) && !l.pods[p.UID].discarded && judged(j, p) != batchv1.PodFailurePolicyActionIgnore {
 			n++
 		}
 	}
@@ -94,7 +94,7 @@ func (l *ledger) restarts(j *batchv1.Job) (n int) {
 func (l *ledger) mayHaveFailed(j *batchv1.Job, index int) bool {
 	failures := 0
 	for _, p := range l.podsOf(j) {
-		if indexOf(p) != index || !failedPod(j, p) {
+		if indexOf(p) != index || !l.everFailed(j, p) {
 			continue
 		}
 		switch judged(j, p) {

@@ -119,7 +119,7 @@ func (x creation) failures() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
+		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || x.knows.strange[string(p.UID)] || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
 		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {

@@ -1,13 +1,13 @@
 package model_test
 
 import (
-	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // ledger keeps the books of a history: what the server saw, who did it, and what nobody may forget.
@@ -15,10 +15,8 @@ type ledger struct {
 	*world
 	jobs map[types.UID]*account
 	pods map[types.UID]*fate
-	// events are those of processes that are gone.
-	events []told
-	// unheard counts pods created by requests whose senders got no answer.
-	finalSeen []*process
+	// gone are the processes that have ended.
+	gone []*process
 }
 
 // account is one Job's.
@@ -27,8 +25,6 @@ type account struct {
 	versions []*batchv1.Job
 	// listed pods were in uncountedTerminatedPods; counted ones have left it.
 	succeeded, failed, counted map[types.UID]bool
-	// creating are the pods of each process that a decision of its asked for.
-	suspensions, resumptions int
 }
 
 // fate is what became of a pod.
@@ -38,8 +34,10 @@ type fate struct {
 	gone bool
 	// owner was the last Job to control it.
 	owner types.UID
-	// succeededAs are the indexes with which the pod was seen succeeded while controlled.
-	discarded bool
+	// toldToEnd pods were deleted before they succeeded.
+	toldToEnd bool
+	// discarded pods were not needed any more; wasted ones had just ended, which the controller did not know.
+	discarded, wasted bool
 }
 
 func newLedger(w *world) *ledger {
@@ -101,6 +99,7 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 		f.last = is
 	}
 	f.gone = is == nil
+	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
 	if l.writer != nil && was != nil {
 		x := podWrite{l, l.writer, was, is}
 		for _, i := range podInvariants {
@@ -134,12 +133,22 @@ func (l *ledger) foreign(p *corev1.Pod) bool {
 	return true
 }
 
-func (l *ledger) buried(p *process) { l.finalSeen = append(l.finalSeen, p) }
+func (l *ledger) buried(p *process) { l.gone = append(l.gone, p) }
+
+// scaled tells whether the completions of j ever changed.
+func (l *ledger) scaled(j *batchv1.Job) bool {
+	return !ptr.Equal(l.jobs[j.UID].versions[0].Spec.Completions, j.Spec.Completions)
+}
+
+// everFailed tells whether a controller could at some time see p as a failure of j.
+func (l *ledger) everFailed(j *batchv1.Job, p *corev1.Pod) bool {
+	return failedPod(j, p) || (judgesTerminating(j) && l.pods[p.UID].toldToEnd)
+}
 
 // podsOf returns the newest versions of all pods, gone or not, that j controls or controlled last.
 func (l *ledger) podsOf(j *batchv1.Job) (list []*corev1.Pod) {
-	for _, uid := range slices.SortedFunc(maps.Keys(l.pods), func(a, b types.UID) int { return len(a) - len(b) }) {
-		if f := l.pods[uid]; f.owner == j.UID {
+	for _, f := range l.pods {
+		if f.owner == j.UID {
 			list = append(list, f.last)
 		}
 	}

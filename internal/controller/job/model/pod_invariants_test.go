@@ -51,7 +51,8 @@ func (x podWrite) releasesAccounted() {
 	if !x.mayDiscard(j) {
 		x.fail("pod %s loses its finalizer uncounted", x.was.Name)
 	}
-	x.pods[x.was.UID].discarded = true
+	f := x.pods[x.was.UID]
+	f.discarded, f.wasted = true, ended(x.was)
 }
 
 // accounted tells whether the stored status says what became of the pod, or will never say anything.
@@ -60,8 +61,9 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 	if slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID) {
 		return true
 	}
-	if !ended(x.was) {
-		return settled(j) && x.was.DeletionTimestamp != nil
+	if known := x.by.knows.oldest(x.was.UID); settled(j) && known != nil && !ended(known) {
+		// The Job's end does not wait for it.
+		return true
 	}
 	if x.was.Status.Phase == corev1.PodFailed && judged(j, x.was) == batchv1.PodFailurePolicyActionIgnore {
 		return true

@@ -51,7 +51,8 @@ type told struct {
 
 func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message) }
 
-// startProcess starts a controller on lists that are late by some changes.
+// startProcess starts a controller on lists that are late by some changes. That of Jobs is not older than that of pods:
+// who does not know how a Job ended cannot be blamed for going on with it.
 func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
 	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
 		stopped: make(chan error, 1)}
@@ -60,8 +61,8 @@ func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *p
 	c := job.New(p, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
 	})
-	p.jobs.list(max(0, len(s.jobs.log)-lateJobs))
 	p.pods.list(max(0, len(s.pods.log)-latePods))
+	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(p.pods.version)))
 	p.jobs.tell(len(p.jobs.untold))
 	p.pods.tell(len(p.pods.untold))
 	p.knows.settle()
@@ -94,9 +95,14 @@ type knowledge struct {
 	pods map[string]*corev1.Pod
 	// heard is newer than the present work.
 	heard []client.Object
+	// strange pods were on their way out, without a finalizer, when the process first heard of them: no one can tell
+	// whether they were counted as failed or discarded.
+	strange map[string]bool
 }
 
-func newKnowledge() *knowledge { return &knowledge{pods: map[string]*corev1.Pod{}} }
+func newKnowledge() *knowledge {
+	return &knowledge{pods: map[string]*corev1.Pod{}, strange: map[string]bool{}}
+}
 
 func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
 func (k *knowledge) toldPod(p *corev1.Pod)  { k.heard = append(k.heard, p) }
@@ -110,7 +116,11 @@ func (k *knowledge) settle() {
 				k.job = o
 			}
 		case *corev1.Pod:
-			if old := k.pods[string(o.UID)]; old == nil || versionOf(old) < versionOf(o) {
+			old := k.pods[string(o.UID)]
+			if old == nil && !held(o) && !ended(o) {
+				k.strange[string(o.UID)] = true
+			}
+			if old == nil || versionOf(old) < versionOf(o) {
 				k.pods[string(o.UID)] = o
 			}
 		}

@@ -73,14 +73,23 @@ func (x statusWrite) listsEnded() {
 			continue
 		}
 		f := x.list(uid, x.account.failed)
-		ends := x.is.DeletionTimestamp != nil || holds(x.is, batchv1.JobFailureTarget)
-		if !failedPod(x.is, f.last) && (!ends || f.last.DeletionTimestamp == nil) {
+		if holds(x.is, batchv1.JobFailureTarget) && x.mayLive(uid) {
+			// It ends with the Job, whatever becomes of it.
+			continue
+		}
+		if !x.everFailed(x.is, f.last) {
 			x.fail("pod %s is listed as failed and is %s", f.last.Name, describePod(f.last))
 		}
 		if f.last.Status.Phase == corev1.PodFailed && judged(x.is, f.last) == batchv1.PodFailurePolicyActionIgnore {
 			x.fail("pod %s is listed and its failure shall be ignored", f.last.Name)
 		}
 	}
+}
+
+// mayLive tells that the process could take the pod for one that has not ended.
+func (x statusWrite) mayLive(uid types.UID) bool {
+	p := x.by.knows.oldest(uid)
+	return p != nil && !ended(p)
 }
 
 func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
@@ -90,7 +99,7 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 		x.fail("pod %s is listed and never was", uid)
 	case x.account.succeeded[uid] || x.account.failed[uid]:
 		x.fail("pod %s is listed for the second time", f.last.Name)
-	case f.discarded:
+	case f.discarded && !f.wasted:
 		x.fail("pod %s is listed and was discarded", f.last.Name)
 	case f.owner != x.is.UID:
 		x.fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)

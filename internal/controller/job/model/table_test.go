@@ -44,3 +44,8 @@ func (x *table[T]) drop(version int, o T) {
 	delete(x.objects, o.GetName())
 	x.log = append(x.log, change[T]{version: version, was: o, old: true})
 }
+
+// upTo is how many changes there were up to a version.
+func (x *table[T]) upTo(version int) int {
+	return len(slices.DeleteFunc(slices.Clone(x.log), func(c change[T]) bool { return c.version > version }))
+}

@@ -229,14 +229,15 @@ func (w *world) serve(r *request, f fault) {
 	w.buryStopped()
 }
 
+// result tells how the server answered, where that is no fault's doing.
 func result(err error, f fault) string {
 	switch {
-	case f == lost || f == noFault:
-		if err != nil {
-			return ": " + string(apierrors.ReasonForError(err))
-		}
+	case err == nil || (f != lost && f != noFault):
+		return ""
+	case apierrors.IsInvalid(err):
+		return ": " + err.Error()
 	}
-	return ""
+	return ": " + string(apierrors.ReasonForError(err))
 }
 
 // answered gives a process what it learns from the answer.
