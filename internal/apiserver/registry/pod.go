@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/kubectl/pkg/util/qos"
 	"k8s.io/utils/ptr"
 )
@@ -30,7 +31,7 @@ func Pod(o Options) Resource {
 		NewList:    func() runtime.Object { return &corev1.PodList{} },
 
 		Default:          func(obj runtime.Object) { defaultPod(obj.(*corev1.Pod)) },
-		PrepareForCreate: func(_ context.Context, obj runtime.Object) { preparePod(obj.(*corev1.Pod)) },
+		PrepareForCreate: func(ctx context.Context, obj runtime.Object) { preparePod(ctx, obj.(*corev1.Pod)) },
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
 			return validatePod(obj.(*corev1.Pod), o)
 		},
@@ -83,12 +84,17 @@ func podFields(pod *corev1.Pod) fields.Set {
 }
 
 // preparePod makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
-func preparePod(pod *corev1.Pod) {
+func preparePod(ctx context.Context, pod *corev1.Pod) {
 	pod.Generation = 1
 	setDefault(&pod.Spec.ServiceAccountName, "default")
 	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
 	pod.Spec.Priority = orDefault(pod.Spec.Priority, 0)
 	pod.Spec.PreemptionPolicy = orDefault(pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
+
+	selectByOwnLabels(pod)
+	for _, msg := range takeAppArmorAnnotations(pod) {
+		warning.AddWarning(ctx, "", msg)
+	}
 
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qos.ComputePodQOS(pod)}
 	if len(pod.Spec.SchedulingGates) > 0 {
@@ -130,7 +136,11 @@ func podGrace(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 // validatePod judges what is a pod's alone; what it shares with templates is validatePodSpec's.
 func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validatePodSpec(&pod.Spec, spec)
+	errs := validatePodAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validatePodSpec(&pod.Spec, spec)...)
+	errs = append(errs, validateImages(&pod.Spec, spec)...)
+	errs = append(errs, validateOwnVolumes(pod, spec.Child("volumes"))...)
+	errs = append(errs, validateProfileAnnotations(pod.Annotations, &pod.Spec, spec)...)
 	if len(pod.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod"))
 	}
@@ -142,10 +152,9 @@ func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
 
 func warnPod(pod *corev1.Pod, o Options) []string {
 	spec := field.NewPath("spec")
-	warnings := append(warnPodSpec(&pod.Spec, spec), warnWhatNodeIgnores(&pod.Spec, o, spec)...)
-	if pod.Spec.Hostname != "" {
-		return warnings
-	}
+	warnings := warnPodAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
+	warnings = append(warnings, warnPodSpec(&pod.Spec, spec)...)
+	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o, spec)...)
 	for _, msg := range validation.IsDNS1123Label(pod.Name) {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))
 	}

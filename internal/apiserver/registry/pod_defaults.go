@@ -1,7 +1,10 @@
 package registry
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 )
@@ -10,6 +13,9 @@ import (
 // follow a template's fields no longer when these change.
 func defaultPod(pod *corev1.Pod) {
 	defaultPodSpec(&pod.Spec)
+	if *pod.Spec.TerminationGracePeriodSeconds < 0 {
+		pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
+	}
 	pod.Spec.EnableServiceLinks = orDefault(pod.Spec.EnableServiceLinks, true)
 	eachContainer(&pod.Spec, func(c *corev1.Container) {
 		requestWhatIsLimited(&c.Resources)
@@ -71,78 +77,52 @@ func eachContainer(s *corev1.PodSpec, f func(*corev1.Container)) {
 	}
 }
 
-func defaultVolume(v *corev1.Volume) {
-	if v.VolumeSource == (corev1.VolumeSource{}) {
-		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
-	}
-	switch {
-	case v.HostPath != nil:
-		v.HostPath.Type = orDefault(v.HostPath.Type, corev1.HostPathUnset)
-	case v.Secret != nil:
-		v.Secret.DefaultMode = orDefault(v.Secret.DefaultMode, corev1.SecretVolumeSourceDefaultMode)
-	case v.ConfigMap != nil:
-		v.ConfigMap.DefaultMode = orDefault(v.ConfigMap.DefaultMode, corev1.ConfigMapVolumeSourceDefaultMode)
-	case v.DownwardAPI != nil:
-		v.DownwardAPI.DefaultMode = orDefault(v.DownwardAPI.DefaultMode, corev1.DownwardAPIVolumeSourceDefaultMode)
-		defaultDownwardFiles(v.DownwardAPI.Items)
-	case v.Projected != nil:
-		defaultProjected(v.Projected)
-	}
-}
-
-func defaultProjected(p *corev1.ProjectedVolumeSource) {
-	p.DefaultMode = orDefault(p.DefaultMode, corev1.ProjectedVolumeSourceDefaultMode)
-	for i := range p.Sources {
-		s := &p.Sources[i]
-		if s.DownwardAPI != nil {
-			defaultDownwardFiles(s.DownwardAPI.Items)
-		}
-		if t := s.ServiceAccountToken; t != nil {
-			t.ExpirationSeconds = orDefault(t.ExpirationSeconds, int64(60*60))
-		}
-	}
-}
-
-func defaultDownwardFiles(files []corev1.DownwardAPIVolumeFile) {
-	for i := range files {
-		if f := files[i].FieldRef; f != nil {
-			setDefault(&f.APIVersion, "v1")
-		}
-	}
-}
-
 // requestWhatIsLimited makes a limit the request where none is given.
 func requestWhatIsLimited(r *corev1.ResourceRequirements) {
 	for name, limit := range r.Limits {
 		if _, ok := r.Requests[name]; ok {
 			continue
 		}
-		if r.Requests == nil {
-			r.Requests = corev1.ResourceList{}
-		}
-		r.Requests[name] = limit.DeepCopy()
+		setResource(&r.Requests, name, limit)
 	}
 }
 
-// requestForPod makes a limit of the whole pod its request, unless its containers request something already: then
-// their sum is it.
+// requestForPod fills in what a pod as a whole requests where it is limited: what its containers request together, or
+// else the limit.
 func requestForPod(pod *corev1.Pod) {
 	r := pod.Spec.Resources
-	if r == nil || len(r.Limits) == 0 {
+	if r == nil || len(r.Limits)+len(r.Requests) == 0 {
+		return
+	}
+	limitPages(pod)
+	if len(r.Limits) == 0 {
 		return
 	}
 	for name, sum := range resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{}) {
-		_, limited := r.Limits[name]
-		_, requested := r.Requests[name]
-		if !limited || requested {
+		if _, requested := r.Requests[name]; requested || !slices.Contains(podResources, string(name)) {
 			continue
 		}
-		if r.Requests == nil {
-			r.Requests = corev1.ResourceList{}
-		}
-		r.Requests[name] = sum
+		setResource(&r.Requests, name, sum)
 	}
 	requestWhatIsLimited(r)
+}
+
+// limitPages limits the pod to the huge pages of its containers, which cannot be had by others anyway.
+func limitPages(pod *corev1.Pod) {
+	r := pod.Spec.Resources
+	for name, sum := range resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{}) {
+		_, requested := r.Requests[name]
+		if _, limited := r.Limits[name]; !limited && !requested && hugePages(name) {
+			setResource(&r.Limits, name, sum)
+		}
+	}
+}
+
+func setResource(list *corev1.ResourceList, name corev1.ResourceName, amount resource.Quantity) {
+	if *list == nil {
+		*list = corev1.ResourceList{}
+	}
+	(*list)[name] = amount.DeepCopy()
 }
 
 func exposePortsOnHost(ports []corev1.ContainerPort) {

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -15,8 +13,12 @@ func defaultContainer(c *corev1.Container) {
 		setDefault(&c.Ports[i].Protocol, corev1.ProtocolTCP)
 	}
 	for i := range c.Env {
-		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+		from := c.Env[i].ValueFrom
+		if from != nil && from.FieldRef != nil {
 			setDefault(&from.FieldRef.APIVersion, "v1")
+		}
+		if from != nil && from.FileKeyRef != nil {
+			from.FileKeyRef.Optional = orDefault(from.FileKeyRef.Optional, false)
 		}
 	}
 	roundUpToMilli(c.Resources.Limits)
@@ -28,19 +30,6 @@ func defaultContainer(c *corev1.Container) {
 		defaultHook(c.Lifecycle.PostStart)
 		defaultHook(c.Lifecycle.PreStop)
 	}
-}
-
-// defaultPullPolicy is Always for an image whose tag moves, latest, named or not.
-func defaultPullPolicy(image string) corev1.PullPolicy {
-	if strings.Contains(image, "@") {
-		return corev1.PullIfNotPresent
-	}
-	name := image[strings.LastIndex(image, "/")+1:]
-	_, tag, tagged := strings.Cut(name, ":")
-	if !tagged || tag == "latest" {
-		return corev1.PullAlways
-	}
-	return corev1.PullIfNotPresent
 }
 
 func defaultProbe(p *corev1.Probe) {

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"iter"
 	"path"
 	"reflect"
 	"slices"
@@ -124,4 +125,42 @@ func volumeOf(s *corev1.PodSpec, name string) *corev1.Volume {
 		}
 	}
 	return nil
+}
+
+// keyItems goes through the lists of keys that become files of a volume.
+func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.KeyToPath] {
+	return func(yield func(*field.Path, []corev1.KeyToPath) bool) {
+		switch {
+		case v.ConfigMap != nil:
+			yield(p.Child("configMap", "items"), v.ConfigMap.Items)
+		case v.Secret != nil:
+			yield(p.Child("secret", "items"), v.Secret.Items)
+		case v.Projected != nil:
+			for i, s := range v.Projected.Sources {
+				at := p.Child("projected", "sources").Index(i)
+				if s.ConfigMap != nil && !yield(at.Child("configMap", "items"), s.ConfigMap.Items) {
+					return
+				}
+				if s.Secret != nil && !yield(at.Child("secret", "items"), s.Secret.Items) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// downwardItems goes through the lists of the pod's fields that become files of a volume.
+func downwardItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.DownwardAPIVolumeFile] {
+	return func(yield func(*field.Path, []corev1.DownwardAPIVolumeFile) bool) {
+		switch {
+		case v.DownwardAPI != nil:
+			yield(p.Child("downwardAPI", "items"), v.DownwardAPI.Items)
+		case v.Projected != nil:
+			for i, s := range v.Projected.Sources {
+				if s.DownwardAPI != nil && !yield(p.Child("projected", "sources").Index(i).Child("downwardAPI", "items"), s.DownwardAPI.Items) {
+					return
+				}
+			}
+		}
+	}
 }

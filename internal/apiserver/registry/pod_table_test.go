@@ -103,7 +103,7 @@ func TestPodRows(t *testing.T) {
 				edit(pod)
 			}
 			if len(pod.Spec.SchedulingGates) > 0 {
-				preparePod(pod)
+				preparePod(t.Context(), pod)
 			}
 			row := podRow(pod, tableNow)
 			if diff := cmp.Diff([]any{c.ready, c.status, c.restarts}, row[1:4]); diff != "" {

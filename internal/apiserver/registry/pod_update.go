@@ -26,7 +26,7 @@ func validatePodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if len(now.Containers) != len(was.Containers) {
 		return field.ErrorList{field.Forbidden(p.Child("containers"), "pod updates may not add or remove containers")}
 	}
-	errs := validateImageUpdates(now, p)
+	errs := append(requireImages(now, p), validateImages(now, p)...)
 	errs = append(errs, validateDeadlineUpdate(now, was, p.Child("activeDeadlineSeconds"))...)
 	errs = append(errs, validateTolerationUpdate(now.Tolerations, was.Tolerations, p.Child("tolerations"))...)
 	errs = append(errs, validateGateUpdate(now.SchedulingGates, was.SchedulingGates, p.Child("schedulingGates"))...)
@@ -93,13 +93,10 @@ func takeGatedDirectives(rest, was *corev1.PodSpec) {
 	}
 }
 
-func validateImageUpdates(now *corev1.PodSpec, p *field.Path) field.ErrorList {
+func requireImages(now *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i := range now.InitContainers {
-		errs = append(errs, validateImage(now.InitContainers[i].Image, p.Child("initContainers").Index(i).Child("image"))...)
-	}
-	for i := range now.Containers {
-		errs = append(errs, validateImage(now.Containers[i].Image, p.Child("containers").Index(i).Child("image"))...)
+	for at, c := range containersAt(now, p) {
+		errs = append(errs, requireName(c.Image, at.Child("image"))...)
 	}
 	return errs
 }

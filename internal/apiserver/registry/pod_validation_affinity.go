@@ -3,6 +3,7 @@ package registry
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -36,6 +37,7 @@ func validateNodeAffinity(a *corev1.NodeAffinity, p *field.Path) field.ErrorList
 		}
 		for i := range s.NodeSelectorTerms {
 			errs = append(errs, validateNodeTerm(&s.NodeSelectorTerms[i], at.Index(i))...)
+			errs = append(errs, validateNodeLabels(&s.NodeSelectorTerms[i], at.Index(i))...)
 		}
 	}
 	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
@@ -61,11 +63,41 @@ func validateNodeTerm(t *corev1.NodeSelectorTerm, p *field.Path) field.ErrorList
 		errs = append(errs, metav1validation.ValidateLabelName(t.MatchExpressions[i].Key, at.Child("key"))...)
 	}
 	for i := range t.MatchFields {
-		r, at := &t.MatchFields[i], p.Child("matchFields").Index(i)
-		errs = append(errs, validateNodeRequirement(r, at)...)
-		if r.Key != "metadata.name" {
-			errs = append(errs, field.NotSupported(at.Child("key"), r.Key, []string{"metadata.name"}))
+		errs = append(errs, validateNodeField(&t.MatchFields[i], p.Child("matchFields").Index(i))...)
+	}
+	return errs
+}
+
+// validateNodeLabels judges the values that labels of nodes are compared with. Preferences are let through without:
+// they do not keep a pod from running.
+func validateNodeLabels(t *corev1.NodeSelectorTerm, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, r := range t.MatchExpressions {
+		for j, v := range r.Values {
+			for _, msg := range validation.IsValidLabelValue(v) {
+				errs = append(errs, field.Invalid(p.Child("matchExpressions").Index(i).Child("values").Index(j), v, msg))
+			}
 		}
+	}
+	return errs
+}
+
+// validateNodeField: a node can be told by its name, and by one name.
+func validateNodeField(r *corev1.NodeSelectorRequirement, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch r.Operator {
+	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:
+		if len(r.Values) != 1 {
+			errs = append(errs, field.Required(p.Child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"))
+		}
+	default:
+		errs = append(errs, field.Invalid(p.Child("operator"), r.Operator, "not a valid selector operator"))
+	}
+	if r.Key != "metadata.name" {
+		return append(errs, field.Invalid(p.Child("key"), r.Key, "must be metadata.name"))
+	}
+	for i, v := range r.Values {
+		errs = append(errs, subdomain(v, p.Child("values").Index(i))...)
 	}
 	return errs
 }
@@ -109,7 +141,9 @@ func validatePodTerm(t *corev1.PodAffinityTerm, p *field.Path) field.ErrorList {
 	errs = append(errs, validateSelector(t.LabelSelector, p.Child("labelSelector"))...)
 	errs = append(errs, validateSelector(t.NamespaceSelector, p.Child("namespaceSelector"))...)
 	for i, name := range t.Namespaces {
-		errs = append(errs, requireName(name, p.Child("namespaces").Index(i))...)
+		for _, msg := range validation.IsDNS1123Label(name) {
+			errs = append(errs, field.Invalid(p.Child("namespaces").Index(i), name, msg))
+		}
 	}
-	return errs
+	return append(errs, validateOwnLabels(labelKeys{t.MatchLabelKeys, t.MismatchLabelKeys, t.LabelSelector}, p)...)
 }

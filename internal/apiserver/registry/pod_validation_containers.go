@@ -26,12 +26,6 @@ func isSidecar(init *corev1.Container) bool {
 func validateContainers(s *corev1.PodSpec, volumes map[string]*corev1.Volume, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := sets.New[string]()
-	for i := range s.InitContainers {
-		c := container{&s.InitContainers[i], s, volumes, true}
-		at := p.Child("initContainers").Index(i)
-		errs = append(errs, uniqueLabel(c.Name, names, at.Child("name"))...)
-		errs = append(errs, validateContainer(c, at)...)
-	}
 	if len(s.Containers) == 0 {
 		errs = append(errs, field.Required(p.Child("containers"), "a pod needs at least one container"))
 	}
@@ -41,11 +35,17 @@ func validateContainers(s *corev1.PodSpec, volumes map[string]*corev1.Volume, p 
 		errs = append(errs, uniqueLabel(c.Name, names, at.Child("name"))...)
 		errs = append(errs, validateContainer(c, at)...)
 	}
+	for i := range s.InitContainers {
+		c := container{&s.InitContainers[i], s, volumes, true}
+		at := p.Child("initContainers").Index(i)
+		errs = append(errs, uniqueLabel(c.Name, names, at.Child("name"))...)
+		errs = append(errs, validateContainer(c, at)...)
+	}
 	return append(errs, validateHostPorts(s, p)...)
 }
 
 func validateContainer(c container, p *field.Path) field.ErrorList {
-	errs := validateImage(c.Image, p.Child("image"))
+	errs := requireName(c.Image, p.Child("image"))
 	errs = append(errs, among(c.ImagePullPolicy, p.Child("imagePullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)...)
 	errs = append(errs, among(c.TerminationMessagePolicy, p.Child("terminationMessagePolicy"),
 		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)...)
@@ -53,22 +53,25 @@ func validateContainer(c container, p *field.Path) field.ErrorList {
 	errs = append(errs, validatePorts(c, p.Child("ports"))...)
 	errs = append(errs, validateEnv(c.Env, p.Child("env"))...)
 	errs = append(errs, validateEnvFrom(c.EnvFrom, p.Child("envFrom"))...)
-	errs = append(errs, validateMounts(c, p)...)
-	errs = append(errs, validateResources(&c.Resources, p.Child("resources"))...)
+	errs = append(errs, validateMounts(c, p.Child("volumeMounts"))...)
+	errs = append(errs, validateDevices(c, p.Child("volumeDevices"))...)
+	errs = append(errs, validateResources(&c.Resources, validateContainerResource, p.Child("resources"))...)
 	errs = append(errs, validateClaimsOf(c, p.Child("resources", "claims"))...)
-	errs = append(errs, validateResizePolicy(c.ResizePolicy, p.Child("resizePolicy"))...)
+	errs = append(errs, validateResizePolicy(c, p.Child("resizePolicy"))...)
 	errs = append(errs, validateSecurity(c, p.Child("securityContext"))...)
 	return append(errs, validateProbesAndHooks(c, p)...)
 }
 
-func validateImage(image string, p *field.Path) field.ErrorList {
-	switch {
-	case image == "":
-		return field.ErrorList{field.Required(p, "must be set")}
-	case strings.TrimSpace(image) != image:
-		return field.ErrorList{field.Invalid(p, image, "must not have leading or trailing whitespace")}
+// validateImages wants the images of a pod to be told without blanks around them. Templates were always accepted with
+// them.
+func validateImages(s *corev1.PodSpec, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for at, c := range containersAt(s, p) {
+		if strings.TrimSpace(c.Image) != c.Image {
+			errs = append(errs, field.Invalid(at.Child("image"), c.Image, "must not have leading or trailing whitespace"))
+		}
 	}
-	return nil
+	return errs
 }
 
 const (
@@ -80,7 +83,7 @@ func validateRestarts(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	policy, rules := p.Child("restartPolicy"), p.Child("restartPolicyRules")
 	if c.RestartPolicy != nil {
-		errs = among(*c.RestartPolicy, policy,
+		errs = supported(*c.RestartPolicy, policy,
 			corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyOnFailure, corev1.ContainerRestartPolicyNever)
 	}
 	if len(c.RestartPolicyRules) == 0 {
@@ -99,22 +102,15 @@ func validateRestarts(c container, p *field.Path) field.ErrorList {
 }
 
 func validateRestartRule(r *corev1.ContainerRestartRule, p *field.Path) field.ErrorList {
-	errs := among(r.Action, p.Child("action"), corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers)
+	errs := supported(r.Action, p.Child("action"), corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers)
 	codes := p.Child("exitCodes")
 	if r.ExitCodes == nil {
 		return append(errs, field.Required(codes, "must be specified"))
 	}
-	errs = append(errs, among(r.ExitCodes.Operator, codes.Child("operator"),
+	errs = append(errs, supported(r.ExitCodes.Operator, codes.Child("operator"),
 		corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn)...)
 	if n := len(r.ExitCodes.Values); n > maxRestartExitCodes {
 		errs = append(errs, field.TooMany(codes.Child("values"), n, maxRestartExitCodes))
-	}
-	seen := sets.New[int32]()
-	for i, code := range r.ExitCodes.Values {
-		if seen.Has(code) {
-			errs = append(errs, field.Duplicate(codes.Child("values").Index(i), code))
-		}
-		seen.Insert(code)
 	}
 	return errs
 }
@@ -135,11 +131,8 @@ func validatePorts(c container, p *field.Path) field.ErrorList {
 		if port.HostPort != 0 {
 			errs = append(errs, validatePort(port.HostPort, at.Child("hostPort"))...)
 		}
-		if c.pod.HostNetwork && port.HostPort != 0 && port.HostPort != port.ContainerPort {
+		if c.pod.HostNetwork && !c.init && port.HostPort != 0 && port.HostPort != port.ContainerPort {
 			errs = append(errs, field.Invalid(at.Child("hostPort"), port.HostPort, "must match containerPort when hostNetwork is true"))
-		}
-		if port.HostIP != "" {
-			errs = append(errs, validation.IsValidIP(at.Child("hostIP"), port.HostIP)...)
 		}
 		errs = append(errs, among(port.Protocol, at.Child("protocol"), corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP)...)
 	}
@@ -151,11 +144,14 @@ func validatePortName(name string, seen sets.Set[string], p *field.Path) field.E
 	for _, msg := range validation.IsValidPortName(name) {
 		errs = append(errs, field.Invalid(p, name, msg))
 	}
-	if seen.Has(name) {
-		errs = append(errs, field.Duplicate(p, name))
+	switch {
+	case len(errs) > 0:
+		return errs
+	case seen.Has(name):
+		return field.ErrorList{field.Duplicate(p, name)}
 	}
 	seen.Insert(name)
-	return errs
+	return nil
 }
 
 func validatePort(port int32, p *field.Path) field.ErrorList {
@@ -166,27 +162,38 @@ func validatePort(port int32, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateHostPorts finds two containers that would listen at one port of the host. Init containers that end before
-// the next one starts cannot be in each other's way.
+// address is where a container listens on the host.
+type address struct {
+	port     int32
+	ip       string
+	protocol corev1.Protocol
+}
+
+// validateHostPorts finds two containers that would listen at one port of the host. Init containers run one by one,
+// so each is only compared with itself.
 func validateHostPorts(s *corev1.PodSpec, p *field.Path) field.ErrorList {
-	type address struct {
-		port     int32
-		ip       string
-		protocol corev1.Protocol
-	}
 	var errs field.ErrorList
-	taken := sets.New[address]()
+	together := sets.New[address]()
 	for i := range s.Containers {
-		for j, port := range s.Containers[i].Ports {
-			at := address{port.HostPort, port.HostIP, port.Protocol}
-			if port.HostPort == 0 {
-				continue
-			}
-			if taken.Has(at) {
-				errs = append(errs, field.Duplicate(p.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), port.HostPort))
-			}
-			taken.Insert(at)
+		errs = append(errs, takeHostPorts(s.Containers[i].Ports, together, p.Child("containers").Index(i))...)
+	}
+	for i := range s.InitContainers {
+		errs = append(errs, takeHostPorts(s.InitContainers[i].Ports, sets.New[address](), p.Child("initContainers").Index(i))...)
+	}
+	return errs
+}
+
+func takeHostPorts(ports []corev1.ContainerPort, taken sets.Set[address], p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, port := range ports {
+		at := address{port.HostPort, port.HostIP, port.Protocol}
+		if port.HostPort == 0 {
+			continue
 		}
+		if taken.Has(at) {
+			errs = append(errs, field.Duplicate(p.Child("ports").Index(i).Child("hostPort"), port.HostPort))
+		}
+		taken.Insert(at)
 	}
 	return errs
 }

@@ -1,10 +1,12 @@
 package registry
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -18,14 +20,7 @@ func validateEnv(vars []corev1.EnvVar, p *field.Path) field.ErrorList {
 }
 
 func validateVariable(e *corev1.EnvVar, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if e.Name == "" {
-		errs = append(errs, field.Required(p.Child("name"), "must be set"))
-	} else {
-		for _, msg := range validation.IsRelaxedEnvVarName(e.Name) {
-			errs = append(errs, field.Invalid(p.Child("name"), e.Name, msg))
-		}
-	}
+	errs := validateVariableName(e.Name, p.Child("name"))
 	if e.ValueFrom == nil {
 		return errs
 	}
@@ -33,6 +28,17 @@ func validateVariable(e *corev1.EnvVar, p *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(p.Child("valueFrom"), "", "may not be specified when `value` is not empty"))
 	}
 	return append(errs, validateEnvSource(e.ValueFrom, p.Child("valueFrom"))...)
+}
+
+func validateVariableName(name string, p *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(p, "must be set")}
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsRelaxedEnvVarName(name) {
+		errs = append(errs, field.Invalid(p, name, msg))
+	}
+	return errs
 }
 
 func validateEnvSource(s *corev1.EnvVarSource, p *field.Path) field.ErrorList {
@@ -79,6 +85,7 @@ var (
 		fields: []string{
 			"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 			"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
+			"spec.host", // spec.nodeName in clients that are old
 		},
 		byKey: []string{"metadata.annotations", "metadata.labels"},
 	}
@@ -101,7 +108,7 @@ func validateFieldRef(r *corev1.ObjectFieldSelector, allowed downward, p *field.
 	switch {
 	case subscripted && slices.Contains(allowed.byKey, base):
 		for _, msg := range validation.IsQualifiedName(subscriptedName(base, key)) {
-			errs = append(errs, field.Invalid(at, r.FieldPath, msg))
+			errs = append(errs, field.Invalid(p, r.FieldPath, msg))
 		}
 	case subscripted:
 		errs = append(errs, field.Invalid(at, r.FieldPath, "no key can be taken of this field, only of "+strings.Join(allowed.byKey, " and ")))
@@ -130,10 +137,7 @@ func subscriptedName(base, key string) string {
 }
 
 func validateKeyRef(name, key string, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if name == "" {
-		errs = append(errs, field.Required(p.Child("name"), "must be set"))
-	}
+	errs := subdomain(name, p.Child("name"))
 	if key == "" {
 		return append(errs, field.Required(p.Child("key"), "must be set"))
 	}
@@ -144,14 +148,31 @@ func validateKeyRef(name, key string, p *field.Path) field.ErrorList {
 }
 
 func validateFileKeyRef(r *corev1.FileKeySelector, p *field.Path) field.ErrorList {
+	errs := label(r.VolumeName, p.Child("volumeName"))
+	errs = append(errs, validateVariableName(r.Key, p.Child("key"))...)
+	errs = append(errs, requireName(r.Path, p.Child("path"))...)
+	return append(errs, validateNoClimb(r.Path, p.Child("path"))...)
+}
+
+// validateVariableFiles: only containers of the pod can write what variables are read from, so the volume is an
+// emptyDir.
+func validateVariableFiles(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if r.VolumeName == "" {
-		errs = append(errs, field.Required(p.Child("volumeName"), "must be set"))
+	for at, c := range containersAt(s, p) {
+		for i, e := range c.Env {
+			if e.ValueFrom == nil || e.ValueFrom.FileKeyRef == nil {
+				continue
+			}
+			name, at := e.ValueFrom.FileKeyRef.VolumeName, at.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
+			switch v := volumeOf(s, name); {
+			case v == nil:
+				errs = append(errs, noSuchVolume(name, at))
+			case v.EmptyDir == nil:
+				errs = append(errs, field.Invalid(at, name, "must be a volume of type emptyDir"))
+			}
+		}
 	}
-	if r.Key == "" {
-		errs = append(errs, field.Required(p.Child("key"), "must be set"))
-	}
-	return append(errs, validateFilePath(r.Path, p.Child("path"))...)
+	return errs
 }
 
 func validateEnvFrom(from []corev1.EnvFromSource, p *field.Path) field.ErrorList {
@@ -159,27 +180,32 @@ func validateEnvFrom(from []corev1.EnvFromSource, p *field.Path) field.ErrorList
 	for i, s := range from {
 		at := p.Index(i)
 		if s.Prefix != "" {
-			for _, msg := range validation.IsRelaxedEnvVarName(s.Prefix) {
-				errs = append(errs, field.Invalid(at.Child("prefix"), s.Prefix, msg))
-			}
+			errs = append(errs, validateVariableName(s.Prefix, at.Child("prefix"))...)
 		}
-		if s.ConfigMapRef != nil && s.ConfigMapRef.Name == "" {
-			errs = append(errs, field.Required(at.Child("configMapRef", "name"), "must be set"))
+		if s.ConfigMapRef != nil {
+			errs = append(errs, validateMapRef(s.ConfigMapRef.Name, at.Child("configMapRef", "name"))...)
 		}
-		if s.SecretRef != nil && s.SecretRef.Name == "" {
-			errs = append(errs, field.Required(at.Child("secretRef", "name"), "must be set"))
+		if s.SecretRef != nil {
+			errs = append(errs, validateMapRef(s.SecretRef.Name, at.Child("secretRef", "name"))...)
 		}
 		switch {
 		case s.ConfigMapRef == nil && s.SecretRef == nil:
-			errs = append(errs, field.Invalid(at, "", "must specify one of: `configMapRef` or `secretRef`"))
+			errs = append(errs, field.Invalid(p, "", fmt.Sprintf("must specify one of: `configMapRef` or `secretRef`, in entry %d", i)))
 		case s.ConfigMapRef != nil && s.SecretRef != nil:
-			errs = append(errs, field.Invalid(at, "", "may not have more than one field specified at a time"))
+			errs = append(errs, field.Invalid(p, "", fmt.Sprintf("may not have more than one field specified at a time, in entry %d", i)))
 		}
 	}
 	return errs
 }
 
-// refersTo tells whether a value builds on an earlier variable: PATH=/opt/bin:$(PATH).
-func refersTo(value, name string) bool {
-	return strings.Contains(value, "$("+name+")")
+// validateMapRef lets names end in a hyphen, as if something were to be appended: such were always accepted here.
+func validateMapRef(name string, p *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(p, "must be set")}
+	}
+	var errs field.ErrorList
+	for _, msg := range apivalidation.NameIsDNSSubdomain(name, true) {
+		errs = append(errs, field.Invalid(p, name, msg))
+	}
+	return errs
 }

@@ -7,22 +7,56 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// validateMounts judges a container's volumeMounts and volumeDevices: both refer to volumes of the pod.
+// validateMounts judges a container's volumeMounts.
 func validateMounts(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	paths, devices := sets.New[string](), sets.New[string]()
+	volumes, taken := sets.New[string](), sets.New[string]()
+	for _, d := range c.VolumeDevices {
+		volumes.Insert(d.Name)
+		taken.Insert(d.DevicePath)
+	}
+	paths := sets.New[string]()
 	for i := range c.VolumeMounts {
-		m, at := &c.VolumeMounts[i], p.Child("volumeMounts").Index(i)
+		m, at := &c.VolumeMounts[i], p.Index(i)
 		errs = append(errs, validateVolumeRef(c, m.Name, at.Child("name"))...)
 		errs = append(errs, uniquePath(m.MountPath, paths, at.Child("mountPath"))...)
+		if volumes.Has(m.Name) {
+			errs = append(errs, field.Invalid(at.Child("name"), m.Name, "must not already exist in volumeDevices"))
+		}
+		if taken.Has(m.MountPath) {
+			errs = append(errs, field.Invalid(at.Child("mountPath"), m.MountPath, "must not already exist as a path in volumeDevices"))
+		}
 		errs = append(errs, validateMount(c, m, at)...)
 	}
-	for i := range c.VolumeDevices {
-		d, at := &c.VolumeDevices[i], p.Child("volumeDevices").Index(i)
-		errs = append(errs, validateVolumeRef(c, d.Name, at.Child("name"))...)
-		errs = append(errs, uniquePath(d.DevicePath, devices, at.Child("devicePath"))...)
-		if paths.Has(d.DevicePath) {
-			errs = append(errs, field.Invalid(at.Child("devicePath"), d.DevicePath, "must not already exist as a path in volumeMounts"))
+	return errs
+}
+
+// validateDevices judges a container's volumeDevices: volumes that are no file system, but a disk.
+func validateDevices(c container, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	mounted, taken := sets.New[string](), sets.New[string]()
+	for _, m := range c.VolumeMounts {
+		mounted.Insert(m.Name)
+		taken.Insert(m.MountPath)
+	}
+	names, paths := sets.New[string](), sets.New[string]()
+	for i, d := range c.VolumeDevices {
+		name, path := p.Index(i).Child("name"), p.Index(i).Child("devicePath")
+		errs = append(errs, validateVolumeRef(c, d.Name, name)...)
+		if v := c.volumes[d.Name]; v != nil && v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
+			errs = append(errs, field.Invalid(name, d.Name, "must be a volume of type persistentVolumeClaim or ephemeral"))
+		}
+		if names.Has(d.Name) {
+			errs = append(errs, field.Invalid(name, d.Name, "must be unique"))
+		}
+		names.Insert(d.Name)
+		if mounted.Has(d.Name) {
+			errs = append(errs, field.Invalid(name, d.Name, "must not already exist in volumeMounts"))
+		}
+		errs = append(errs, uniquePath(d.DevicePath, paths, path)...)
+		errs = append(errs, validateNoClimb(d.DevicePath, path)...)
+		if taken.Has(d.DevicePath) {
+			errs = append(errs, field.Invalid(path, d.DevicePath, "must not already exist as a path in volumeMounts"))
 		}
 	}
 	return errs
@@ -33,11 +67,15 @@ func validateVolumeRef(c container, name string, p *field.Path) field.ErrorList 
 		return field.ErrorList{field.Required(p, "must be set")}
 	}
 	if _, ok := c.volumes[name]; !ok {
-		missing := field.NotFound(p, name)
-		missing.Detail = "the pod has no volume of this name"
-		return field.ErrorList{missing}
+		return field.ErrorList{noSuchVolume(name, p)}
 	}
 	return nil
+}
+
+func noSuchVolume(name string, p *field.Path) *field.Error {
+	missing := field.NotFound(p, name)
+	missing.Detail = "the pod has no volume of this name"
+	return missing
 }
 
 func uniquePath(path string, seen sets.Set[string], p *field.Path) field.ErrorList {
@@ -58,7 +96,7 @@ func validateMount(c container, m *corev1.VolumeMount, p *field.Path) field.Erro
 		errs = append(errs, field.Invalid(p.Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive"))
 	}
 	if m.MountPropagation != nil {
-		errs = append(errs, among(*m.MountPropagation, p.Child("mountPropagation"),
+		errs = append(errs, supported(*m.MountPropagation, p.Child("mountPropagation"),
 			corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)...)
 		if *m.MountPropagation == corev1.MountPropagationBidirectional && !privileged(c) {
 			errs = append(errs, field.Forbidden(p.Child("mountPropagation"), "Bidirectional mount propagation is available only to privileged containers"))
@@ -68,13 +106,13 @@ func validateMount(c container, m *corev1.VolumeMount, p *field.Path) field.Erro
 }
 
 func validateRecursiveReadOnly(m *corev1.VolumeMount, p *field.Path) field.ErrorList {
-	if m.RecursiveReadOnly == nil {
+	if ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyDisabled {
 		return nil
 	}
 	at := p.Child("recursiveReadOnly")
-	errs := among(*m.RecursiveReadOnly, at,
+	errs := supported(*m.RecursiveReadOnly, at,
 		corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyIfPossible, corev1.RecursiveReadOnlyEnabled)
-	if *m.RecursiveReadOnly == corev1.RecursiveReadOnlyDisabled {
+	if len(errs) > 0 {
 		return errs
 	}
 	if !m.ReadOnly {

@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -10,6 +13,7 @@ import (
 const (
 	maxNameservers      = 3
 	maxSearches         = 32
+	maxSearchCharacters = 2048
 	maxHostnameOverride = 64
 )
 
@@ -18,18 +22,22 @@ func validateNetwork(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := validateHostnames(s, p)
 	for i, alias := range s.HostAliases {
 		at := p.Child("hostAliases").Index(i)
-		errs = append(errs, validation.IsValidIP(at.Child("ip"), alias.IP)...)
+		errs = append(errs, validateIP(alias.IP, at.Child("ip"))...)
 		for j, name := range alias.Hostnames {
 			errs = append(errs, subdomain(name, at.Child("hostnames").Index(j))...)
 		}
 	}
 	errs = append(errs, among(s.DNSPolicy, p.Child("dnsPolicy"),
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
-	if s.DNSPolicy == corev1.DNSNone && (s.DNSConfig == nil || len(s.DNSConfig.Nameservers) == 0) {
-		errs = append(errs, field.Required(p.Child("dnsConfig", "nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None"))
-	}
-	if s.DNSConfig != nil {
-		errs = append(errs, validateDNS(s.DNSConfig, p.Child("dnsConfig"))...)
+	p = p.Child("dnsConfig")
+	switch alone := s.DNSPolicy == corev1.DNSNone; {
+	case s.DNSConfig == nil && alone:
+		errs = append(errs, field.Required(p, "must provide `dnsConfig` when `dnsPolicy` is None"))
+	case s.DNSConfig == nil:
+	case len(s.DNSConfig.Nameservers) == 0 && alone:
+		errs = append(errs, field.Required(p.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None"))
+	default:
+		errs = append(errs, validateDNS(s.DNSConfig, p)...)
 	}
 	return errs
 }
@@ -63,17 +71,42 @@ func validateHostnames(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 
 func validateDNS(c *corev1.PodDNSConfig, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if n := len(c.Nameservers); n > maxNameservers {
-		errs = append(errs, field.TooMany(p.Child("nameservers"), n, maxNameservers))
+	servers, searches := p.Child("nameservers"), p.Child("searches")
+	if len(c.Nameservers) > maxNameservers {
+		errs = append(errs, field.Invalid(servers, c.Nameservers, fmt.Sprintf("must not have more than %d nameservers", maxNameservers)))
 	}
 	for i, server := range c.Nameservers {
-		errs = append(errs, validation.IsValidIP(p.Child("nameservers").Index(i), server)...)
+		errs = append(errs, validateIP(server, servers.Index(i))...)
 	}
-	if n := len(c.Searches); n > maxSearches {
-		errs = append(errs, field.TooMany(p.Child("searches"), n, maxSearches))
+	if len(c.Searches) > maxSearches {
+		errs = append(errs, field.Invalid(searches, c.Searches, fmt.Sprintf("must not have more than %d search paths", maxSearches)))
+	}
+	if len(strings.Join(c.Searches, " ")) > maxSearchCharacters {
+		errs = append(errs, field.Invalid(searches, c.Searches, fmt.Sprintf("must not have more than %d characters, spaces between them included", maxSearchCharacters)))
+	}
+	for i, search := range c.Searches {
+		errs = append(errs, validateSearch(search, searches.Index(i))...)
 	}
 	for i, option := range c.Options {
-		errs = append(errs, requireName(option.Name, p.Child("options").Index(i).Child("name"))...)
+		errs = append(errs, requireName(option.Name, p.Child("options").Index(i))...)
 	}
 	return errs
+}
+
+// validateSearch takes what resolvers take: underscores, a dot at the end, and the root alone.
+func validateSearch(search string, p *field.Path) field.ErrorList {
+	if search == "." {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, msg := range validation.IsDNS1123SubdomainWithUnderscore(strings.TrimSuffix(search, ".")) {
+		errs = append(errs, field.Invalid(p, search, msg))
+	}
+	return errs
+}
+
+// validateIP wants an address that everyone reads alike: without leading zeros, or IPv4 inside IPv6.
+func validateIP(ip string, p *field.Path) field.ErrorList {
+	const strict = true
+	return validation.IsValidIPForLegacyField(p, ip, strict, nil)
 }

@@ -1,11 +1,14 @@
 package registry
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
 // validateProbesAndHooks: init containers have neither, unless they run on as sidecars.
@@ -31,8 +34,8 @@ func validateProbesAndHooks(c container, p *field.Path) field.ErrorList {
 	if c.init && !isSidecar(c.Container) {
 		return append(errs, field.Forbidden(at, "may not be set for init containers without restartPolicy=Always"))
 	}
-	errs = append(errs, validateHook(c.Lifecycle.PostStart, at.Child("postStart"))...)
-	errs = append(errs, validateHook(c.Lifecycle.PreStop, at.Child("preStop"))...)
+	errs = append(errs, validateHook(c.Lifecycle.PostStart, c.pod, at.Child("postStart"))...)
+	errs = append(errs, validateHook(c.Lifecycle.PreStop, c.pod, at.Child("preStop"))...)
 	if c.Lifecycle.StopSignal != nil && c.pod.OS == nil {
 		errs = append(errs, field.Forbidden(at.Child("stopSignal"), "may not be set for containers with empty `spec.os.name`"))
 	}
@@ -67,11 +70,16 @@ func validateProbe(probe *corev1.Probe, name string, p *field.Path) field.ErrorL
 	return errs
 }
 
-func validateHook(h *corev1.LifecycleHandler, p *field.Path) field.ErrorList {
+func validateHook(h *corev1.LifecycleHandler, pod *corev1.PodSpec, p *field.Path) field.ErrorList {
 	if h == nil {
 		return nil
 	}
-	return validateHandlers(handlers{exec: h.Exec, httpGet: h.HTTPGet, tcpSocket: h.TCPSocket, sleep: h.Sleep}, p)
+	errs := validateHandlers(handlers{exec: h.Exec, httpGet: h.HTTPGet, tcpSocket: h.TCPSocket, sleep: h.Sleep}, p)
+	if grace := ptr.Deref(pod.TerminationGracePeriodSeconds, 0); h.Sleep != nil && (h.Sleep.Seconds < 0 || h.Sleep.Seconds > grace) {
+		errs = append(errs, field.Invalid(p.Child("sleep"), h.Sleep.Seconds,
+			fmt.Sprintf("must be between 0 and terminationGracePeriodSeconds (%d)", grace)))
+	}
+	return errs
 }
 
 // handlers are the ways to probe a container or to tell it something.
@@ -83,44 +91,47 @@ type handlers struct {
 	sleep     *corev1.SleepAction
 }
 
+// validateHandlers judges the first handler that is set, and wants it to be the only one.
 func validateHandlers(h handlers, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	count := 0
-	if h.exec != nil {
-		count++
-		if len(h.exec.Command) == 0 {
-			errs = append(errs, field.Required(p.Child("exec", "command"), "must be set"))
+	found := false
+	for _, way := range []struct {
+		field    string
+		asked    bool
+		validate func(*field.Path) field.ErrorList
+	}{
+		{"exec", h.exec != nil, func(p *field.Path) field.ErrorList { return validateCommand(h.exec, p) }},
+		{"httpGet", h.httpGet != nil, func(p *field.Path) field.ErrorList { return validateHTTPGet(h.httpGet, p) }},
+		{"tcpSocket", h.tcpSocket != nil, func(p *field.Path) field.ErrorList { return validatePortRef(h.tcpSocket.Port, p.Child("port")) }},
+		{"grpc", h.grpc != nil, func(p *field.Path) field.ErrorList { return validatePort(h.grpc.Port, p.Child("port")) }},
+		{"sleep", h.sleep != nil, func(*field.Path) field.ErrorList { return nil }},
+	} {
+		switch {
+		case !way.asked:
+		case found:
+			errs = append(errs, field.Forbidden(p.Child(way.field), "may not specify more than 1 handler type"))
+		default:
+			found = true
+			errs = append(errs, way.validate(p.Child(way.field))...)
 		}
 	}
-	if h.httpGet != nil {
-		count++
-		errs = append(errs, validateHTTPGet(h.httpGet, p.Child("httpGet"))...)
-	}
-	if h.tcpSocket != nil {
-		count++
-		errs = append(errs, validatePortRef(h.tcpSocket.Port, p.Child("tcpSocket", "port"))...)
-	}
-	if h.grpc != nil {
-		count++
-		errs = append(errs, validatePort(h.grpc.Port, p.Child("grpc", "port"))...)
-	}
-	if h.sleep != nil {
-		count++
-		errs = append(errs, apivalidation.ValidateNonnegativeField(h.sleep.Seconds, p.Child("sleep", "seconds"))...)
-	}
-	switch {
-	case count == 0:
+	if !found {
 		errs = append(errs, field.Required(p, "must specify a handler type"))
-	case count > 1:
-		errs = append(errs, field.Forbidden(p, "may not specify more than 1 handler type"))
 	}
 	return errs
+}
+
+func validateCommand(exec *corev1.ExecAction, p *field.Path) field.ErrorList {
+	if len(exec.Command) == 0 {
+		return field.ErrorList{field.Required(p.Child("command"), "must be set")}
+	}
+	return nil
 }
 
 func validateHTTPGet(g *corev1.HTTPGetAction, p *field.Path) field.ErrorList {
 	errs := requireName(g.Path, p.Child("path"))
 	errs = append(errs, validatePortRef(g.Port, p.Child("port"))...)
-	errs = append(errs, among(g.Scheme, p.Child("scheme"), corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
+	errs = append(errs, supported(g.Scheme, p.Child("scheme"), corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
 	for i, header := range g.HTTPHeaders {
 		for _, msg := range validation.IsHTTPHeaderName(header.Name) {
 			errs = append(errs, field.Invalid(p.Child("httpHeaders").Index(i).Child("name"), header.Name, msg))

@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -65,8 +68,8 @@ func validateToleration(t *corev1.Toleration, p *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(p.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'"))
 		}
 	case corev1.TolerationOpEqual, "":
-		for _, msg := range validation.IsValidLabelValue(t.Value) {
-			errs = append(errs, field.Invalid(p.Child("operator"), t.Value, msg))
+		if msgs := validation.IsValidLabelValue(t.Value); len(msgs) > 0 {
+			errs = append(errs, field.Invalid(p.Child("operator"), t.Value, strings.Join(msgs, ";")))
 		}
 	default:
 		errs = append(errs, field.NotSupported(p.Child("operator"), t.Operator,
@@ -80,37 +83,105 @@ func validateToleration(t *corev1.Toleration, p *field.Path) field.ErrorList {
 }
 
 func validateSpread(constraints []corev1.TopologySpreadConstraint, p *field.Path) field.ErrorList {
-	type pair struct {
-		key  string
-		when corev1.UnsatisfiableConstraintAction
-	}
 	var errs field.ErrorList
-	seen := sets.New[pair]()
-	for i, c := range constraints {
-		at := p.Index(i)
-		if c.MaxSkew <= 0 {
-			errs = append(errs, field.Invalid(at.Child("maxSkew"), c.MaxSkew, "must be greater than 0"))
-		}
-		errs = append(errs, validateTopologyKey(c.TopologyKey, at.Child("topologyKey"))...)
-		errs = append(errs, among(c.WhenUnsatisfiable, at.Child("whenUnsatisfiable"), corev1.DoNotSchedule, corev1.ScheduleAnyway)...)
-		errs = append(errs, validateSelector(c.LabelSelector, at.Child("labelSelector"))...)
-		if c.MinDomains != nil && *c.MinDomains <= 0 {
-			errs = append(errs, field.Invalid(at.Child("minDomains"), *c.MinDomains, "must be greater than 0"))
-		}
-		if key := (pair{c.TopologyKey, c.WhenUnsatisfiable}); seen.Has(key) {
+	for i := range constraints {
+		c, at := &constraints[i], p.Index(i)
+		errs = append(errs, validateConstraint(c, at)...)
+		if slices.ContainsFunc(constraints[i+1:], func(later corev1.TopologySpreadConstraint) bool {
+			return later.TopologyKey == c.TopologyKey && later.WhenUnsatisfiable == c.WhenUnsatisfiable
+		}) {
 			errs = append(errs, field.Duplicate(at, c.TopologyKey+", "+string(c.WhenUnsatisfiable)))
-		} else {
-			seen.Insert(key)
 		}
 	}
 	return errs
 }
 
-func validateTopologyKey(key string, p *field.Path) field.ErrorList {
-	if key == "" {
-		return field.ErrorList{field.Required(p, "can not be empty")}
+func validateConstraint(c *corev1.TopologySpreadConstraint, p *field.Path) field.ErrorList {
+	errs := requireName(c.TopologyKey, p.Child("topologyKey"))
+	if c.MaxSkew <= 0 {
+		errs = append(errs, field.Invalid(p.Child("maxSkew"), c.MaxSkew, "must be greater than zero"))
 	}
-	return metav1validation.ValidateLabelName(key, p)
+	errs = append(errs, supported(c.WhenUnsatisfiable, p.Child("whenUnsatisfiable"), corev1.DoNotSchedule, corev1.ScheduleAnyway)...)
+	errs = append(errs, validateMinDomains(c, p.Child("minDomains"))...)
+	for _, policy := range []struct {
+		field string
+		value *corev1.NodeInclusionPolicy
+	}{{"nodeAffinityPolicy", c.NodeAffinityPolicy}, {"nodeTaintsPolicy", c.NodeTaintsPolicy}} {
+		if policy.value != nil {
+			errs = append(errs, supported(*policy.value, p.Child(policy.field), corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)...)
+		}
+	}
+	errs = append(errs, validateOwnLabels(labelKeys{match: c.MatchLabelKeys, selector: c.LabelSelector}, p)...)
+	return append(errs, validateSelector(c.LabelSelector, p.Child("labelSelector"))...)
+}
+
+func validateMinDomains(c *corev1.TopologySpreadConstraint, p *field.Path) field.ErrorList {
+	if c.MinDomains == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if *c.MinDomains <= 0 {
+		errs = append(errs, field.Invalid(p, *c.MinDomains, "must be greater than zero"))
+	}
+	if c.WhenUnsatisfiable != corev1.DoNotSchedule {
+		errs = append(errs, field.Invalid(p, *c.MinDomains, "can only be used if whenUnsatisfiable is DoNotSchedule"))
+	}
+	return errs
+}
+
+// labelKeys are labels of the pod itself whose values select, or leave out, other pods: beside a selector that tells
+// the rest.
+type labelKeys struct {
+	match, mismatch []string
+	selector        *metav1.LabelSelector
+}
+
+func validateOwnLabels(l labelKeys, p *field.Path) field.ErrorList {
+	errs := validateLabelKeys(l.match, l.selector, p.Child("matchLabelKeys"))
+	errs = append(errs, validateLabelKeys(l.mismatch, l.selector, p.Child("mismatchLabelKeys"))...)
+	for i, key := range l.match {
+		if slices.Contains(l.mismatch, key) {
+			errs = append(errs, field.Invalid(p.Child("matchLabelKeys").Index(i), key, "exists in both matchLabelKeys and mismatchLabelKeys"))
+		}
+		if selectsTwice(l.selector, key) {
+			errs = append(errs, field.Invalid(p.Child("matchLabelKeys").Index(i), key, "exists in both matchLabelKeys and labelSelector"))
+		}
+	}
+	return errs
+}
+
+func validateLabelKeys(keys []string, selector *metav1.LabelSelector, p *field.Path) field.ErrorList {
+	if len(keys) > 0 && selector == nil {
+		return field.ErrorList{field.Forbidden(p, "must not be specified when labelSelector is not set")}
+	}
+	var errs field.ErrorList
+	for i, key := range keys {
+		errs = append(errs, metav1validation.ValidateLabelName(key, p.Index(i))...)
+	}
+	return errs
+}
+
+// selectsTwice tells whether a selector has an expression about a label beside another word about it. What the pod's
+// own labels select has been made an expression by now, so one alone is fine.
+func selectsTwice(s *metav1.LabelSelector, key string) bool {
+	if s == nil {
+		return false
+	}
+	_, said := s.MatchLabels[key]
+	for _, e := range s.MatchExpressions {
+		if e.Key != key {
+			continue
+		}
+		if said {
+			return true
+		}
+		said = true
+	}
+	return false
+}
+
+func validateTopologyKey(key string, p *field.Path) field.ErrorList {
+	return append(requireName(key, p), metav1validation.ValidateLabelName(key, p)...)
 }
 
 func validateSelector(s *metav1.LabelSelector, p *field.Path) field.ErrorList {

@@ -41,21 +41,21 @@ func TestSchedulingRules(t *testing.T) {
 			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 1, Preference: corev1.NodeSelectorTerm{
 				MatchFields: []corev1.NodeSelectorRequirement{{Key: "spec.unschedulable", Operator: "In", Values: []string{"true"}}},
 			}}},
-		}}), []string{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].key NotSupported"}},
+		}}), []string{"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].key Invalid"}},
 		"pods are near others that are selected": {affine(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: "zone", Namespaces: []string{""}, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a b": "c"}},
 		}}}}), []string{
 			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels Invalid",
-			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaces[0] Required",
+			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaces[0] Invalid",
 		}},
-		"pods are near in some respect":       {affine(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}), []string{"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey Required"}},
+		"pods are near in some respect":       {affine(corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}}}), []string{"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey Invalid", "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey Invalid", "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey Required"}},
 		"pods are apart to some degree":       {affine(corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: "zone"}}}}}), []string{"spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight Invalid"}},
 		"a condition for readiness is a name": {podEdits(inSpec(func(s *corev1.PodSpec) { s.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "a b"}} })), []string{"spec.readinessGates[0].conditionType Invalid"}},
 		"spreading is over something, by some number, once": {podEdits(inSpec(func(s *corev1.PodSpec) {
 			zone := corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: "DoNotSchedule"}
 			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{zone, zone, {MinDomains: ptr.To[int32](0)}}
-		})), []string{"spec.topologySpreadConstraints[1] Duplicate", "spec.topologySpreadConstraints[2].maxSkew Invalid", "spec.topologySpreadConstraints[2].minDomains Invalid",
-			"spec.topologySpreadConstraints[2].topologyKey Required", "spec.topologySpreadConstraints[2].whenUnsatisfiable Required"}},
+		})), []string{"spec.topologySpreadConstraints[0] Duplicate", "spec.topologySpreadConstraints[2].maxSkew Invalid", "spec.topologySpreadConstraints[2].minDomains Invalid", "spec.topologySpreadConstraints[2].minDomains Invalid",
+			"spec.topologySpreadConstraints[2].topologyKey Required", "spec.topologySpreadConstraints[2].whenUnsatisfiable NotSupported"}},
 	})
 }
 
@@ -70,9 +70,18 @@ func TestNetworkRules(t *testing.T) {
 			s.HostAliases = []corev1.HostAlias{{IP: "1.2.3", Hostnames: []string{"A_"}}}
 		})), []string{"spec.hostAliases[0].hostnames[0] Invalid", "spec.hostAliases[0].ip Invalid"}},
 		"a way to find names is among the known": {podEdits(inSpec(func(s *corev1.PodSpec) { s.DNSPolicy = "Ask" })), []string{"spec.dnsPolicy NotSupported"}},
-		"no way to find names needs another":     {podEdits(inSpec(func(s *corev1.PodSpec) { s.DNSPolicy = corev1.DNSNone })), []string{"spec.dnsConfig.nameservers Required"}},
+		"no way to find names needs another":     {podEdits(inSpec(func(s *corev1.PodSpec) { s.DNSPolicy = corev1.DNSNone })), []string{"spec.dnsConfig Required"}},
 		"there are up to three name servers": {podEdits(inSpec(func(s *corev1.PodSpec) {
 			s.DNSConfig = &corev1.PodDNSConfig{Nameservers: times(4, "1.1.1.1"), Searches: times(33, "a"), Options: []corev1.PodDNSConfigOption{{}}}
-		})), []string{"spec.dnsConfig.nameservers TooMany", "spec.dnsConfig.options[0].name Required", "spec.dnsConfig.searches TooMany"}},
+		})), []string{"spec.dnsConfig.nameservers Invalid", "spec.dnsConfig.options[0] Required", "spec.dnsConfig.searches Invalid"}},
+		"a domain to search may be the root, have underscores, and end in a dot": {podEdits(inSpec(func(s *corev1.PodSpec) {
+			s.DNSConfig = &corev1.PodDNSConfig{Searches: []string{".", "a_b.c."}}
+		})), nil},
+		"a domain to search is one": {podEdits(inSpec(func(s *corev1.PodSpec) {
+			s.DNSConfig = &corev1.PodDNSConfig{Searches: []string{"a b"}}
+		})), []string{"spec.dnsConfig.searches[0] Invalid"}},
+		"an address is one that all read alike": {podEdits(inSpec(func(s *corev1.PodSpec) {
+			s.DNSConfig = &corev1.PodDNSConfig{Nameservers: []string{"1.2.3.04"}}
+		})), []string{"spec.dnsConfig.nameservers[0] Invalid"}},
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -25,17 +24,18 @@ func validatePodSecurity(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 		errs = append(errs, validateGroup(&c.SupplementalGroups[i], p.Child("supplementalGroups").Index(i))...)
 	}
 	if c.SupplementalGroupsPolicy != nil {
-		errs = append(errs, among(*c.SupplementalGroupsPolicy, p.Child("supplementalGroupsPolicy"),
+		errs = append(errs, supported(*c.SupplementalGroupsPolicy, p.Child("supplementalGroupsPolicy"),
 			corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)...)
 	}
 	if c.FSGroupChangePolicy != nil {
-		errs = append(errs, among(*c.FSGroupChangePolicy, p.Child("fsGroupChangePolicy"), corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)...)
+		errs = append(errs, supported(*c.FSGroupChangePolicy, p.Child("fsGroupChangePolicy"), corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)...)
 	}
 	if c.SELinuxChangePolicy != nil {
-		errs = append(errs, among(*c.SELinuxChangePolicy, p.Child("seLinuxChangePolicy"),
-			corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)...)
+		// Kubernetes 1.36 has the other policy, MountOption, switched off.
+		errs = append(errs, supported(*c.SELinuxChangePolicy, p.Child("seLinuxChangePolicy"), corev1.SELinuxChangePolicyRecursive)...)
 	}
-	errs = append(errs, validateSysctls(c.Sysctls, p.Child("sysctls"))...)
+	errs = append(errs, validateSysctls(s, p.Child("sysctls"))...)
+	errs = append(errs, validateWindowsOptions(c.WindowsOptions, p.Child("windowsOptions"))...)
 	errs = append(errs, validateSeccomp(c.SeccompProfile, p.Child("seccompProfile"))...)
 	return append(errs, validateAppArmor(c.AppArmorProfile, p.Child("appArmorProfile"))...)
 }
@@ -46,8 +46,21 @@ func validateSharedNamespaces(s *corev1.PodSpec, p *field.Path) field.ErrorList 
 	if s.HostPID && ptr.Deref(s.ShareProcessNamespace, false) {
 		errs = append(errs, field.Invalid(p.Child("shareProcessNamespace"), true, "shareProcessNamespace and hostPID cannot both be true"))
 	}
-	if !ptr.Deref(s.HostUsers, true) && (s.HostPID || s.HostIPC || s.HostNetwork) {
-		errs = append(errs, field.Forbidden(p.Child("hostUsers"), "must be true when hostPID, hostIPC or hostNetwork is true"))
+	if ptr.Deref(s.HostUsers, true) {
+		return errs
+	}
+	for _, shared := range []struct {
+		field string
+		set   bool
+	}{{"hostNetwork", s.HostNetwork}, {"hostPID", s.HostPID}, {"hostIPC", s.HostIPC}} {
+		if shared.set {
+			errs = append(errs, field.Forbidden(p.Child(shared.field), "when `hostUsers` is false"))
+		}
+	}
+	for at, c := range containersAt(s, p) {
+		if len(c.VolumeDevices) > 0 {
+			errs = append(errs, field.Forbidden(at.Child("volumeDevices"), "when `hostUsers` is false"))
+		}
 	}
 	return errs
 }
@@ -74,35 +87,22 @@ func validateGroup(id *int64, p *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateSysctls(sysctls []corev1.Sysctl, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	seen := sets.New[string]()
-	for i, s := range sysctls {
-		at := p.Index(i).Child("name")
-		// net/ipv4/ip_forward is net.ipv4.ip_forward.
-		name := strings.ReplaceAll(s.Name, "/", ".")
-		switch {
-		case name == "":
-			errs = append(errs, field.Required(at, "must be set"))
-		case len(validation.IsDNS1123SubdomainWithUnderscore(strings.ToLower(name))) > 0:
-			errs = append(errs, field.Invalid(at, s.Name, "must be a kernel parameter such as net.ipv4.ip_forward"))
-		case seen.Has(name):
-			errs = append(errs, field.Duplicate(at, s.Name))
-		}
-		seen.Insert(name)
-	}
-	return errs
-}
-
 func validateSeccomp(s *corev1.SeccompProfile, p *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
 	}
 	errs := among(s.Type, p.Child("type"),
 		corev1.SeccompProfileTypeLocalhost, corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined)
+	p = p.Child("localhostProfile")
 	local := s.Type == corev1.SeccompProfileTypeLocalhost
-	return append(errs, validateLocalProfile(s.LocalhostProfile, local, p.Child("localhostProfile"))...)
+	errs = append(errs, onlyForLocalhost(s.LocalhostProfile, local, p)...)
+	if local {
+		errs = append(errs, validateInside(ptr.Deref(s.LocalhostProfile, ""), p)...)
+	}
+	return errs
 }
+
+const maxProfilePath = 4095
 
 func validateAppArmor(s *corev1.AppArmorProfile, p *field.Path) field.ErrorList {
 	if s == nil {
@@ -110,18 +110,29 @@ func validateAppArmor(s *corev1.AppArmorProfile, p *field.Path) field.ErrorList 
 	}
 	errs := among(s.Type, p.Child("type"),
 		corev1.AppArmorProfileTypeLocalhost, corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined)
-	local := s.Type == corev1.AppArmorProfileTypeLocalhost
-	return append(errs, validateLocalProfile(s.LocalhostProfile, local, p.Child("localhostProfile"))...)
+	if len(errs) > 0 {
+		return errs
+	}
+	p = p.Child("localhostProfile")
+	errs = onlyForLocalhost(s.LocalhostProfile, s.Type == corev1.AppArmorProfileTypeLocalhost, p)
+	switch name := ptr.Deref(s.LocalhostProfile, "x"); {
+	case len(errs) > 0:
+	case name == "":
+		errs = append(errs, field.Required(p, "must be set when type is Localhost"))
+	case strings.TrimSpace(name) != name:
+		errs = append(errs, field.Invalid(p, name, "must not be padded with whitespace"))
+	case len(name) > maxProfilePath:
+		errs = append(errs, field.TooLong(p, "", maxProfilePath))
+	}
+	return errs
 }
 
-// validateLocalProfile: a profile of the machine is named exactly when one is asked for.
-func validateLocalProfile(name *string, wanted bool, p *field.Path) field.ErrorList {
+// onlyForLocalhost: a profile of the machine is named exactly when one is asked for.
+func onlyForLocalhost(name *string, wanted bool, p *field.Path) field.ErrorList {
 	switch {
-	case wanted && ptr.Deref(name, "") == "":
+	case wanted && name == nil:
 		return field.ErrorList{field.Required(p, "must be set when type is Localhost")}
-	case wanted:
-		return validateInside(*name, p)
-	case name != nil:
+	case !wanted && name != nil:
 		return field.ErrorList{field.Invalid(p, *name, "can only be set when type is Localhost")}
 	}
 	return nil
@@ -136,12 +147,13 @@ func validateSecurity(c container, p *field.Path) field.ErrorList {
 	errs := validateUser(s.RunAsUser, p.Child("runAsUser"))
 	errs = append(errs, validateGroup(s.RunAsGroup, p.Child("runAsGroup"))...)
 	if s.ProcMount != nil {
-		errs = append(errs, among(*s.ProcMount, p.Child("procMount"), corev1.DefaultProcMount, corev1.UnmaskedProcMount)...)
+		errs = append(errs, supported(*s.ProcMount, p.Child("procMount"), corev1.DefaultProcMount, corev1.UnmaskedProcMount)...)
 		if *s.ProcMount == corev1.UnmaskedProcMount && ptr.Deref(c.pod.HostUsers, true) {
 			errs = append(errs, field.Invalid(p.Child("procMount"), *s.ProcMount, "`hostUsers` must be false to use `Unmasked`"))
 		}
 	}
 	errs = append(errs, validateEscalation(s, p)...)
+	errs = append(errs, validateWindowsOptions(s.WindowsOptions, p.Child("windowsOptions"))...)
 	errs = append(errs, validateSeccomp(s.SeccompProfile, p.Child("seccompProfile"))...)
 	return append(errs, validateAppArmor(s.AppArmorProfile, p.Child("appArmorProfile"))...)
 }

@@ -29,9 +29,24 @@ func TestSecurityRules(t *testing.T) {
 			FSGroupChangePolicy: ptr.To(corev1.PodFSGroupChangePolicy("No")), SupplementalGroupsPolicy: ptr.To(corev1.SupplementalGroupsPolicy("No")),
 			SELinuxChangePolicy: ptr.To(corev1.PodSELinuxChangePolicy("No")),
 		}), []string{"spec.securityContext.fsGroupChangePolicy NotSupported", "spec.securityContext.seLinuxChangePolicy NotSupported", "spec.securityContext.supplementalGroupsPolicy NotSupported"}},
-		"a kernel parameter is named once": {pod(corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: "net.a"}, {Name: "net/a"}, {Name: "!"}, {}}}),
+		"a kernel parameter is named once": {pod(corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: "net.a"}, {Name: "net.a"}, {Name: "!"}, {}}}),
 			[]string{"spec.securityContext.sysctls[1].name Duplicate", "spec.securityContext.sysctls[2].name Invalid", "spec.securityContext.sysctls[3].name Required"}},
 		"process ids are the machine's or the pod's": {podEdits(inSpec(func(s *corev1.PodSpec) { s.HostPID, s.ShareProcessNamespace = true, ptr.To(true) })), []string{"spec.shareProcessNamespace Invalid"}},
-		"own users need own namespaces":              {podEdits(inSpec(func(s *corev1.PodSpec) { s.HostNetwork, s.HostUsers = true, ptr.To(false) })), []string{"spec.hostUsers Forbidden"}},
+		"own users need own namespaces":              {podEdits(inSpec(func(s *corev1.PodSpec) { s.HostNetwork, s.HostUsers = true, ptr.To(false) })), []string{"spec.hostNetwork Forbidden"}},
+		"the machine's kernel parameters are not the pod's": {podEdits(inSpec(func(s *corev1.PodSpec) {
+			s.HostNetwork, s.HostIPC = true, true
+			s.SecurityContext = &corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: "net/ipv4/ip_forward"}, {Name: "kernel.shmmax"}, {Name: "vm.swappiness"}}}
+		})), []string{"spec.securityContext.sysctls[0].name Invalid", "spec.securityContext.sysctls[1].name Invalid"}},
+		"a pod of linux has no options of windows": {podEdits(inSpec(func(s *corev1.PodSpec) {
+			s.OS, s.SecurityContext = &corev1.PodOS{Name: corev1.Linux}, &corev1.PodSecurityContext{WindowsOptions: &corev1.WindowsSecurityContextOptions{}}
+		})), []string{"spec.securityContext.windowsOptions Forbidden"}},
+		"an annotation about a profile says what the field says": {podEdits(func(p *corev1.Pod) {
+			p.Annotations = map[string]string{"container.seccomp.security.alpha.kubernetes.io/main": "unconfined", "container.apparmor.security.beta.kubernetes.io/main": "localhost/a"}
+		}, inContainer(func(c *corev1.Container) {
+			c.SecurityContext = &corev1.SecurityContext{
+				SeccompProfile:  &corev1.SeccompProfile{Type: "RuntimeDefault"},
+				AppArmorProfile: &corev1.AppArmorProfile{Type: "Localhost", LocalhostProfile: ptr.To("b")},
+			}
+		})), []string{s + ".appArmorProfile.localhostProfile Forbidden", s + ".seccompProfile.type Forbidden"}},
 	})
 }

@@ -60,15 +60,23 @@ func TestPodWarnings(t *testing.T) {
 		edit podEdit
 		want string
 	}{
-		"a negative grace period is as good as none": {inSpec(func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = ptr.To[int64](-5) }),
-			"spec.terminationGracePeriodSeconds: "},
+		"a negative grace period is made one": {inSpec(func(s *corev1.PodSpec) { s.TerminationGracePeriodSeconds = ptr.To[int64](-5) }), ""},
 		"a variable that hides another": {withEnv(corev1.EnvVar{Name: "A", Value: "1"}, corev1.EnvVar{Name: "A", Value: "2"}),
 			firstContainer + "env[1]: "},
 		"a variable that builds on another": {withEnv(corev1.EnvVar{Name: "A", Value: "1"}, corev1.EnvVar{Name: "A", Value: "$(A)2"}), ""},
 		"a secret without a name": {inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{}} }),
 			"spec.imagePullSecrets[0].name: "},
-		"a name that is no label":     {func(p *corev1.Pod) { p.Name = "a.b" }, "metadata.name: "},
-		"a name that need not be one": {func(p *corev1.Pod) { p.Name, p.Spec.Hostname = "a.b", "c" }, ""},
+		"a name that is no label": {func(p *corev1.Pod) { p.Name = "a.b" }, "metadata.name: "},
+		"an old label of nodes":   {inSpec(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"beta.kubernetes.io/os": "linux"} }), "spec.nodeSelector[beta.kubernetes.io/os]: "},
+		"a selector of nothing": {inSpec(func(s *corev1.PodSpec) {
+			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{}}
+		}), "spec.topologySpreadConstraints[0].labelSelector: "},
+		"a port twice": {inContainer(func(c *corev1.Container) { c.Ports = times(2, corev1.ContainerPort{ContainerPort: 80}) }), firstContainer + "ports[1]: duplicate"},
+		"a file inside another": {withVolume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s", Items: []corev1.KeyToPath{{Path: "a/b"}, {Path: "a"}}}}),
+			`volume "data" (Secret "s"): overlapping paths: "a" with "a/b"`},
+		"a kind of volume that is gone": {withVolume(corev1.VolumeSource{GitRepo: &corev1.GitRepoVolumeSource{}}), "spec.volumes[0].gitRepo: "},
+		"an annotation that has no effect": {func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.SeccompPodAnnotationKey: "unconfined"} },
+			"metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: "},
 		"as much as there can be": {inContainer(func(c *corev1.Container) {
 			c.Resources.Requests = corev1.ResourceList{"memory": amount("10E")}
 		}), ""},

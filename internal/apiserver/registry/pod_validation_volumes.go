@@ -1,55 +1,99 @@
 package registry
 
 import (
-	"fmt"
-	"iter"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // validateVolumes also returns the volumes by name, for the mounts to refer to.
 func validateVolumes(volumes []corev1.Volume, p *field.Path) (map[string]*corev1.Volume, field.ErrorList) {
 	var errs field.ErrorList
-	names := sets.New[string]()
 	byName := make(map[string]*corev1.Volume, len(volumes))
 	for i := range volumes {
 		v, at := &volumes[i], p.Index(i)
-		errs = append(errs, uniqueLabel(v.Name, names, at.Child("name"))...)
-		errs = append(errs, validateVolume(v, at)...)
+		errs = append(errs, validateVolumeSource(&v.VolumeSource, at)...)
+		errs = append(errs, label(v.Name, at.Child("name"))...)
+		if _, taken := byName[v.Name]; taken {
+			errs = append(errs, field.Duplicate(at.Child("name"), v.Name))
+		}
 		byName[v.Name] = v
 	}
 	return byName, errs
 }
 
-func validateVolume(v *corev1.Volume, p *field.Path) field.ErrorList {
-	kinds := volumeKinds(&v.VolumeSource)
-	switch {
-	case len(kinds) == 0:
-		return field.ErrorList{field.Required(p, "must specify a volume type")}
-	case len(kinds) > 1:
-		return field.ErrorList{field.Forbidden(p.Child(kinds[1]), "may not specify more than 1 volume type")}
-	}
+// volumeSource is one of the things that a volume can be.
+type volumeSource struct {
+	field string
+	// validate returns whether the volume is this, and what is wrong with it.
+	validate func(*corev1.VolumeSource, *field.Path) (bool, field.ErrorList)
+}
+
+// source makes a volumeSource of a field and what judges it.
+func source[T any](name string, get func(*corev1.VolumeSource) *T, validate func(*T, *field.Path) field.ErrorList) volumeSource {
+	return volumeSource{name, func(s *corev1.VolumeSource, p *field.Path) (bool, field.ErrorList) {
+		v := get(s)
+		if v == nil {
+			return false, nil
+		}
+		return true, validate(v, p.Child(name))
+	}}
+}
+
+// validateVolumeSource judges the first source that is set, and wants it to be the only one.
+func validateVolumeSource(s *corev1.VolumeSource, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	switch {
-	case v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.SizeLimit.Sign() < 0:
-		errs = append(errs, field.Invalid(p.Child("emptyDir", "sizeLimit"), v.EmptyDir.SizeLimit.String(), "must be greater than or equal to 0"))
-	case v.HostPath != nil:
-		errs = validateHostPath(v.HostPath, p.Child("hostPath"))
-	case v.Secret != nil:
-		errs = append(requireName(v.Secret.SecretName, p.Child("secret", "secretName")), validateMode(v.Secret.DefaultMode, p.Child("secret", "defaultMode"))...)
-	case v.ConfigMap != nil:
-		errs = append(requireName(v.ConfigMap.Name, p.Child("configMap", "name")), validateMode(v.ConfigMap.DefaultMode, p.Child("configMap", "defaultMode"))...)
-	case v.DownwardAPI != nil:
-		errs = validateMode(v.DownwardAPI.DefaultMode, p.Child("downwardAPI", "defaultMode"))
-	case v.Projected != nil:
-		errs = validateProjected(v.Projected, p.Child("projected"))
-	case v.PersistentVolumeClaim != nil:
-		errs = requireName(v.PersistentVolumeClaim.ClaimName, p.Child("persistentVolumeClaim", "claimName"))
+	found := false
+	for _, kind := range volumeSources {
+		set, wrong := kind.validate(s, p)
+		switch {
+		case !set:
+		case found:
+			errs = append(errs, field.Forbidden(p.Child(kind.field), "may not specify more than 1 volume type"))
+		default:
+			found = true
+			errs = append(errs, wrong...)
+		}
 	}
-	return append(errs, validateItems(v, p)...)
+	if !found {
+		errs = append(errs, field.Required(p, "must specify a volume type"))
+	}
+	return errs
+}
+
+// volumeSources is in the order in which the first one counts.
+var volumeSources = []volumeSource{
+	source("emptyDir", func(s *corev1.VolumeSource) *corev1.EmptyDirVolumeSource { return s.EmptyDir }, validateEmptyDir),
+	source("hostPath", func(s *corev1.VolumeSource) *corev1.HostPathVolumeSource { return s.HostPath }, validateHostPath),
+	source("gitRepo", func(s *corev1.VolumeSource) *corev1.GitRepoVolumeSource { return s.GitRepo }, validateGitRepo),
+	source("gcePersistentDisk", func(s *corev1.VolumeSource) *corev1.GCEPersistentDiskVolumeSource { return s.GCEPersistentDisk }, validateGCEDisk),
+	source("awsElasticBlockStore", func(s *corev1.VolumeSource) *corev1.AWSElasticBlockStoreVolumeSource { return s.AWSElasticBlockStore }, validateAWSDisk),
+	source("secret", func(s *corev1.VolumeSource) *corev1.SecretVolumeSource { return s.Secret }, validateSecretVolume),
+	source("nfs", func(s *corev1.VolumeSource) *corev1.NFSVolumeSource { return s.NFS }, validateNFS),
+	source("iscsi", func(s *corev1.VolumeSource) *corev1.ISCSIVolumeSource { return s.ISCSI }, validateISCSI),
+	source("glusterfs", func(s *corev1.VolumeSource) *corev1.GlusterfsVolumeSource { return s.Glusterfs }, validateGlusterfs),
+	source("flocker", func(s *corev1.VolumeSource) *corev1.FlockerVolumeSource { return s.Flocker }, validateFlocker),
+	source("persistentVolumeClaim", func(s *corev1.VolumeSource) *corev1.PersistentVolumeClaimVolumeSource { return s.PersistentVolumeClaim }, validateClaimVolume),
+	source("rbd", func(s *corev1.VolumeSource) *corev1.RBDVolumeSource { return s.RBD }, validateRBD),
+	source("cinder", func(s *corev1.VolumeSource) *corev1.CinderVolumeSource { return s.Cinder }, validateCinder),
+	source("cephfs", func(s *corev1.VolumeSource) *corev1.CephFSVolumeSource { return s.CephFS }, validateCephFS),
+	source("quobyte", func(s *corev1.VolumeSource) *corev1.QuobyteVolumeSource { return s.Quobyte }, validateQuobyte),
+	source("downwardAPI", func(s *corev1.VolumeSource) *corev1.DownwardAPIVolumeSource { return s.DownwardAPI }, validateDownwardVolume),
+	source("fc", func(s *corev1.VolumeSource) *corev1.FCVolumeSource { return s.FC }, validateFC),
+	source("flexVolume", func(s *corev1.VolumeSource) *corev1.FlexVolumeSource { return s.FlexVolume }, validateFlexVolume),
+	source("configMap", func(s *corev1.VolumeSource) *corev1.ConfigMapVolumeSource { return s.ConfigMap }, validateConfigMapVolume),
+	source("azureFile", func(s *corev1.VolumeSource) *corev1.AzureFileVolumeSource { return s.AzureFile }, validateAzureFile),
+	source("vsphereVolume", func(s *corev1.VolumeSource) *corev1.VsphereVirtualDiskVolumeSource { return s.VsphereVolume }, validateVsphere),
+	source("photonPersistentDisk", func(s *corev1.VolumeSource) *corev1.PhotonPersistentDiskVolumeSource { return s.PhotonPersistentDisk }, validatePhoton),
+	source("portworxVolume", func(s *corev1.VolumeSource) *corev1.PortworxVolumeSource { return s.PortworxVolume }, validatePortworx),
+	source("azureDisk", func(s *corev1.VolumeSource) *corev1.AzureDiskVolumeSource { return s.AzureDisk }, validateAzureDisk),
+	source("storageos", func(s *corev1.VolumeSource) *corev1.StorageOSVolumeSource { return s.StorageOS }, validateStorageOS),
+	source("projected", func(s *corev1.VolumeSource) *corev1.ProjectedVolumeSource { return s.Projected }, validateProjected),
+	source("scaleIO", func(s *corev1.VolumeSource) *corev1.ScaleIOVolumeSource { return s.ScaleIO }, validateScaleIO),
+	source("csi", func(s *corev1.VolumeSource) *corev1.CSIVolumeSource { return s.CSI }, validateCSI),
+	source("ephemeral", func(s *corev1.VolumeSource) *corev1.EphemeralVolumeSource { return s.Ephemeral }, validateEphemeral),
+	source("image", func(s *corev1.VolumeSource) *corev1.ImageVolumeSource { return s.Image }, validateImageVolume),
 }
 
 func requireName(name string, p *field.Path) field.ErrorList {
@@ -59,29 +103,44 @@ func requireName(name string, p *field.Path) field.ErrorList {
 	return nil
 }
 
+func validateEmptyDir(v *corev1.EmptyDirVolumeSource, p *field.Path) field.ErrorList {
+	if v.SizeLimit != nil && v.SizeLimit.Sign() < 0 {
+		return field.ErrorList{field.Forbidden(p.Child("sizeLimit"), "must be greater than or equal to 0")}
+	}
+	return nil
+}
+
 func validateHostPath(h *corev1.HostPathVolumeSource, p *field.Path) field.ErrorList {
 	if h.Path == "" {
 		return field.ErrorList{field.Required(p.Child("path"), "must be set")}
 	}
-	var errs field.ErrorList
-	if climbs(h.Path) {
-		errs = append(errs, field.Invalid(p.Child("path"), h.Path, "must not contain '..'"))
-	}
-	if h.Type == nil || *h.Type == corev1.HostPathUnset {
+	errs := validateNoClimb(h.Path, p.Child("path"))
+	if h.Type == nil {
 		return errs
 	}
-	return append(errs, among(*h.Type, p.Child("type"), corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory,
+	return append(errs, supported(*h.Type, p.Child("type"), corev1.HostPathUnset, corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory,
 		corev1.HostPathFileOrCreate, corev1.HostPathFile, corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev)...)
 }
 
-// climbs tells whether a path has an element that leads out of its folder.
-func climbs(path string) bool {
-	for element := range strings.SplitSeq(path, "/") {
-		if element == ".." {
-			return true
-		}
-	}
-	return false
+func validateSecretVolume(v *corev1.SecretVolumeSource, p *field.Path) field.ErrorList {
+	errs := requireName(v.SecretName, p.Child("secretName"))
+	errs = append(errs, validateMode(v.DefaultMode, p.Child("defaultMode"))...)
+	return append(errs, validateItems(v.Items, p.Child("items"))...)
+}
+
+func validateConfigMapVolume(v *corev1.ConfigMapVolumeSource, p *field.Path) field.ErrorList {
+	errs := requireName(v.Name, p.Child("name"))
+	errs = append(errs, validateMode(v.DefaultMode, p.Child("defaultMode"))...)
+	return append(errs, validateItems(v.Items, p.Child("items"))...)
+}
+
+func validateDownwardVolume(v *corev1.DownwardAPIVolumeSource, p *field.Path) field.ErrorList {
+	errs := validateMode(v.DefaultMode, p.Child("defaultMode"))
+	return append(errs, validateDownwardFiles(v.Items, p.Child("items"))...)
+}
+
+func validateImageVolume(v *corev1.ImageVolumeSource, p *field.Path) field.ErrorList {
+	return among(v.PullPolicy, p.Child("pullPolicy"), corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 }
 
 func validateMode(mode *int32, p *field.Path) field.ErrorList {
@@ -96,10 +155,16 @@ func validateFilePath(path string, p *field.Path) field.ErrorList {
 	if path == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
 	}
-	if strings.HasPrefix(path, "..") && !climbs(path) {
-		return field.ErrorList{field.Invalid(p, path, "must not start with '..'")}
+	return validateLocalPath(path, p)
+}
+
+// validateLocalPath also keeps to itself the names that start with two dots: they mark versions of a volume's content.
+func validateLocalPath(path string, p *field.Path) field.ErrorList {
+	errs := validateInside(path, p)
+	if len(errs) == 0 && strings.HasPrefix(path, "..") {
+		errs = append(errs, field.Invalid(p, path, "must not start with '..'"))
 	}
-	return validateInside(path, p)
+	return errs
 }
 
 // validateInside wants a path that does not lead out of where it starts.
@@ -108,131 +173,15 @@ func validateInside(path string, p *field.Path) field.ErrorList {
 	if strings.HasPrefix(path, "/") {
 		errs = append(errs, field.Invalid(p, path, "must be a relative path"))
 	}
-	if climbs(path) {
-		errs = append(errs, field.Invalid(p, path, "must not contain '..'"))
-	}
-	return errs
+	return append(errs, validateNoClimb(path, p)...)
 }
 
-// keyItems goes through the lists of keys that become files of a volume.
-func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.KeyToPath] {
-	return func(yield func(*field.Path, []corev1.KeyToPath) bool) {
-		switch {
-		case v.ConfigMap != nil:
-			yield(p.Child("configMap", "items"), v.ConfigMap.Items)
-		case v.Secret != nil:
-			yield(p.Child("secret", "items"), v.Secret.Items)
-		case v.Projected != nil:
-			for i, s := range v.Projected.Sources {
-				at := p.Child("projected", "sources").Index(i)
-				if s.ConfigMap != nil && !yield(at.Child("configMap", "items"), s.ConfigMap.Items) {
-					return
-				}
-				if s.Secret != nil && !yield(at.Child("secret", "items"), s.Secret.Items) {
-					return
-				}
-			}
+// validateNoClimb wants a path without an element that leads out of its folder.
+func validateNoClimb(path string, p *field.Path) field.ErrorList {
+	for element := range strings.SplitSeq(path, "/") {
+		if element == ".." {
+			return field.ErrorList{field.Invalid(p, path, "must not contain '..'")}
 		}
 	}
-}
-
-// downwardItems goes through the lists of the pod's fields that become files of a volume.
-func downwardItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.DownwardAPIVolumeFile] {
-	return func(yield func(*field.Path, []corev1.DownwardAPIVolumeFile) bool) {
-		switch {
-		case v.DownwardAPI != nil:
-			yield(p.Child("downwardAPI", "items"), v.DownwardAPI.Items)
-		case v.Projected != nil:
-			for i, s := range v.Projected.Sources {
-				if s.DownwardAPI != nil && !yield(p.Child("projected", "sources").Index(i).Child("downwardAPI", "items"), s.DownwardAPI.Items) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// validateItems judges the files of a volume, and that no two get the same path.
-func validateItems(v *corev1.Volume, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	taken := sets.New[string]()
-	unique := func(path string, at *field.Path) {
-		if v.Projected != nil && path != "" && taken.Has(path) {
-			errs = append(errs, field.Invalid(at, path, "conflicting duplicate paths"))
-		}
-		taken.Insert(path)
-	}
-	for at, items := range keyItems(v, p) {
-		for i, item := range items {
-			errs = append(errs, requireName(item.Key, at.Index(i).Child("key"))...)
-			errs = append(errs, validateFilePath(item.Path, at.Index(i).Child("path"))...)
-			errs = append(errs, validateMode(item.Mode, at.Index(i).Child("mode"))...)
-			unique(item.Path, at.Index(i).Child("path"))
-		}
-	}
-	for at, files := range downwardItems(v, p) {
-		for i := range files {
-			errs = append(errs, validateDownwardFile(&files[i], at.Index(i))...)
-			unique(files[i].Path, at.Index(i).Child("path"))
-		}
-	}
-	return errs
-}
-
-func validateDownwardFile(f *corev1.DownwardAPIVolumeFile, p *field.Path) field.ErrorList {
-	errs := validateFilePath(f.Path, p.Child("path"))
-	errs = append(errs, validateMode(f.Mode, p.Child("mode"))...)
-	switch {
-	case f.FieldRef != nil && f.ResourceFieldRef != nil:
-		errs = append(errs, field.Invalid(p, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
-	case f.FieldRef != nil:
-		errs = append(errs, validateFieldRef(f.FieldRef, volumeFields, p.Child("fieldRef"))...)
-	case f.ResourceFieldRef != nil:
-		errs = append(errs, requireName(f.ResourceFieldRef.ContainerName, p.Child("resourceFieldRef", "containerName"))...)
-		errs = append(errs, validateResourceFieldRef(f.ResourceFieldRef, p.Child("resourceFieldRef"))...)
-	default:
-		errs = append(errs, field.Required(p, "one of fieldRef and resourceFieldRef is required"))
-	}
-	return errs
-}
-
-func validateProjected(v *corev1.ProjectedVolumeSource, p *field.Path) field.ErrorList {
-	errs := validateMode(v.DefaultMode, p.Child("defaultMode"))
-	for i := range v.Sources {
-		errs = append(errs, validateProjection(&v.Sources[i], p.Child("sources").Index(i))...)
-	}
-	return errs
-}
-
-func validateProjection(s *corev1.VolumeProjection, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	var kinds []string
-	if s.Secret != nil {
-		kinds = append(kinds, "secret")
-		errs = append(errs, requireName(s.Secret.Name, p.Child("secret", "name"))...)
-	}
-	if s.ConfigMap != nil {
-		kinds = append(kinds, "configMap")
-		errs = append(errs, requireName(s.ConfigMap.Name, p.Child("configMap", "name"))...)
-	}
-	if s.DownwardAPI != nil {
-		kinds = append(kinds, "downwardAPI")
-	}
-	if t := s.ServiceAccountToken; t != nil {
-		kinds = append(kinds, "serviceAccountToken")
-		errs = append(errs, validateFilePath(t.Path, p.Child("serviceAccountToken", "path"))...)
-	}
-	if s.ClusterTrustBundle != nil {
-		kinds = append(kinds, "clusterTrustBundle")
-	}
-	if s.PodCertificate != nil {
-		kinds = append(kinds, "podCertificate")
-	}
-	switch {
-	case len(kinds) == 0:
-		errs = append(errs, field.Required(p, "must specify a source"))
-	case len(kinds) > 1:
-		errs = append(errs, field.Forbidden(p, fmt.Sprintf("may not specify more than 1 volume type per source, has %s", strings.Join(kinds, " and "))))
-	}
-	return errs
+	return nil
 }

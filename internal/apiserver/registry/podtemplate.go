@@ -84,7 +84,9 @@ func validatePodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path
 	// The paths leave metadata out, as everywhere in Kubernetes.
 	errs := metav1validation.ValidateLabels(t.Labels, p.Child("labels"))
 	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, p.Child("annotations"))...)
+	errs = append(errs, validatePodAnnotations(t.Annotations, &t.Spec, p.Child("annotations"))...)
 	errs = append(errs, validatePodSpec(&t.Spec, p.Child("spec"))...)
+	errs = append(errs, validateProfileAnnotations(t.Annotations, &t.Spec, p.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
 			"cannot be part of a template: add them to a running pod"))
@@ -94,5 +96,10 @@ func validatePodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path
 
 // warnPodTemplateSpec tells what of a valid template will have no effect here.
 func warnPodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path) []string {
-	return slices.Concat(warnPodSpec(&t.Spec, p.Child("spec")), warnWhatNodeIgnores(&t.Spec, o, p.Child("spec")))
+	annotations := p.Child("metadata", "annotations")
+	return slices.Concat(
+		warnPodAnnotations(t.Annotations, &t.Spec, annotations),
+		warnAppArmorAnnotations(t.Annotations, &t.Spec, annotations),
+		warnPodSpec(&t.Spec, p.Child("spec")),
+		warnWhatNodeIgnores(&t.Spec, o, p.Child("spec")))
 }

@@ -1,0 +1,58 @@
+package registry
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const maxSysctlName = 253
+
+// sysctlName is a kernel parameter: net.ipv4.ip_forward, or net/ipv4/ip_forward.
+var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+
+// ipcSysctls are the kernel parameters that each namespace of messages and semaphores has of its own, beside fs.mqueue.
+var ipcSysctls = []string{
+	"kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm",
+	"kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg",
+}
+
+func validateSysctls(s *corev1.PodSpec, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := sets.New[string]()
+	for i, sysctl := range s.SecurityContext.Sysctls {
+		at := p.Index(i).Child("name")
+		switch name := sysctl.Name; {
+		case name == "":
+			errs = append(errs, field.Required(at, "must be set"))
+		case len(name) > maxSysctlName, !sysctlName.MatchString(name):
+			errs = append(errs, field.Invalid(at, name, "must be a kernel parameter such as net.ipv4.ip_forward"))
+		case seen.Has(name):
+			errs = append(errs, field.Duplicate(at, name))
+		}
+		seen.Insert(sysctl.Name)
+		if host := hostOf(sysctl.Name, s); host != "" {
+			errs = append(errs, field.Invalid(at, sysctl.Name, "may not be specified when '"+host+"' is true"))
+		}
+	}
+	return errs
+}
+
+// hostOf returns by which field of the pod a kernel parameter is the machine's, if it is.
+func hostOf(name string, s *corev1.PodSpec) string {
+	// The first of the two characters tells which one parts the name.
+	if i := strings.IndexAny(name, "./"); i >= 0 && name[i] == '/' {
+		name = strings.ReplaceAll(name, "/", ".")
+	}
+	switch {
+	case s.HostNetwork && strings.HasPrefix(name, "net."):
+		return "hostNetwork"
+	case s.HostIPC && (strings.HasPrefix(name, "fs.mqueue.") || slices.Contains(ipcSysctls, name)):
+		return "hostIPC"
+	}
+	return ""
+}
