@@ -16,6 +16,8 @@ type answer struct {
 	reason string
 	// fields are those that the error speaks of, each once.
 	fields map[string]bool
+	// types are the kinds of the errors, by field.
+	types map[string]string
 	// messages are the error's, compared for the report only.
 	messages map[string]bool
 	// warnings are shortened to the field they speak of.
@@ -27,7 +29,7 @@ type answer struct {
 var volatile = []string{"uid", "creationTimestamp", "resourceVersion"}
 
 func newAnswer(r reply) (answer, error) {
-	a := answer{code: r.code, fields: map[string]bool{}, messages: map[string]bool{}, warnings: map[string]bool{}}
+	a := answer{code: r.code, fields: map[string]bool{}, types: map[string]string{}, messages: map[string]bool{}, warnings: map[string]bool{}}
 	for _, warning := range r.warnings {
 		a.warnings[shortWarning(warning)] = true
 	}
@@ -51,6 +53,11 @@ func newAnswer(r reply) (answer, error) {
 		where, _ := c["field"].(string)
 		a.fields[where] = true
 		a.messages[fmt.Sprintf("%s: %s", where, c["message"])] = true
+		if kind := fmt.Sprint(c["reason"]); !strings.Contains(a.types[where], kind) {
+			kinds := append(strings.Fields(a.types[where]), kind)
+			slices.Sort(kinds)
+			a.types[where] = strings.Join(kinds, " ")
+		}
 	}
 	if len(causes) == 0 {
 		a.messages[fmt.Sprint(body["message"])] = true
@@ -98,12 +105,13 @@ func normalized(object map[string]any) any {
 	for _, manager := range managers {
 		delete(manager.(map[string]any), "time")
 	}
+	slices.SortFunc(managers, func(a, b any) int { return strings.Compare(string(encode(a)), string(encode(b))) }) // else by time
 	return result
 }
 
 // gap is a difference between two answers.
 type gap struct {
-	// about is "code", "reason", "field PATH", "warning PATH" or "object PATH".
+	// about is "code", "reason", "field PATH", "type PATH", "warning PATH" or "object PATH".
 	about                  string
 	fromKubernetes, fromUs any
 }
@@ -133,6 +141,11 @@ func gaps(theirs, ours answer) []gap {
 		all = append(all, gap{"reason", theirs.reason, ours.reason})
 	}
 	all = append(all, setGaps("field", theirs.fields, ours.fields)...)
+	for _, where := range union(theirs.types, ours.types) {
+		if t, o := theirs.types[where], ours.types[where]; t != o && t != "" && o != "" {
+			all = append(all, gap{"type " + where, t, o})
+		}
+	}
 	all = append(all, setGaps("warning", theirs.warnings, ours.warnings)...)
 	if theirs.object != nil && ours.object != nil {
 		all = append(all, objectGaps("", theirs.object, ours.object)...)

@@ -2,6 +2,7 @@ package differential_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ type difference struct {
 // deliberate is every difference from Kubernetes that is meant: one list, made of the lists of those who keep them.
 func deliberate() []*known {
 	var all []*known
-	for _, d := range jobDifferences {
+	for _, d := range slices.Concat(jobDifferences, podDifferences) {
 		all = append(all, &known{difference: d, pattern: regexp.MustCompile("^(" + d.gaps + ")$"), met: map[string]bool{}})
 	}
 	return all

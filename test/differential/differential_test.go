@@ -17,6 +17,7 @@ type comparison struct {
 func TestStintAnswersAsKubernetesDoes(t *testing.T) {
 	bases, sections := loadCorpus(t)
 	sections = append(sections, jobSections()...)
+	sections = append(sections, podSections(t)...)
 	checkCorpus(t, bases, sections)
 	c := &comparison{kubernetes: kubernetes(t), stint: stint(t), bases: bases, known: deliberate()}
 	sections = append(sections, c.mixtures(sections)...)

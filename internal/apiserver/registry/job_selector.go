@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -56,7 +57,8 @@ func setMissing(m *map[string]string, more map[string]string) {
 	}
 }
 
-func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
+// validateJobSelector checks a creation, where old is nil, or an update.
+func validateJobSelector(job, old *batchv1.Job, p *field.Path) field.ErrorList {
 	selector := job.Spec.Selector
 	var errs field.ErrorList
 	if selector == nil {
@@ -73,7 +75,7 @@ func validateJobSelector(job *batchv1.Job, p *field.Path) field.ErrorList {
 			"spec.selector does not match these labels of the pod template"))
 	}
 	if selector != nil && !ptr.Deref(job.Spec.ManualSelector, false) {
-		errs = append(errs, validateGeneratedSelector(job, asked, p)...)
+		errs = append(errs, validateGeneratedSelector(job, asked, requiredJobLabels(job, old), p)...)
 	}
 	return errs
 }
@@ -85,25 +87,40 @@ func selectorRemedy(job *batchv1.Job) string {
 	return "it was generated when the Job was created and stays: send the stored Job with your changes, as kubectl apply does"
 }
 
+// requiredJobLabels are those that were generated for the pods. A Job that selected its pods by hand need not get the
+// prefixed ones, though it loses the right to.
+func requiredJobLabels(job, old *batchv1.Job) map[string]string {
+	required := generatedJobLabels(job.Name, job.UID)
+	if old == nil {
+		return required
+	}
+	for _, key := range []string{batchv1.ControllerUidLabel, batchv1.JobNameLabel} {
+		if _, had := old.Spec.Template.Labels[key]; !had {
+			delete(required, batchv1.ControllerUidLabel)
+			delete(required, batchv1.JobNameLabel)
+		}
+	}
+	return required
+}
+
 // validateGeneratedSelector refuses what its author wrote where generation would have to overrule it: such a Job
 // could count another's pods as its own.
-func validateGeneratedSelector(job *batchv1.Job, asked labels.Selector, p *field.Path) field.ErrorList {
+func validateGeneratedSelector(job *batchv1.Job, asked labels.Selector, required map[string]string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if job.UID == "" {
 		errs = append(errs, field.Required(field.NewPath("metadata", "uid"), "the selector is generated from it"))
 	}
-	generated := generatedJobLabels(job.Name, job.UID)
 	labelsPath := p.Child("template", "metadata", "labels")
-	for _, key := range slices.Concat(jobUIDLabels, jobNameLabels) {
-		remedy := fmt.Sprintf("must be %q: leave this label out, it is generated for every Job", generated[key])
+	for _, key := range slices.Sorted(maps.Keys(required)) {
+		remedy := fmt.Sprintf("must be %q: leave this label out, it is generated for every Job", required[key])
 		switch value, ok := job.Spec.Template.Labels[key]; {
 		case !ok:
 			errs = append(errs, field.Required(labelsPath.Key(key), remedy))
-		case value != generated[key]:
+		case value != required[key]:
 			errs = append(errs, field.Invalid(labelsPath.Key(key), value, remedy))
 		}
 	}
-	if !asked.Matches(labels.Set(generated)) {
+	if !asked.Matches(labels.Set(required)) {
 		errs = append(errs, field.Invalid(p.Child("selector"), job.Spec.Selector,
 			"the selector is generated: leave it out, or set spec.manualSelector to true if this Job shall select "+
 				"pods by labels of your own that no other Job's pods carry"))

@@ -89,6 +89,13 @@ func (c jobStatusChange) turns(kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(kinds, func(kind batchv1.JobConditionType) bool { return c.has(kind) != c.had(kind) })
 }
 
+// resumes tells whether the change says that a suspended Job is no longer so.
+func (c jobStatusChange) resumes() bool {
+	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.now.Conditions, func(n batchv1.JobCondition) bool {
+		return n.Type == batchv1.JobSuspended && n.Status == corev1.ConditionFalse
+	})
+}
+
 func (c jobStatusChange) finished() bool        { return jobFinished(c.now) }
 func (c jobStatusChange) finishedChanged() bool { return jobFinished(c.now) != jobFinished(c.was) }
 

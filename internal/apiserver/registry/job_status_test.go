@@ -144,12 +144,17 @@ func TestJobStatusTimes(t *testing.T) {
 	noCompletion := func(s *batchv1.JobStatus) { s.CompletionTime = nil }
 	const startTime, completionTime = "status.startTime ", "status.completionTime "
 	runStatusCases(t, map[string]statusCase{
-		"a Job may start":                           {now: status(started)},
-		"a start may be told in another zone":       {was: status(started), now: status(func(s *batchv1.JobStatus) { s.StartTime = &metav1.Time{Time: s.StartTime.UTC()} })},
-		"a start may not move":                      {was: status(started), now: status(start(1001)), want: []string{startTime + "Required"}},
-		"a start may not go":                        {was: status(started), now: status(noStart), want: []string{startTime + "Required"}},
-		"a suspension takes the start away":         {spec: edits(suspended), was: status(started), now: status(noStart)},
-		"a suspension may move the start":           {spec: edits(suspended), was: status(started), now: status(start(1001))},
+		"a Job may start":                         {now: status(started)},
+		"a start may be told in another zone":     {was: status(started), now: status(func(s *batchv1.JobStatus) { s.StartTime = &metav1.Time{Time: s.StartTime.UTC()} })},
+		"a start may not move":                    {was: status(started), now: status(start(1001)), want: []string{startTime + "Invalid"}},
+		"a start may not go":                      {was: status(started), now: status(noStart), want: []string{startTime + "Invalid"}},
+		"a suspension takes the start away":       {spec: edits(suspended), was: status(started), now: status(noStart)},
+		"a suspension may move the start":         {spec: edits(suspended), was: status(started), now: status(start(1001))},
+		"a resumed Job starts anew":               {was: status(started, is(batchv1.JobSuspended)), now: status(start(1001), isNot(batchv1.JobSuspended))},
+		"a Job that is suspended no longer stays": {was: status(started, isNot(batchv1.JobSuspended)), now: status(start(1001)), want: []string{startTime + "Invalid"}},
+		"a suspended Job without completions need not start": {
+			spec: edits(suspended, specEdit(func(s *batchv1.JobSpec) { s.Completions = ptr.To[int32](0) })),
+			now:  append(append(status(), complete...), noStart)},
 		"a finished Job has started":                {now: append(append(status(), failed...), noStart), want: []string{startTime + "Required"}},
 		"a complete Job has a completion time":      {was: status(started), now: append(append(status(), complete...), noCompletion), want: []string{completionTime + "Required"}},
 		"a Job that is not complete has none":       {was: status(started), now: status(completed), want: []string{completionTime + "Invalid"}},

@@ -15,17 +15,19 @@ var jobStatusTimeRules = []jobStatusRule{
 	completionAfterStart,
 }
 
-// startStaysUnlessSuspended: the active deadline counts from the start, so only a suspension stops its clock.
+// startStaysUnlessSuspended: the active deadline counts from the start, so only a suspension stops its clock, and
+// the end of one starts it anew.
 func startStaysUnlessSuspended(c jobStatusChange, p *field.Path) *field.Error {
-	if c.was.StartTime == nil || !c.startChanged() || ptr.Deref(c.spec.Suspend, false) {
+	if c.was.StartTime == nil || !c.startChanged() || ptr.Deref(c.spec.Suspend, false) || c.resumes() {
 		return nil
 	}
-	return field.Required(p.Child("startTime"), "must neither change nor go while the Job is not suspended")
+	return field.Invalid(p.Child("startTime"), c.now.StartTime, "must neither change nor go while the Job is not suspended")
 }
 
 func finishedHasStarted(c jobStatusChange, p *field.Path) *field.Error {
 	changed := c.finishedChanged() || c.startChanged()
-	if !changed || !c.finished() || c.now.StartTime != nil {
+	nothingToStart := ptr.Deref(c.spec.Suspend, false) && ptr.Deref(c.spec.Completions, 1) == 0
+	if !changed || !c.finished() || c.now.StartTime != nil || nothingToStart {
 		return nil
 	}
 	return field.Required(p.Child("startTime"), "a Job that has finished has started")

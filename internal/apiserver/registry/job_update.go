@@ -11,12 +11,12 @@ import (
 // was accepted under other circumstances (another node, another release) must not keep its finalizers from going.
 func validateJobUpdate(job, old *batchv1.Job, o Options) field.ErrorList {
 	errs := validateJobAnnotations(job.Annotations, old.Annotations, field.NewPath("metadata", "annotations"))
-	if equality.Semantic.DeepEqual(job.Spec, old.Spec) {
+	if equality.Semantic.DeepEqual(job.Spec, old.Spec) && job.UID == old.UID {
 		return errs
 	}
 	p := field.NewPath("spec")
 	errs = append(errs, validateJobName(job)...)
-	errs = append(errs, validateJobSelector(job, p)...)
+	errs = append(errs, validateJobSelector(job, old, p)...)
 	errs = append(errs, validateJobSpec(&job.Spec, p)...)
 	errs = append(errs, validateJobRestartPolicy(&job.Spec, p.Child("template", "spec", "restartPolicy"))...)
 	if !equality.Semantic.DeepEqual(job.Spec.Template, old.Spec.Template) {

@@ -19,7 +19,7 @@ func validateJobCreate(job *batchv1.Job, o Options) field.ErrorList {
 	specPath := field.NewPath("spec")
 	errs := validateJobAnnotations(job.Annotations, nil, field.NewPath("metadata", "annotations"))
 	errs = append(errs, validateJobName(job)...)
-	errs = append(errs, validateJobSelector(job, specPath)...)
+	errs = append(errs, validateJobSelector(job, nil, specPath)...)
 	errs = append(errs, validateJobSpec(&job.Spec, specPath)...)
 	return append(errs, validateJobTemplate(&job.Spec, o, specPath)...)
 }
