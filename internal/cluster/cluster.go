@@ -10,11 +10,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/internal/memory"
+	"github.com/stint-dev/stint/internal/pages"
 )
 
 // Controllers are the names of those that there are.
@@ -49,6 +52,8 @@ type process struct {
 
 // Run works until ctx ends and the last write is done, or until the lease is lost, which is an error.
 func Run(ctx context.Context, o Options) error {
+	memory.Tune()
+	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: what is being written is finished first") })()
 	p := &process{Options: o}
 	p.starting.Store(true)
 	stop, err := p.serve()
@@ -83,6 +88,11 @@ func (p *process) serve() (stop func(), err error) {
 	return func() { cancel(); <-served }, nil
 }
 
+func (p *process) started() {
+	p.starting.Store(false)
+	pages.DropStartup()
+}
+
 func (p *process) ready() error {
 	if p.starting.Load() {
 		return errors.New("starting")
@@ -102,7 +112,7 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	c.Start(informing)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), c.Jobs().Informer().HasSynced, c.Pods().Informer().HasSynced) {
-			p.starting.Store(false)
+			p.started()
 		}
 	}()
 	ended := make(chan error, 1)

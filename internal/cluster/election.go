@@ -41,7 +41,7 @@ func (p *process) lead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.starting.Store(false) // A standby has all that it needs.
+	p.started() // A standby has all that it needs.
 	select {
 	case <-won:
 	case <-ctx.Done():

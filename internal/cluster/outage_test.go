@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
@@ -58,4 +59,28 @@ func TestAPIServerAway(t *testing.T) {
 		s.awaitLog(t, "stint: lost the lease "+namespace+"/away: ")
 		start(t)
 	})
+}
+
+func TestWrongCredentialsEndIt(t *testing.T) {
+	s := controller(t, kube.ForTest(t, kube.Options{}), "nobody")
+	if status := s.exit(t); status != 1 {
+		t.Errorf("exit status %d, want 1", status)
+	}
+	s.awaitLog(t, "does not know these credentials")
+}
+
+func TestASecondSignalEndsItAtOnce(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	s := controller(t, c, "", quickLease("busy")...)
+	s.awaitLog(t, "self=true")
+	s.awaitReady(t)
+	// The lease cannot be released as long as nobody answers.
+	syscall.Kill(c.APIServer().PID(), syscall.SIGSTOP)
+	defer syscall.Kill(c.APIServer().PID(), syscall.SIGCONT)
+	s.signal(syscall.SIGINT)
+	s.awaitLog(t, "Stopping: ")
+	s.signal(syscall.SIGINT)
+	if status := s.exit(t); status != -1 {
+		t.Errorf("exit status %d, want an end by the signal", status)
+	}
 }

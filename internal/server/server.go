@@ -15,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/pages"
 )
 
@@ -54,7 +55,7 @@ type Server struct {
 
 // Start returns when the server answers. It runs until ctx ends; Wait tells when it has stopped.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	tuneMemory()
+	memory.Tune()
 	p := &parts{}
 	if err := p.open(ctx, o); err != nil {
 		return nil, errors.Join(err, p.abandon())
