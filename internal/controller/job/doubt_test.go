@@ -33,7 +33,7 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 			if tt.uncertain {
 				want = []*corev1.Pod{tt.pod}
 			}
-			if diff := cmp.Diff(want, uncertain(job, []*corev1.Pod{tt.pod}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, uncertain(job, &job.ObjectMeta, []*corev1.Pod{tt.pod}), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("asks for (-want +got):\n%s", diff)
 			}
 		})

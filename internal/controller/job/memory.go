@@ -25,9 +25,7 @@ type recollection struct {
 	notBefore time.Time
 	pace
 	refusals
-	// met is when this controller first looked at the Job, looked that it has seen enough for a decision.
-	met    time.Time
-	looked bool
+	foreign
 	// batch is how many pods may be created at once; 0 is 1.
 	batch int
 }
@@ -70,6 +68,7 @@ func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.Patience) 
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
 	r.written = job
+	r.foreign.last = job
 	r.pace.wrote(now, patience)
 }
 
@@ -123,21 +122,13 @@ func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
 	return 0
 }
 
-// firstLook tells that this controller has made no decision on job yet, and since when it wants to.
-func (m *memory) firstLook(job types.UID, now time.Time) (since time.Time, first bool) {
+// lastForeign takes in what is known of job before a decision.
+func (m *memory) lastForeign(job *batchv1.Job, now time.Time) foreign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.of(job)
-	if r.met.IsZero() {
-		r.met = now
-	}
-	return r.met, !r.looked
-}
-
-func (m *memory) looked(job types.UID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.of(job).looked = true
+	r := m.of(job.UID)
+	r.foreign.look(job, now)
+	return r.foreign
 }
 
 func (m *memory) batchSize(job types.UID) int {

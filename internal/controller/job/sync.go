@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,7 +24,7 @@ const (
 	crowd = 400
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
-	// catchUp is how long a first decision waits for pods that the status speaks of.
+	// catchUp is how long a decision waits for pods that the status speaks of.
 	catchUp = 5 * time.Second
 )
 
@@ -92,12 +93,13 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		Job: job, Now: c.options.Clock.Now(), NoPodsBefore: c.memory.noPodsBefore(job.UID), Settings: c.options.settings(),
 	}
 	doubtful := c.index.observe(&obs, patience)
-	if since, first := c.memory.firstLook(job.UID, obs.Now); first && c.podsBehind(job) {
-		if listsUnseen(job, obs.Pods) && obs.Now.Sub(since) < catchUp {
+	if status := c.memory.lastForeign(job, obs.Now); c.podsBehind(&status.version) {
+		if listsUnseen(job, obs.Pods) && obs.Now.Sub(status.since) < catchUp {
 			return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
 		}
-		doubtful = append(doubtful, uncertain(job, obs.Pods)...)
+		doubtful = append(doubtful, uncertain(job, &status.version, obs.Pods)...)
 	}
+	slices.SortFunc(doubtful, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for _, p := range doubtful {
 		if err := c.lookUp(ctx, p); err != nil {
 			return obs, err
@@ -106,14 +108,13 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	if len(doubtful) > 0 {
 		c.index.observe(&obs, patience)
 	}
-	c.memory.looked(job.UID)
 	return obs, nil
 }
 
-// podsBehind tells that what is known of pods may be older than job. A former controller may have counted pods that are
-// still shown with their finalizer; they must not be counted again.
-func (c *Controller) podsBehind(job *batchv1.Job) bool {
-	return older(&metav1.ObjectMeta{ResourceVersion: c.pods.LastSyncResourceVersion()}, job)
+// podsBehind tells that what is known of pods may be older than a status. Pods that it counts may still be shown with
+// their finalizer; they must not be counted again.
+func (c *Controller) podsBehind(status *metav1.ObjectMeta) bool {
+	return older(&metav1.ObjectMeta{ResourceVersion: c.pods.LastSyncResourceVersion()}, status)
 }
 
 // listsUnseen tells that the status lists pods as ended that are not known. They may be gone, or still to be shown with
@@ -127,12 +128,15 @@ func listsUnseen(job *batchv1.Job, pods []*corev1.Pod) bool {
 }
 
 // uncertain returns the pods that the next decision could count for the second time: those that had the finalizer when
-// the status was older than it is now.
-func uncertain(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
+// the foreign status was older than it is now. A Job that has failed counts all its pods.
+func uncertain(job *batchv1.Job, foreign *metav1.ObjectMeta, pods []*corev1.Pod) []*corev1.Pod {
 	certain := sets.New(listed(job)...)
+	failing := slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobFailureTarget && c.Status == corev1.ConditionTrue
+	})
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
-		countable := core.HasFinalizer(p) && (core.Ended(p) || p.DeletionTimestamp != nil)
-		return !countable || certain.Has(p.UID) || older(job, p)
+		countable := core.HasFinalizer(p) && (core.Ended(p) || p.DeletionTimestamp != nil || failing)
+		return !countable || certain.Has(p.UID) || older(foreign, p)
 	})
 }
 
