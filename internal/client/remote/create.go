@@ -5,7 +5,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -20,40 +22,50 @@ const (
 // same name, so that there are never two objects where one was asked for.
 func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
-		written, _, err := r.create(ctx, obj)
+		written, _, err := r.post(ctx, briefly, obj)
 		return written, err
 	}
 	obj = obj.DeepCopyObject().(T)
 	for tries := 1; ; tries++ {
 		base := obj.GetGenerateName()
 		obj.SetName(base[:min(len(base), maxName-suffix)] + rand.String(suffix))
-		written, unsure, err := r.create(ctx, obj)
-		if !apierrors.IsAlreadyExists(err) {
-			return written, err
-		}
-		if unsure {
-			if stored, err := r.Get(ctx, obj.GetNamespace(), obj.GetName()); err == nil && sameMaker(stored, obj) {
-				return stored, nil
-			}
-		}
-		if tries == names {
+		written, err := r.createOnce(ctx, obj)
+		if !apierrors.IsAlreadyExists(err) || tries == names {
 			return written, err
 		}
 	}
 }
 
-func (r *resource[T]) create(ctx context.Context, obj T) (written T, unsure bool, err error) {
-	written, err = persist(ctx, &unsure, func() (T, error) {
+// createOnce creates an object whose name nobody else is likely to pick. AlreadyExists means that somebody did.
+func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
+	written, unsure, err := r.post(ctx, briefly, obj)
+	if unsure && undecided(err) {
+		written, _, err = r.post(ctx, stubbornly, obj)
+	}
+	if !unsure || err == nil {
+		return written, err
+	}
+	stored, getErr := r.read(ctx, stubbornly, obj.GetNamespace(), obj.GetName())
+	if getErr == nil && sameMaker(stored, obj) {
+		return stored, nil
+	}
+	if getErr != nil && !apierrors.IsNotFound(getErr) {
+		return written, getErr
+	}
+	return written, err
+}
+
+func (r *resource[T]) post(ctx context.Context, p patience, obj T) (written T, unsure bool, err error) {
+	return persist(ctx, p, func() (T, error) {
 		return r.do(ctx, r.about(r.writes.Post(), obj.GetNamespace()).Body(obj))
 	})
-	return written, unsure, err
 }
 
 // sameMaker tells whether one who picked the name at random made both.
 func sameMaker(a, b metav1.Object) bool {
-	x, y := metav1.GetControllerOfNoCopy(a), metav1.GetControllerOfNoCopy(b)
-	if x == nil || y == nil {
-		return x == y && a.GetGenerateName() == b.GetGenerateName()
-	}
-	return x.UID == y.UID && a.GetGenerateName() == b.GetGenerateName()
+	return a.GetGenerateName() == b.GetGenerateName() && controllerOf(a) == controllerOf(b)
+}
+
+func controllerOf(o metav1.Object) types.UID {
+	return ptr.Deref(metav1.GetControllerOfNoCopy(o), metav1.OwnerReference{}).UID
 }

@@ -2,8 +2,9 @@ package remote
 
 import (
 	"encoding/json"
+	"reflect"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -24,12 +25,8 @@ const (
 // Entries of finalizers, ownerReferences, labels and annotations are added and removed one by one: others write them at
 // the same time.
 func difference(before, after client.Object, p part) ([]byte, error) {
-	was, err := fields(before, p)
-	if err != nil {
-		return nil, err
-	}
-	is, err := fields(after, p)
-	if err != nil {
+	was, is, err := changedFields(before, after, p)
+	if err != nil || len(was) == 0 {
 		return nil, err
 	}
 	schema, err := strategicpatch.NewPatchMetaFromStruct(before)
@@ -49,23 +46,38 @@ func difference(before, after client.Object, p part) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-func fields(obj client.Object, p part) (map[string]any, error) {
-	all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return nil, err
-	}
-	if p == statusPart {
-		status, found := all["status"]
-		if !found {
-			status = map[string]any{}
+// changedFields returns the top-level fields that differ. Most changes are to the metadata alone, which is little.
+func changedFields(before, after client.Object, p part) (was, is map[string]any, err error) {
+	was, is = map[string]any{}, map[string]any{}
+	b, a := reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem()
+	for i := range b.NumField() {
+		name, _, _ := strings.Cut(b.Type().Field(i).Tag.Get("json"), ",")
+		x, y := b.Field(i).Interface(), a.Field(i).Interface()
+		if name == "" || (name == "status") != (p == statusPart) || reflect.DeepEqual(x, y) {
+			continue
 		}
-		return map[string]any{"status": status}, nil
+		if was[name], err = plain(x); err != nil {
+			return nil, nil, err
+		}
+		if is[name], err = plain(y); err != nil {
+			return nil, nil, err
+		}
 	}
-	delete(all, "status")
-	if metadata, ok := all["metadata"].(map[string]any); ok {
-		fillIn(metadata)
+	for _, side := range []map[string]any{was, is} {
+		if metadata, ok := side["metadata"].(map[string]any); ok {
+			fillIn(metadata)
+		}
 	}
-	return all, nil
+	return was, is, nil
+}
+
+// plain returns v as JSON has it.
+func plain(v any) (out any, err error) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	return out, err
 }
 
 // fillIn puts empty collections where there are none. The difference to an absent one would be to remove it whole, with

@@ -3,33 +3,43 @@ package remote
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// pauses are those between the tries of one write; a try that fails at once makes less than a second of all.
-func pauses() wait.Backoff {
-	return wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5}
+// patience is for how long, and after which errors, a request is repeated.
+type patience struct {
+	wait.Backoff
+	again func(error) bool
 }
 
-// persist repeats a write as long as nobody answers it, and notes that an earlier try may have been carried out.
-// What the API server does answer is the caller's to judge; where that was "later", client-go has waited already.
-func persist[T any](ctx context.Context, unsure *bool, write func() (T, error)) (T, error) {
-	backoff := pauses()
+var (
+	// briefly takes less than a second, for what the caller can as well do again.
+	briefly = patience{wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5}, unanswered}
+	// stubbornly takes some fifteen seconds, for what may be done twice if the caller does it again.
+	stubbornly = patience{wait.Backoff{Steps: 6, Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2}, undecided}
+)
+
+// persist repeats a request and tells whether an earlier try may have been carried out. Where the API server said when
+// to come back, client-go has done so already.
+func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got T, unsure bool, err error) {
 	for {
-		written, err := write()
-		if err == nil || !unanswered(err) || backoff.Steps == 0 {
-			return written, err
+		got, err = do()
+		if err == nil || !p.again(err) || p.Steps == 0 {
+			return got, unsure, err
 		}
-		*unsure = true
-		pause := time.NewTimer(backoff.Step())
+		// Where there was no connection there was no request.
+		unsure = unsure || !utilnet.IsConnectionRefused(err)
+		pause := time.NewTimer(p.Step())
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
-			return written, err
+			return got, unsure, err
 		}
 	}
 }
@@ -41,4 +51,11 @@ func unanswered(err error) bool {
 		return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 	}
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsServiceUnavailable(err)
+}
+
+// undecided tells whether a request may be carried out yet if it is repeated.
+func undecided(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return err != nil && (unanswered(err) || apierrors.IsTooManyRequests(err) ||
+		errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError)
 }

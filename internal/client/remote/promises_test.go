@@ -1,24 +1,20 @@
-package clienttest_test
+package remote_test
 
 import (
 	"context"
-	"net"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client/clienttest"
 	"github.com/stint-dev/stint/internal/client/remote"
-	"github.com/stint-dev/stint/internal/store"
 	"github.com/stint-dev/stint/test/kube"
 )
 
-func TestInProcess(t *testing.T) {
+func TestInProcessKeepsThePromises(t *testing.T) {
 	s := startServer(t)
 	clienttest.Run(t, s.Client(), func(context.Context) {
 		if err := s.StartInformers(t.Context()); err != nil {
@@ -30,15 +26,11 @@ func TestInProcess(t *testing.T) {
 // Content types differ in what their decoders make of absent fields.
 var contentTypes = map[string]string{"protobuf": "", "JSON": "application/json"}
 
-func TestRemoteOnTheEmbeddedServer(t *testing.T) {
-	config, err := clientcmd.BuildConfigFromFlags("", startServer(t).KubeconfigPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	runRemote(t, config)
+func TestRemoteKeepsThePromisesOnTheEmbeddedServer(t *testing.T) {
+	runRemote(t, overTheNetwork(t, startServer(t)))
 }
 
-func TestRemoteOnKubernetes(t *testing.T) {
+func TestRemoteKeepsThePromisesOnKubernetes(t *testing.T) {
 	runRemote(t, kube.ForTest(t, kube.Options{}).Config())
 }
 
@@ -69,35 +61,4 @@ func namespaces(config *rest.Config) func(*testing.T) string {
 		}
 		return ns.Name
 	}
-}
-
-func startServer(t *testing.T) *apiserver.Server {
-	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st, Listener: listener})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	<-s.Ready()
-	return s
 }

@@ -55,12 +55,18 @@ func newResource[T client.Object](owner *Client, k kind, writes, watches connect
 }
 
 func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
-	return r.do(ctx, r.about(r.writes.Get(), namespace).Name(name))
+	return r.read(ctx, briefly, namespace, name)
+}
+
+func (r *resource[T]) read(ctx context.Context, p patience, namespace, name string) (T, error) {
+	obj, _, err := persist(ctx, p, func() (T, error) {
+		return r.do(ctx, r.about(r.writes.Get(), namespace).Name(name))
+	})
+	return obj, err
 }
 
 func (r *resource[T]) UpdateStatus(ctx context.Context, obj T) (T, error) {
-	var unsure bool
-	written, err := persist(ctx, &unsure, func() (T, error) {
+	written, unsure, err := persist(ctx, briefly, func() (T, error) {
 		return r.do(ctx, r.about(r.writes.Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(obj))
 	})
 	if unsure && apierrors.IsConflict(err) {
@@ -103,8 +109,7 @@ func (r *resource[T]) patch(ctx context.Context, observed T, change func(T), p p
 	if patch == nil {
 		return observed, nil
 	}
-	var unsure bool
-	written, err := persist(ctx, &unsure, func() (T, error) {
+	written, _, err := persist(ctx, briefly, func() (T, error) {
 		request := r.about(r.writes.Patch(types.StrategicMergePatchType), observed.GetNamespace()).Name(observed.GetName())
 		if p == statusPart {
 			request = request.SubResource("status")
@@ -136,8 +141,7 @@ func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptio
 	if opts.Propagation != "" {
 		options.PropagationPolicy = &opts.Propagation
 	}
-	var unsure bool
-	_, err := persist(ctx, &unsure, func() (T, error) {
+	_, _, err := persist(ctx, briefly, func() (T, error) {
 		var none T
 		request := r.about(r.writes.Delete(), obj.GetNamespace()).Name(obj.GetName()).Body(options)
 		return none, request.Do(ctx).Error()

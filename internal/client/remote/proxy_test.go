@@ -1,0 +1,142 @@
+package remote_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// fault is what may befall a request.
+type fault int
+
+const (
+	none fault = iota
+	// lostRequest ends the connection before the API server hears of the request.
+	lostRequest
+	// lostAnswer ends it after the API server has carried the request out.
+	lostAnswer
+	// lateAnswer says that it took too long, although it was carried out.
+	lateAnswer
+	// busy is 429 with Retry-After, turnedAway 429 without.
+	busy
+	turnedAway
+	broken
+	unavailable
+	// slow delays the request.
+	slow
+	// tooOld refuses a watch or list from where the client was.
+	tooOld
+	// cutStream ends a watch after a few bytes.
+	cutStream
+)
+
+// proxy stands between a client and an API server and lets faults decide what becomes of each request.
+type proxy struct {
+	*httptest.Server
+	forward *httputil.ReverseProxy
+	faults  func(*http.Request) fault
+
+	mu   sync.Mutex
+	seen map[fault]int
+}
+
+func startProxy(t *testing.T, to *rest.Config, faults func(*http.Request) fault) *proxy {
+	t.Helper()
+	transport, err := rest.TransportFor(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, _, err := rest.DefaultServerUrlFor(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{faults: faults, seen: map[fault]int{}}
+	p.forward = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	p.Server = httptest.NewUnstartedServer(p)
+	p.EnableHTTP2 = true
+	p.StartTLS()
+	t.Cleanup(func() { p.CloseClientConnections(); p.Close() })
+	return p
+}
+
+// config reaches the API server through the proxy.
+func (p *proxy) config() *rest.Config {
+	return &rest.Config{Host: p.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: pemOf(p.Certificate())}}
+}
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f := p.faults(r)
+	p.mu.Lock()
+	p.seen[f]++
+	p.mu.Unlock()
+	switch f {
+	case lostRequest:
+		panic(http.ErrAbortHandler)
+	case lostAnswer:
+		p.forward.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	case lateAnswer:
+		p.forward.ServeHTTP(httptest.NewRecorder(), r)
+		refuse(w, http.StatusGatewayTimeout, "Timeout")
+	case busy:
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusTooManyRequests, "TooManyRequests")
+	case turnedAway:
+		refuse(w, http.StatusTooManyRequests, "TooManyRequests")
+	case broken:
+		refuse(w, http.StatusInternalServerError, "InternalError")
+	case unavailable:
+		refuse(w, http.StatusServiceUnavailable, "ServiceUnavailable")
+	case tooOld:
+		refuse(w, http.StatusGone, "Expired")
+	case cutStream:
+		p.forward.ServeHTTP(&shortWriter{ResponseWriter: w, left: 4096}, r)
+	case slow:
+		timer := time.NewTimer(50 * time.Millisecond)
+		defer timer.Stop()
+		<-timer.C
+		p.forward.ServeHTTP(w, r)
+	default:
+		p.forward.ServeHTTP(w, r)
+	}
+}
+
+func (p *proxy) count(f fault) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen[f]
+}
+
+func refuse(w http.ResponseWriter, code int, reason string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"by the test","reason":%q,"code":%d}`, reason, code)
+}
+
+// shortWriter ends the connection once so many bytes went through.
+type shortWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (s *shortWriter) Write(b []byte) (int, error) {
+	if s.left -= len(b); s.left < 0 {
+		panic(http.ErrAbortHandler)
+	}
+	return s.ResponseWriter.Write(b)
+}
+
+// Unwrap lets the proxy flush.
+func (s *shortWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

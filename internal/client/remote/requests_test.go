@@ -1,0 +1,128 @@
+package remote_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/client/remote"
+)
+
+// recorder notes the requests of a client.
+type recorder struct {
+	http.RoundTripper
+	mu   sync.Mutex
+	seen []request
+}
+
+// request is what matters of one.
+type request struct{ Verb, Path, Type, Accept, Body string }
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	seen := request{Verb: req.Method, Path: req.URL.Path, Type: req.Header.Get("Content-Type"), Accept: req.Header.Get("Accept")}
+	if strings.HasSuffix(seen.Type, "+json") && req.GetBody != nil {
+		if body, err := req.GetBody(); err == nil {
+			b, _ := io.ReadAll(body)
+			seen.Body = string(b)
+		}
+	}
+	r.mu.Lock()
+	r.seen = append(r.seen, seen)
+	r.mu.Unlock()
+	return r.RoundTripper.RoundTrip(req)
+}
+
+// taken returns the requests since the last call.
+func (r *recorder) taken() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seen := r.seen
+	r.seen = nil
+	return seen
+}
+
+func recorded(t *testing.T, contentType string) (*remote.Client, *recorder, string) {
+	t.Helper()
+	config := overTheNetwork(t, startServer(t))
+	r := &recorder{}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { r.RoundTripper = rt; return r })
+	namespace := namespaces(config)(t)
+	config.ContentType = contentType
+	c, err := remote.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.taken()
+	return c, r, namespace
+}
+
+const (
+	protobuf = "application/vnd.kubernetes.protobuf"
+	patches  = "application/strategic-merge-patch+json"
+)
+
+func TestAPodsLifeTakesOneRequestPerChange(t *testing.T) {
+	c, requests, namespace := recorded(t, "")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Namespace: namespace, Finalizers: []string{"batch.kubernetes.io/job-tracking"}},
+		Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+	made, err := c.Pods().Create(t.Context(), pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pods().Modify(t.Context(), made, func(p *corev1.Pod) { p.Finalizers = nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pods().Modify(t.Context(), made, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Pods().Delete(t.Context(), made, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const accept = protobuf + ",application/json"
+	all := "/api/v1/namespaces/" + namespace + "/pods"
+	one := all + "/" + made.Name
+	want := []request{
+		{"POST", all, protobuf, accept, ""},
+		{"PATCH", one, patches, accept, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"],` +
+			`"uid":"` + string(made.UID) + `"}}`},
+		{"DELETE", one, protobuf, accept, ""},
+	}
+	if d := cmp.Diff(want, requests.taken()); d != "" {
+		t.Errorf("requests (-want +got):\n%s", d)
+	}
+}
+
+func TestJSONWhereItIsAskedFor(t *testing.T) {
+	c, requests, namespace := recorded(t, "application/json")
+	if _, err := c.Pods().Get(t.Context(), namespace, "p"); err == nil {
+		t.Fatal("there is a pod")
+	}
+	got := requests.taken()
+	if len(got) != 1 || strings.Contains(got[0].Accept, "protobuf") {
+		t.Errorf("requests: %+v", got)
+	}
+}
+
+func TestInformersStream(t *testing.T) {
+	c, requests, _ := recorded(t, "")
+	informer := c.Jobs().Informer()
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Start(ctx)
+	<-informer.HasSyncedChecker().Done()
+	cancel()
+	c.Wait()
+	want := []request{{"GET", "/apis/batch/v1/jobs", "", protobuf + ",application/json", ""}}
+	if d := cmp.Diff(want, requests.taken()); d != "" {
+		t.Errorf("requests (-want +got):\n%s", d)
+	}
+}
