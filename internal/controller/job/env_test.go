@@ -24,11 +24,18 @@ import (
 // deadline bounds every wait.
 const deadline = 60 * time.Second
 
+// connection is what tests ask of any API server.
+type connection interface {
+	Jobs() client.Resource[*batchv1.Job]
+	Pods() client.Resource[*corev1.Pod]
+	Events() record.EventSink
+}
+
 // env is an API server with a Job controller and a scripted node.
 type env struct {
 	t      testing.TB
 	server *apiserver.Server
-	client client.Interface
+	client connection
 	api    kubernetes.Interface
 	node   *node
 
@@ -221,13 +228,13 @@ const (
 
 // node plays a kubelet for all pods.
 type node struct {
-	client client.Interface
+	client connection
 	script script
 	ctx    context.Context
 	stop   context.CancelFunc
 }
 
-func startNode(t testing.TB, c client.Interface, s script) *node {
+func startNode(t testing.TB, c connection, s script) *node {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &node{client: c, script: s, ctx: ctx}
 	var work sync.WaitGroup
