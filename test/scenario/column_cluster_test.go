@@ -13,10 +13,13 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
+// unlimited is what kube-controller-manager needs to serve all scenarios at the same time.
+var unlimited = []string{"--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-job-syncs=20"}
+
 // startCluster starts what both columns share: the API server, and the controllers that end what Jobs leave behind.
 func startCluster(t *testing.T) *kube.Cluster {
 	cluster := kube.ForTest(t, kube.Options{})
-	others, err := cluster.StartControllerManager("garbage-collector-controller,ttl-after-finished-controller")
+	others, err := cluster.StartControllerManager("garbage-collector-controller,ttl-after-finished-controller", unlimited...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +44,14 @@ func newReferenceColumn(t *testing.T, cluster *kube.Cluster) *column {
 
 func (u *upstream) start(t testing.TB) {
 	var err error
-	if u.process, err = u.cluster.StartControllerManager("job-controller"); err != nil {
+	if u.process, err = u.cluster.StartControllerManager("job-controller", unlimited...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (u *upstream) stop(testing.TB) { u.process.Kill() }
+
+func (*upstream) interrupts() bool { return false }
 
 // stintController is Stint's Job controller with a connection of its own, as stint controller has it.
 type stintController struct {
@@ -88,3 +93,5 @@ func (s *stintController) stop(t testing.TB) {
 		t.Error(err)
 	}
 }
+
+func (*stintController) interrupts() bool { return false }

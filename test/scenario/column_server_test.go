@@ -38,6 +38,8 @@ func (s *stintServer) start(t testing.TB) { s.replace(t, server.Options{}) }
 
 func (s *stintServer) stop(t testing.TB) { s.replace(t, server.Options{ReadOnly: true}) }
 
+func (*stintServer) interrupts() bool { return true }
+
 func (s *stintServer) replace(t testing.TB, o server.Options) {
 	s.gate.close()
 	s.end(t)

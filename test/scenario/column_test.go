@@ -37,6 +37,8 @@ type column struct {
 type stoppable interface {
 	start(t testing.TB)
 	stop(t testing.TB)
+	// interrupts tells that the watches end with it.
+	interrupts() bool
 }
 
 func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *column {
@@ -48,7 +50,7 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 	}
 	return &column{
 		name: name, api: api, controller: c, chronicle: startChronicle(t, api),
-		backoff: 10 * time.Second, patience: 3 * time.Minute,
+		backoff: 10 * time.Second, patience: 2 * time.Minute,
 	}
 }
 
@@ -56,6 +58,9 @@ func (c *column) stopController(t testing.TB) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stops++; c.stops == 1 {
+		if c.controller.interrupts() {
+			c.chronicle.interrupt()
+		}
 		c.controller.stop(t)
 	}
 }

@@ -47,18 +47,6 @@ var completionScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job fails past its backoff limit",
-		play: func(s *scene) {
-			j := s.create(aJob(backoffLimit(1)))
-			j.active(1).fail(1)
-			j.becomes(failed(1), unfinished())
-			j.active(1).fail(1)
-			j.becomes(failed(2), active(0), failedBecause(batchv1.JobReasonBackoffLimitExceeded),
-				says(batchv1.JobFailed, "Job has reached the specified backoff limit"))
-			j.tells("SuccessfulCreate", "BackoffLimitExceeded: Job has reached the specified backoff limit")
-		},
-	},
-	{
 		name: "an indexed Job completes every index once, lowest first",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(4, 2)))

@@ -85,6 +85,19 @@ type history struct {
 	newest  map[types.UID]metav1.Object
 	// changed is closed at the next change.
 	changed chan struct{}
+	// gaps tells that writes may be missing: the API server was restarted.
+	gaps bool
+}
+
+// interrupt notes that the histories of now may miss writes.
+func (c *chronicle) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.histories {
+		h.mu.Lock()
+		h.gaps = true
+		h.mu.Unlock()
+	}
 }
 
 func (h *history) add(c change) {

@@ -13,7 +13,7 @@ import (
 
 // judge holds all that happened in the scene against the invariants, write by write.
 func (s *scene) judge() {
-	w := &world{jobs: map[types.UID]*knownJob{}, pods: map[types.UID]*corev1.Pod{}}
+	w := &world{jobs: map[types.UID]*knownJob{}, pods: map[types.UID]*corev1.Pod{}, gaps: s.history.gaps}
 	for _, c := range s.history.ordered() {
 		for _, broken := range w.take(c) {
 			s.Errorf("invariant broken by write %d, %s:\n\t%s", c.version(), c, broken)
@@ -25,6 +25,8 @@ func (s *scene) judge() {
 type world struct {
 	jobs map[types.UID]*knownJob
 	pods map[types.UID]*corev1.Pod
+	// gaps tells that not every write is known.
+	gaps bool
 }
 
 // knownJob is a Job with what its past tells.

@@ -227,3 +227,32 @@ func (l podList) haveIndexes(want ...int) {
 		s.Fatalf("the pods have the indexes %v, not %v", got, want)
 	}
 }
+
+// areThe tells that these are the same pods.
+func (l podList) areThe(want podList) {
+	s := l.scene()
+	s.Helper()
+	if got, want := l.sortedNames(), want.sortedNames(); !slices.Equal(got, want) {
+		s.Fatalf("the pods are %v, not %v", got, want)
+	}
+}
+
+func (l podList) sortedNames() []string {
+	var names []string
+	for _, p := range l {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// tellsOf waits until there is an event about the Job for this reason.
+func (j *job) tellsOf(reason string) {
+	j.Helper()
+	j.eventually(func(h *history) string {
+		if slices.ContainsFunc(h.events(j.uid), func(e *corev1.Event) bool { return e.Reason == reason }) {
+			return ""
+		}
+		return "an event " + reason + " about Job " + j.name
+	})
+}

@@ -48,6 +48,12 @@ func (l podList) failBefore(ago time.Duration, code int32) {
 	l.each(func(p pod) error { return p.exit(code, ago) })
 }
 
+// succeedBefore is succeed, so long ago.
+func (l podList) succeedBefore(ago time.Duration) {
+	l.scene().Helper()
+	l.each(func(p pod) error { return p.exit(0, ago) })
+}
+
 // restart has the containers of running pods restart until they have done so n times.
 func (l podList) restart(n int32) {
 	l.scene().Helper()

@@ -24,17 +24,17 @@ var statusRules = []struct {
 		return (!isTrue(was.Job, batchv1.JobFailureTarget) || isTrue(j, batchv1.JobFailureTarget)) &&
 			(!isTrue(was.Job, batchv1.JobSuccessCriteriaMet) || isTrue(j, batchv1.JobSuccessCriteriaMet))
 	}},
-	{"FailureTarget comes before Failed", func(_ *world, was *knownJob, j *batchv1.Job) bool {
-		return !isTrue(j, batchv1.JobFailed) || isTrue(was.Job, batchv1.JobFailureTarget)
+	{"FailureTarget comes before Failed", func(w *world, was *knownJob, j *batchv1.Job) bool {
+		return w.gaps || !isTrue(j, batchv1.JobFailed) || isTrue(was.Job, batchv1.JobFailureTarget)
 	}},
-	{"SuccessCriteriaMet comes before Complete", func(_ *world, was *knownJob, j *batchv1.Job) bool {
-		return !isTrue(j, batchv1.JobComplete) || isTrue(was.Job, batchv1.JobSuccessCriteriaMet)
+	{"SuccessCriteriaMet comes before Complete", func(w *world, was *knownJob, j *batchv1.Job) bool {
+		return w.gaps || !isTrue(j, batchv1.JobComplete) || isTrue(was.Job, batchv1.JobSuccessCriteriaMet)
 	}},
 	{"a Job that is complete, and no other, has a completionTime", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
 		return (j.Status.CompletionTime != nil) == isTrue(j, batchv1.JobComplete)
 	}},
-	{"startTime moves with suspension only", func(_ *world, was *knownJob, j *batchv1.Job) bool {
-		return was.Status.StartTime == nil || was.Status.StartTime.Equal(j.Status.StartTime) ||
+	{"startTime moves with suspension only", func(w *world, was *knownJob, j *batchv1.Job) bool {
+		return w.gaps || was.Status.StartTime == nil || was.Status.StartTime.Equal(j.Status.StartTime) ||
 			isTrue(was.Job, batchv1.JobSuspended) != isTrue(j, batchv1.JobSuspended)
 	}},
 	{"failed never falls", func(_ *world, was *knownJob, j *batchv1.Job) bool {
@@ -69,7 +69,7 @@ var statusRules = []struct {
 		}
 		return true
 	}},
-	{"no more pods are counted than have ended or were told to", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+	{"no more pods are counted than have ended or were told to", func(w *world, was *knownJob, j *batchv1.Job) bool {
 		succeeded, failed := listedAs(j)
 		all := len(was.couldFail)
 		for uid := range was.couldSucceed {
@@ -77,7 +77,7 @@ var statusRules = []struct {
 				all++
 			}
 		}
-		return int(j.Status.Succeeded)+succeeded <= len(was.couldSucceed) && int(j.Status.Failed)+failed <= len(was.couldFail) &&
+		return w.gaps || int(j.Status.Succeeded)+succeeded <= len(was.couldSucceed) && int(j.Status.Failed)+failed <= len(was.couldFail) &&
 			int(j.Status.Succeeded)+succeeded+int(j.Status.Failed)+failed <= all
 	}},
 	{"no more pods are ready than active", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
@@ -119,12 +119,12 @@ var podRules = []struct {
 		same := w.podsOf(owner.Job, func(o *corev1.Pod) bool { return alive(o) && indexOf(o) == indexOf(p) })
 		return same == 1 && !parseIndexes(owner.Status.CompletedIndexes)[indexOf(p)]
 	}},
-	{"a pod of a Job is tracked from the start", func(_ *world, _ *knownJob, old, p *corev1.Pod) bool {
-		return old != nil || hasFinalizer(p)
+	{"a pod of a Job is tracked from the start", func(w *world, _ *knownJob, old, p *corev1.Pod) bool {
+		return w.gaps || old != nil || hasFinalizer(p)
 	}},
-	{"an ended pod is released once the Job's status lists it", func(_ *world, owner *knownJob, old, p *corev1.Pod) bool {
+	{"an ended pod is released once the Job's status lists it", func(w *world, owner *knownJob, old, p *corev1.Pod) bool {
 		released := old != nil && hasFinalizer(old) && !hasFinalizer(p)
 		judged := hasVerdict(owner.Job) || owner.DeletionTimestamp != nil || owner.Spec.PodFailurePolicy != nil || isIndexed(owner.Job)
-		return !released || judged || !ended(old) || owner.listed[p.UID]
+		return w.gaps || !released || judged || !ended(old) || owner.listed[p.UID]
 	}},
 }

@@ -27,6 +27,14 @@ type scenario struct {
 func all() []scenario {
 	return slices.Concat(
 		completionScenarios,
+		parallelismScenarios,
+		backoffScenarios,
+		deadlineScenarios,
+		endingScenarios,
+		countingScenarios,
+		claimScenarios,
+		deletionScenarios,
+		statusScenarios,
 	)
 }
 

@@ -3,6 +3,7 @@ package scenario_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 )
@@ -62,6 +62,7 @@ func (s *scene) cleanUp() {
 			s.Error(err)
 		}
 	}
+	s.dropForeignFinalizers()
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	if err := s.api.CoreV1().Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 		s.Error(err)
@@ -78,6 +79,20 @@ func (s *scene) cleanUp() {
 		}
 		return fmt.Sprintf("everything to be gone at the end; there are %d Jobs and pods%s", jobs, describe(pods))
 	})
+}
+
+// dropForeignFinalizers takes away what a scenario that failed half-way left.
+func (s *scene) dropForeignFinalizers() {
+	list, err := s.api.CoreV1().Pods(s.namespace).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		s.Error(err)
+		return
+	}
+	for i := range list.Items {
+		if slices.Contains(list.Items[i].Finalizers, foreignFinalizer) {
+			s.must(pod{&list.Items[i], s}.finalize())
+		}
+	}
 }
 
 func (s *scene) jobsLeft() []batchv1.Job {
@@ -147,12 +162,6 @@ func (s *scene) restartController() {
 	s.startController()
 }
 
-// delay is the delay after so many failures in a row.
-func (s *scene) delay(failures int) (d metav1.Duration) {
-	d.Duration = s.column.backoff << (failures - 1)
-	return d
-}
-
 // story is what happened, a line for each write, for the reader of a failure.
 func (s *scene) story() string {
 	var story strings.Builder
@@ -210,13 +219,4 @@ func describeStatus(j *batchv1.Job) string {
 		text += " deleted"
 	}
 	return text
-}
-
-// uids are those of the objects.
-func uids(pods []*corev1.Pod) []types.UID {
-	var list []types.UID
-	for _, p := range pods {
-		list = append(list, p.UID)
-	}
-	return list
 }
