@@ -72,6 +72,7 @@ const anyPod = `spec\.(template\.spec\.)?`
 // anyContainer begins the path of a field of a container.
 const anyContainer = anyPod + `(init)?[cC]ontainers\[\d+\]\.`
 
+// veryField is the reason for most differences.
 const veryField = "the path leads to the field that is wrong, where Kubernetes' leads to none, or beside: "
 
 // podDifferences are those of pods and templates.
@@ -98,6 +99,23 @@ var podDifferences = []difference{
 		reason: veryField + "it makes up fields"},
 	{gaps: `field ` + anyPod + `affinity\.pod\w+\.required\w+\[\d+\](\[\d+\]|\.namespace|\.namespaces\[\d+\]|\.matchLabelKeys\[\d+\])`,
 		reason: veryField + "it leaves out which namespace and which key"},
-	{gaps: `field ` + anyContainer + `env\[\d+\]\.valueFrom\.fieldRef\.(apiVersion|fieldPath)`, cases: []string{"templates: env: a field of another version", "pods: env: a field of another version"},
-		reason: veryField + "the version is unknown, not the field"},
+	{
+		cases:  []string{"templates: env: a field of another version", "pods: env: a field of another version"},
+		gaps:   `field ` + anyContainer + `env\[0\]\.valueFrom\.fieldRef\.(apiVersion|fieldPath)`,
+		reason: veryField + "the version is unknown, not the field",
+	},
+	{gaps: `type ` + anyPod + `(.*\.fieldPath|resources\.limits\[.*\])`, reason: "what there is instead is listed: NotSupported, not Invalid"},
+	{gaps: `type ` + anyContainer + `volume(Mounts|Devices)\[\d+\]\.(name|mountPath|devicePath)`, reason: "what is not there is not unknown, or there twice, as well"},
+	{
+		cases:  []string{"templates: volumes: a mount of a volume that is bad itself", "pods: volumes: a mount of a volume that is bad itself"},
+		gaps:   `field ` + anyContainer + `volumeMounts\[0\]\.name`,
+		reason: "a volume with an error is there, so what mounts it is not reported",
+	},
+	{gaps: `field ` + anyPod + `ephemeralContainers\[\d+\]\..*`, reason: "ephemeral containers are refused here, so what is in them is not judged"},
+	{gaps: `object spec\.tolerations`, reason: "one machine has no taints: no tolerations are added for a node that is not ready or cannot be reached"},
+	{
+		cases:  []string{"templates: containers: a signal*", "pods: containers: a signal*", "templates: scheduling: a group", "pods: scheduling: a group"},
+		gaps:   `code|reason|field .*\.stopSignal|object .*\.(lifecycle|schedulingGroup)`,
+		reason: "stopSignal and schedulingGroup are switched off in Kubernetes 1.36, which drops them without a word; Stint keeps them, and its node refuses them or warns",
+	},
 }

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
@@ -18,7 +16,7 @@ func defaultPod(pod *corev1.Pod) {
 	}
 	pod.Spec.EnableServiceLinks = orDefault(pod.Spec.EnableServiceLinks, true)
 	eachContainer(&pod.Spec, func(c *corev1.Container) {
-		requestWhatIsLimited(&c.Resources)
+		requestWhatIsLimited(&c.Resources, func(corev1.ResourceName) bool { return true })
 		if pod.Spec.HostNetwork {
 			exposePortsOnHost(c.Ports)
 		}
@@ -78,9 +76,9 @@ func eachContainer(s *corev1.PodSpec, f func(*corev1.Container)) {
 }
 
 // requestWhatIsLimited makes a limit the request where none is given.
-func requestWhatIsLimited(r *corev1.ResourceRequirements) {
+func requestWhatIsLimited(r *corev1.ResourceRequirements, which func(corev1.ResourceName) bool) {
 	for name, limit := range r.Limits {
-		if _, ok := r.Requests[name]; ok {
+		if _, ok := r.Requests[name]; ok || !which(name) {
 			continue
 		}
 		setResource(&r.Requests, name, limit)
@@ -99,12 +97,12 @@ func requestForPod(pod *corev1.Pod) {
 		return
 	}
 	for name, sum := range resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{}) {
-		if _, requested := r.Requests[name]; requested || !slices.Contains(podResources, string(name)) {
+		if _, requested := r.Requests[name]; requested || !ofPods(name) || hugePages(name) {
 			continue
 		}
 		setResource(&r.Requests, name, sum)
 	}
-	requestWhatIsLimited(r)
+	requestWhatIsLimited(r, ofPods)
 }
 
 // limitPages limits the pod to the huge pages of its containers, which cannot be had by others anyway.

@@ -31,6 +31,10 @@ func TestPodBehindGatesSaysSo(t *testing.T) {
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "SchedulingGated",
 		Message: "Scheduling is blocked due to non-empty scheduling gates",
 	}}
+	if pod.Status.Conditions[0].LastTransitionTime.IsZero() {
+		t.Error("does not say since when")
+	}
+	want[0].LastTransitionTime = pod.Status.Conditions[0].LastTransitionTime
 	if diff := cmp.Diff(want, pod.Status.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}

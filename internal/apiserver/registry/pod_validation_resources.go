@@ -94,8 +94,12 @@ func validateContainerResource(name string, p *field.Path) field.ErrorList {
 // podResources are those of which a pod as a whole can have some, beside huge pages.
 var podResources = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory)}
 
+func ofPods(name corev1.ResourceName) bool {
+	return slices.Contains(podResources, string(name)) || hugePages(name)
+}
+
 func validatePodResource(name string, p *field.Path) field.ErrorList {
-	if slices.Contains(podResources, name) || hugePages(corev1.ResourceName(name)) {
+	if ofPods(corev1.ResourceName(name)) {
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(p, name, append(slices.Clone(podResources), corev1.ResourceHugePagesPrefix+"<size>"))}
