@@ -1,9 +1,11 @@
 package cluster_test
 
 import (
+	"syscall"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/test/kube"
@@ -53,5 +55,45 @@ func TestStintServesInPlaceOfKubeControllerManager(t *testing.T) {
 	}
 	if n.made("named") > 0 {
 		t.Error("it runs a Job that names another manager")
+	}
+}
+
+func TestJobsGoFromOneToTheOtherAndBack(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	indexed := func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
+	jobs := []*batchv1.Job{newJob("plain", "", size(30, 6)), newJob("indexed", "", size(30, 6), indexed)}
+	until := func(pods int32) {
+		t.Helper()
+		for _, job := range jobs {
+			n.let(t.Context(), job.Name, 10)
+			n.awaitJob(t, job.Name, "to go on", func(j *batchv1.Job) bool { return j.Status.Succeeded == pods })
+		}
+	}
+	manager := func() *kube.Process {
+		t.Helper()
+		p, err := c.StartControllerManager("job-controller")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Kill)
+		return p
+	}
+	first := manager()
+	for _, job := range jobs {
+		n.hold(job.Name, 0)
+		n.create(t, job)
+	}
+	until(10)
+	first.Kill()
+	second := controller(t, c, "", "--managed-by", batchv1.JobControllerName)
+	until(20)
+	second.signal(syscall.SIGKILL)
+	<-second.done
+	manager()
+	until(30)
+	for _, job := range jobs {
+		n.awaitEnd(t, job.Name)
+		n.exact(t, job.Name)
 	}
 }

@@ -27,7 +27,7 @@ type node struct {
 	kubernetes.Interface
 	mu   sync.Mutex
 	pods map[types.UID]*corev1.Pod
-	// gate lets n more pods of a Job end; a Job that is not in it has no gate.
+	// gate is how many more pods of a Job may end; a Job that is not in it has no gate.
 	gate map[string]int
 	held map[string][]*corev1.Pod
 }
@@ -55,13 +55,21 @@ func (n *node) see(ctx context.Context, pod *corev1.Pod) {
 	}
 	n.pods[pod.UID] = pod
 	job := pod.Labels[batchv1.JobNameLabel]
-	if left, gated := n.gate[job]; gated && left == 0 {
-		n.held[job] = append(n.held[job], pod)
-		return
-	} else if gated {
-		n.gate[job]--
+	n.held[job] = append(n.held[job], pod)
+	n.advance(ctx, job)
+}
+
+// advance ends the pods of a Job that its gate lets through.
+func (n *node) advance(ctx context.Context, job string) {
+	for _, pod := range slices.Clone(n.held[job]) {
+		if left, gated := n.gate[job]; gated && left <= 0 {
+			return
+		} else if gated {
+			n.gate[job]--
+		}
+		n.held[job] = n.held[job][1:]
+		n.end(ctx, pod)
 	}
-	n.end(ctx, pod)
 }
 
 func (n *node) end(ctx context.Context, pod *corev1.Pod) {
@@ -80,15 +88,20 @@ func (n *node) hold(job string, first int) {
 	n.gate[job] = first
 }
 
+// let lets some more pods of a Job end.
+func (n *node) let(ctx context.Context, job string, more int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gate[job] += more
+	n.advance(ctx, job)
+}
+
 // letGo lets all pods of a Job end.
 func (n *node) letGo(ctx context.Context, job string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.gate, job)
-	for _, pod := range n.held[job] {
-		n.end(ctx, pod)
-	}
-	delete(n.held, job)
+	n.advance(ctx, job)
 }
 
 // made is how many pods a Job ever had.
