@@ -25,8 +25,8 @@ type failureAt struct {
 	at  time.Time
 }
 
-// Record takes in a pod that ended or, where that counts as a failure, was told to end. Recording a pod again replaces
-// what was known of it.
+// Record takes in a pod that ended or, where that counts as a failure, was told to end. Of a pod that is recorded twice,
+// in whatever order its versions come, the later end holds.
 func (h *History) Record(p *corev1.Pod) {
 	at := endedAt(p)
 	if p.Status.Phase == corev1.PodSucceeded {
@@ -35,8 +35,12 @@ func (h *History) Record(p *corev1.Pod) {
 		}
 		return
 	}
-	known := func(f failureAt) bool { return f.pod == p.UID }
-	h.failures = slices.DeleteFunc(slices.Clone(h.failures), known)
+	h.failures = slices.DeleteFunc(slices.Clone(h.failures), func(f failureAt) bool {
+		if f.pod == p.UID {
+			at = later(at, f.at)
+		}
+		return f.pod == p.UID
+	})
 	n, _ := slices.BinarySearchFunc(h.failures, at, func(f failureAt, at time.Time) int { return f.at.Compare(at) })
 	h.failures = slices.Insert(h.failures, n, failureAt{p.UID, at})
 	if len(h.failures) > remembered {
@@ -58,7 +62,9 @@ func (h History) sinceSuccess() (n int, last time.Time) {
 func jobDelay(v view) time.Duration {
 	h := v.History
 	for _, p := range v.owned {
-		if v.tracked(p) && v.countable(p) && (failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded) {
+		ended := failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded
+		// A pod that is listed as failed may live on, and a new controller knows it from the list only.
+		if ended && v.countable(p) && (v.tracked(p) || v.uncounted.failed.Has(p.UID)) {
 			h.Record(p)
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -40,6 +42,26 @@ func TestDelay(t *testing.T) {
 				t.Errorf("from history: %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
+	lost := aPod("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+	told := lost.DeepCopy()
+	told.DeletionTimestamp = ptr.To(at(50))
+	h := History{}
+	h.Record(told)
+	h.Record(lost)
+	if n, last := h.sinceSuccess(); n != 1 || !last.Equal(at(50).Time) {
+		t.Errorf("%d failures, the last at %v", n, last)
+	}
+}
+
+func TestAListedFailureDelaysThoughItsPodLives(t *testing.T) {
+	j := aJob(func(j *batchv1.Job) { j.Status.UncountedTerminatedPods.Failed = []types.UID{"a"} })
+	p := aPod("a", running, released, func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(at(55)) })
+	if got := jobDelay(look(seen(j, p))); got != 5*time.Second {
+		t.Errorf("delay %v, want 5s", got)
 	}
 }
 

@@ -43,6 +43,16 @@ func TestManage(t *testing.T) {
 			pods:    []*corev1.Pod{aPod("a", running), aPod("b", func(p *corev1.Pod) { p.Spec.NodeName = "n" }), aPod("c")},
 			discard: []string{"c", "a"},
 		},
+		"a pod that would not count goes": {
+			job:     aJob(sized(9, 2)),
+			pods:    []*corev1.Pod{aPod("a", running, released), aPod("b")},
+			discard: []string{"a"},
+		},
+		"it goes rather than another one of its index": {
+			job:     aJob(withIndexes, sized(9, 2)),
+			pods:    []*corev1.Pod{aPod("a", withIndex(0), running, released), aPod("b", withIndex(0))},
+			discard: []string{"a"},
+		},
 		"a second pod of an index goes, and nothing is created meanwhile": {
 			job:     aJob(withIndexes, sized(9, 5)),
 			pods:    []*corev1.Pod{aPod("a", withIndex(0), running), aPod("b", withIndex(0))},

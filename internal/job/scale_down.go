@@ -8,12 +8,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// surplusPods returns at least atLeast active pods to remove, those that lose least first. In an indexed Job the pods
-// without an index, with an index beyond completions, and all but one of each index go in any case.
+// surplusPods returns at least atLeast active pods to remove, those that lose least first. Pods without the finalizer go
+// in any case: they were about to be removed before, and whatever they do would not count. So do, in an indexed Job, the
+// pods without an index, with an index beyond completions, and all but one of each index.
 func surplusPods(v view, atLeast int) []*corev1.Pod {
-	surplus, useful := []*corev1.Pod(nil), slices.Clone(v.active)
+	var surplus, useful []*corev1.Pod
+	for _, p := range v.active {
+		if v.tracked(p) {
+			useful = append(useful, p)
+		} else {
+			surplus = append(surplus, p)
+		}
+	}
 	if v.indexed() {
-		surplus, useful = splitUseless(v)
+		var useless []*corev1.Pod
+		useless, useful = splitUseless(v, useful)
+		surplus = append(surplus, useless...)
 	}
 	if more := atLeast - len(surplus); more > 0 {
 		slices.SortFunc(useful, losesLess)
@@ -22,9 +32,9 @@ func surplusPods(v view, atLeast int) []*corev1.Pod {
 	return surplus
 }
 
-// splitUseless relies on v.active being in the order of indexes.
-func splitUseless(v view) (useless, useful []*corev1.Pod) {
-	for rest := slices.Clone(v.active); len(rest) > 0; {
+// splitUseless relies on pods being in the order of indexes.
+func splitUseless(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
+	for rest := pods; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && indexOf(rest[n]) == indexOf(rest[0]) {
 			n++

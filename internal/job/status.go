@@ -44,6 +44,11 @@ func (s *statusDraft) countPods(v view, t tally) {
 	completed := v.completed.With(t.indexes...)
 	s.status.CompletedIndexes = completed.String()
 	s.status.Succeeded = int32(completed.Count())
+	if fixed := !ptr.Equal(v.job.Spec.Completions, v.job.Spec.Parallelism); fixed {
+		// A server takes a smaller counter from a Job that may be scaled only. This one has become fixed again before
+		// the status followed.
+		s.status.Succeeded = max(s.status.Succeeded, v.job.Status.Succeeded)
+	}
 	if perIndex(v.job) {
 		s.status.FailedIndexes = ptr.To(v.failedIndexes.String())
 	}

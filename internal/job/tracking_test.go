@@ -57,6 +57,15 @@ func TestTracking(t *testing.T) {
 			job:  aJob(withIndexes, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded = "1", 1 }),
 			pods: []*corev1.Pod{aPod("a", withIndex(1), succeeded)}, succeeded: 1, completed: "1", release: []string{"a"},
 		},
+		"a Job that is smaller counts less": {
+			job: aJob(withIndexes, func(j *batchv1.Job) {
+				j.Spec.Parallelism, j.Status.CompletedIndexes, j.Status.Succeeded = ptr.To[int32](3), "0,1,4", 3
+			}), succeeded: 2, completed: "0,1",
+		},
+		"but not one that has become fixed before anybody said so": {
+			job:       aJob(withIndexes, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded = "0,1,4", 3 }),
+			succeeded: 3, completed: "0,1",
+		},
 		"a pod with no index that the Job has is released uncounted": {
 			job: aJob(withIndexes), pods: []*corev1.Pod{aPod("a", withIndex(7), succeeded), aPod("b", exited(1, 0))}, release: []string{"b", "a"},
 		},
