@@ -35,6 +35,15 @@ func all() []scenario {
 		claimScenarios,
 		deletionScenarios,
 		statusScenarios,
+		indexedScenarios,
+		elasticScenarios,
+		perIndexScenarios,
+		podFailurePolicyScenarios,
+		successPolicyScenarios,
+		podReplacementScenarios,
+		suspendScenarios,
+		mutableTemplateScenarios,
+		managedByScenarios,
 	)
 }
 
