@@ -109,6 +109,7 @@ func (f *controllerFlags) config() (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst, config.ContentType = f.qps, f.burst, f.contentType
+	config.WarningHandler = rest.NoWarnings{} // they are for whoever wrote the Job, who got them
 	config.UserAgent = fmt.Sprintf("stint-controller/%s (%s/%s)", stintVersion(), runtime.GOOS, runtime.GOARCH)
 	return config, nil
 }

@@ -1,10 +1,13 @@
 package cluster_test
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
@@ -95,5 +98,21 @@ func TestJobsGoFromOneToTheOtherAndBack(t *testing.T) {
 	for _, job := range jobs {
 		n.awaitEnd(t, job.Name)
 		n.exact(t, job.Name)
+	}
+}
+
+func TestWarningsAboutPodsAreNotLogged(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	patch := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/warn":"restricted"}}}`)
+	_, err := n.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := controller(t, c, "", "--leader-elect=false")
+	n.create(t, newJob("warned", jobcontroller.ManagedBy))
+	n.awaitEnd(t, "warned")
+	if strings.Contains(s.log.String(), "would violate") {
+		t.Error("every pod makes a line of the log")
 	}
 }
