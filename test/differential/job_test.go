@@ -1,5 +1,11 @@
 package differential_test
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // jobDifferences are those of Jobs.
 var jobDifferences = []difference{
 	{gaps: `object (metadata\.managedFields\[\d+\]\.fieldsV1\.f:spec\.f:manualSelector|spec\.manualSelector)`,
@@ -20,7 +26,8 @@ var jobDifferences = []difference{
 			"create: selector: another uid in the old selector",
 			"create: selector: another uid in the selector",
 		},
-		gaps:   `code|reason|field spec\.selector|field spec\.template\.metadata\.labels.*`,
+		gaps:   `field spec\.selector|field spec\.template\.metadata\.labels.*`,
+		mixed:  true,
 		reason: "A6: selector and labels that were generated for another Job are replaced, where Kubernetes refuses them",
 	},
 	{
@@ -29,8 +36,9 @@ var jobDifferences = []difference{
 		reason: "the handler of Kubernetes 1.36 panics over a success policy without completions; Stint names the field",
 	},
 	{
-		cases: []string{"create: names: of 64 characters"},
+		cases: []string{"create: names: of 64 characters", "create: limits of length: a name of 253 characters"},
 		gaps:  `field metadata\.name`,
+		mixed: true,
 		reason: "A9: a name too long for the label job-name is reported as what it is, beside the error about the label, " +
 			"which its author has not written",
 	},
@@ -41,7 +49,7 @@ var jobDifferences = []difference{
 	},
 	{
 		cases:  []string{"create: fields that are newer than Kubernetes 1.36: *", "update: a Job: scheduling"},
-		gaps:   `code|reason|field spec\.scheduling|warning unknown field .*`,
+		gaps:   `field spec\.scheduling|warning unknown field .*`,
 		reason: "spec.scheduling is new in 1.37 and alpha: it is refused, not dropped",
 	},
 	{
@@ -54,10 +62,93 @@ var jobDifferences = []difference{
 			"update: a Job: an annotation of Stint",
 			"status: a Job that runs: an annotation of Stint",
 		},
-		gaps:   `code|reason|field metadata\.annotations\[stint\.dev/.*\]`,
+		gaps:   `field metadata\.annotations\[stint\.dev/.*\]`,
 		reason: "an annotation of Stint that this release does not have is refused, not ignored",
 	},
 }
 
+type object = map[string]any
+
 // jobSections are the cases about Jobs that are too long to be written down.
-func jobSections() []section { return nil }
+func jobSections() []section {
+	indexed := func(fields object) object {
+		for key, value := range (object{"completionMode": "Indexed", "completions": 50_000, "parallelism": 5}) {
+			fields[key] = value
+		}
+		return object{"spec": fields}
+	}
+	succeeding := func(rule object, n int) object {
+		return indexed(object{"successPolicy": object{"rules": slices.Repeat([]any{rule}, n)}})
+	}
+	named := func(length int) object { return object{"metadata": object{"name": strings.Repeat("a", length)}} }
+	annotated := func(length int) object {
+		return object{"metadata": object{"annotations": object{"a": strings.Repeat("x", length)}}}
+	}
+	return []section{{
+		Section: "create: limits of length", Request: create, Base: "job",
+		Cases: object{
+			"20 rules of a failure policy":       failing(slices.Repeat([]any{failingOn(1)}, 20)...),
+			"21 rules of a failure policy":       failing(slices.Repeat([]any{failingOn(1)}, 21)...),
+			"255 exit codes":                     failing(failingOn(255)),
+			"256 exit codes":                     failing(failingOn(256)),
+			"20 pod conditions":                  failing(failingIf(20)),
+			"21 pod conditions":                  failing(failingIf(21)),
+			"20 rules of a success policy":       succeeding(object{"succeededCount": 1}, 20),
+			"21 rules of a success policy":       succeeding(object{"succeededCount": 1}, 21),
+			"64 KiB of succeeded indexes":        succeeding(object{"succeededIndexes": indexes(64 << 10)}, 1),
+			"more than 64 KiB of indexes":        succeeding(object{"succeededIndexes": indexes(64<<10 + 1)}, 1),
+			"a name of 253 characters":           named(253),
+			"a name of 254 characters":           named(254),
+			"annotations of 256 KiB":             annotated(256<<10 - 1),
+			"annotations of more than 256 KiB":   annotated(256 << 10),
+			"a body of more than 3 MiB":          annotated(3<<20 + 1),
+			"a label of 63 characters":           object{"metadata": object{"labels": object{strings.Repeat("a", 63): "x"}}},
+			"a label of 64 characters":           object{"metadata": object{"labels": object{strings.Repeat("a", 64): "x"}}},
+			"a manual selector and a long name":  merged(named(253), selectingByHand),
+			"a manual selector and a longer one": merged(named(254), selectingByHand),
+		},
+	}, {
+		Section: "create: a long field manager", Request: create, Base: "job",
+		Query: map[string]string{"fieldManager": strings.Repeat("a", 129)},
+		Cases: object{"of 129 characters": object{}},
+	}}
+}
+
+var selectingByHand = object{"spec": object{
+	"manualSelector": true,
+	"selector":       object{"matchLabels": object{"a": "b"}},
+	"template":       object{"metadata": object{"labels": object{"a": "b"}}},
+}}
+
+// failing is a change to a failure policy of these rules.
+func failing(rules ...any) object {
+	return object{"spec": object{"podFailurePolicy": object{"rules": rules}}}
+}
+
+// failingOn is a rule with n exit codes.
+func failingOn(n int) object {
+	var codes []any
+	for i := range n {
+		codes = append(codes, i+1)
+	}
+	return object{"action": "FailJob", "onExitCodes": object{"operator": "In", "values": codes}}
+}
+
+// failingIf is a rule with n conditions.
+func failingIf(n int) object {
+	var conditions []any
+	for i := range n {
+		conditions = append(conditions, object{"type": fmt.Sprintf("example.com/c%d", i)})
+	}
+	return object{"action": "Count", "onPodConditions": conditions}
+}
+
+// indexes is a list of indexes, of exactly that many characters.
+func indexes(length int) string {
+	text := "0"
+	for i := 10_000; len(text)+6 <= length; i++ {
+		text += fmt.Sprintf(",%d", i)
+	}
+	// Zeros in front of the first index change nothing but the length.
+	return strings.Repeat("0", length-len(text)) + text
+}

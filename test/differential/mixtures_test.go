@@ -12,21 +12,49 @@ var (
 	mixtures = flag.Int("mixtures", 200, "how many random mixtures of changes to send")
 )
 
+// mixturesPrefix begins the names of the sections of mixtures.
+const mixturesPrefix = "mixtures"
+
 // mixtures are creations with two to four changes of the corpus at once, at random. Changes that are answered
 // differently by themselves, and meant to be, are left out.
 func (c *comparison) mixtures(sections []section) []section {
 	c.report.seed = *seed
 	random := rand.New(rand.NewPCG(*seed, 0))
-	mixed := section{Section: "mixtures", Request: create, Base: "job", Cases: map[string]any{}}
+	mixed := section{Section: mixturesPrefix, Request: create, Base: "job", Cases: map[string]any{}}
 	changes := c.mixable(sections)
-	for i := range *mixtures {
+	mix(&mixed, changes, *mixtures, random)
+	return append([]section{mixed}, c.mixedUpdates(sections, random)...)
+}
+
+// mix adds n cases, each of two to four changes.
+func mix(s *section, changes []map[string]any, n int, random *rand.Rand) {
+	for i := range n {
 		var mixture any = map[string]any{}
 		for range 2 + random.IntN(3) {
 			mixture = merged(mixture, changes[random.IntN(len(changes))])
 		}
-		mixed.Cases[fmt.Sprintf("%03d", i)] = mixture
+		s.Cases[fmt.Sprintf("%03d", i)] = mixture
 	}
-	return []section{mixed}
+}
+
+// mixedUpdates are mixtures of the updates within one section each, for what is stored differs between them.
+func (c *comparison) mixedUpdates(sections []section, random *rand.Rand) []section {
+	var all []section
+	for _, s := range sections {
+		var changes []map[string]any
+		for _, name := range s.names() {
+			if change, ok := s.Cases[name].(map[string]any); ok && !c.differs(s.label(name)) {
+				changes = append(changes, change)
+			}
+		}
+		if s.Request != update || len(changes) < 2 {
+			continue
+		}
+		s.Section, s.Cases = mixturesPrefix+" of "+s.Section, map[string]any{}
+		mix(&s, changes, min(len(changes), *mixtures), random)
+		all = append(all, s)
+	}
+	return all
 }
 
 // mixable are the changes of creations that can be put together: merge patches on the plain Job.
