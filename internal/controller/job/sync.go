@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -93,22 +94,21 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		Job: job, Now: c.options.Clock.Now(), NoPodsBefore: c.memory.noPodsBefore(job.UID), Settings: c.options.settings(),
 	}
 	doubtful := c.index.observe(&obs, patience)
-	if status := c.memory.lastForeign(job, obs.Now); c.podsBehind(&status.version) {
-		if listsUnseen(job, obs.Pods) && obs.Now.Sub(status.since) < catchUp {
-			return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
-		}
-		doubtful = append(doubtful, uncertain(job, &status.version, obs.Pods)...)
+	status := c.memory.lastForeign(job, obs.Now)
+	behind := c.podsBehind(&status.version)
+	if behind && listsUnseen(job, obs.Pods) && obs.Now.Sub(status.since) < catchUp {
+		return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
 	}
-	slices.SortFunc(doubtful, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	for _, p := range doubtful {
-		if err := c.lookUp(ctx, p); err != nil {
-			return obs, err
-		}
+	find := c.shownPod
+	if behind {
+		find = c.storedPod
 	}
-	if len(doubtful) > 0 {
+	suspects := uncertain(job, &status.version, obs.Pods)
+	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	if len(doubtful)+len(suspects) > 0 {
 		c.index.observe(&obs, patience)
 	}
-	return obs, nil
+	return obs, err
 }
 
 // podsBehind tells that what is known of pods may be older than a status. Pods that it counts may still be shown with
@@ -147,19 +147,43 @@ func listed(job *batchv1.Job) []types.UID {
 	return nil
 }
 
-// lookUp asks the server for a pod that the informer never showed, or showed too early: it may be gone by now.
-func (c *Controller) lookUp(ctx context.Context, p *corev1.Pod) error {
-	found, err := c.client.Pods().Get(ctx, p.Namespace, p.Name)
-	switch {
-	case apierrors.IsNotFound(err) || (err == nil && found.UID != p.UID):
-		c.index.end(p)
-	case err != nil:
-		return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
-	default:
-		now := c.options.Clock.Now()
-		c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, now })
+// lookUp finds the newest state of pods that the handlers never heard of, or not for long: they may be gone by now.
+func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(context.Context, *corev1.Pod) (*corev1.Pod, error)) error {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	for _, p := range pods {
+		found, err := find(ctx, p)
+		switch {
+		case err != nil:
+			return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
+		case found == nil || found.UID != p.UID:
+			c.index.end(p)
+		default:
+			now := c.options.Clock.Now()
+			c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, now })
+		}
 	}
 	return nil
+}
+
+// storedPod returns what the server has under the name of p, or nil.
+func (c *Controller) storedPod(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	found, err := c.client.Pods().Get(ctx, p.Namespace, p.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// shownPod returns what the informer shows under the name of p, of which the handlers hear a little later, or nil.
+func (c *Controller) shownPod(_ context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	obj, found, err := c.pods.GetStore().GetByKey(keyOf(p).String())
+	if err != nil || !found {
+		return nil, err
+	}
+	if shown := obj.(*corev1.Pod); shown.UID != p.UID || older(p, shown) {
+		return shown, nil
+	}
+	return p, nil
 }
 
 // tidy ends the controller's interest in a finished Job once the informer shows that it is.
