@@ -80,9 +80,29 @@ func (w *world) bringNews(t *rapid.T) {
 	n, ofPods := rapid.IntRange(1, 6).Draw(t, "news"), rapid.Bool().Draw(t, "of pods")
 	late := one(t, 3, "handlers late")
 	if ofPods {
+		w.showStatuses(p, n)
 		bring(w, p.pods, n, late)
 	} else {
 		bring(w, p.jobs, n, late)
+	}
+}
+
+// showStatuses keeps a process from seeing the next n changes of pods before the statuses that other processes stored
+// ahead of them. A process cannot know of these, and would work for a Job that ended.
+func (w *world) showStatuses(p *process, n int) {
+	if p.pods.behind() == 0 {
+		return
+	}
+	last := p.pods.table.log[p.pods.seen+min(n, p.pods.behind())-1].version
+	for i := len(p.jobs.table.log) - 1; i >= p.jobs.seen; i-- {
+		if c := p.jobs.table.log[i]; c.version < last && w.ledger.statusBy[c.version] != nil && w.ledger.statusBy[c.version] != p {
+			p.jobs.show(i + 1 - p.jobs.seen)
+			break
+		}
+	}
+	for len(p.jobs.untold) > 0 {
+		p.jobs.tell(1)
+		w.pause()
 	}
 }
 
@@ -294,6 +314,7 @@ func (w *world) happenToWatch(t *rapid.T) {
 	switch rapid.SampledFrom([]string{"pods broken", "jobs broken", "repeat"}).Draw(t, "what") {
 	case "pods broken":
 		w.say("the watch of pods of controller %d breaks", p.number)
+		w.showStatuses(p, p.pods.behind())
 		p.pods.relist()
 	case "jobs broken":
 		w.say("the watch of Jobs of controller %d breaks", p.number)

@@ -119,7 +119,7 @@ func (x creation) failures() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || x.knows.strange[string(p.UID)] || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
+		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || x.strange(p) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
 		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {
@@ -132,15 +132,31 @@ func (x creation) failures() []*corev1.Pod {
 	return list
 }
 
+// strange tells that another process counted p, or discarded it, when it was told to end: no one can tell which.
+func (x creation) strange(p *corev1.Pod) bool {
+	f := x.pods[p.UID]
+	return (!ended(p) || !held(p)) && p.DeletionTimestamp != nil && f.releasedBy != x.request.by && (f.gone || f.releasedBy != nil)
+}
+
 func (x creation) remembersFailures() {
 	if x.account.now().Spec.BackoffLimitPerIndex == nil {
 		return
 	}
 	for _, p := range x.failures() {
-		if carries(x.request.made) <= carries(p) {
+		if carries(x.request.made) <= carries(p) && !x.goneWithAPod(p) {
 			x.fail("index %d forgets the failure of %s", indexOf(p), p.Name)
 		}
 	}
+}
+
+// goneWithAPod tells that the index of p had another pod, which was to carry its failures, and that was discarded.
+func (x creation) goneWithAPod(p *corev1.Pod) bool {
+	for _, f := range x.pods {
+		if f.discarded && indexOf(f.last) == indexOf(p) && f.last != p {
+			return true
+		}
+	}
+	return false
 }
 
 // carries is how many failures of its index a pod knows of.
@@ -185,7 +201,7 @@ func endOf(p *corev1.Pod) time.Time {
 			return c.LastTransitionTime.Time
 		}
 	}
-	if p.DeletionTimestamp != nil {
+	if p.DeletionTimestamp != nil && !ended(p) {
 		return p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
 	}
 	return p.CreationTimestamp.Time

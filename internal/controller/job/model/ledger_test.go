@@ -15,6 +15,8 @@ type ledger struct {
 	*world
 	jobs map[types.UID]*account
 	pods map[types.UID]*fate
+	// statusBy tells who stored a status, by the version.
+	statusBy map[int]*process
 	// gone are the processes that have ended.
 	gone []*process
 }
@@ -38,10 +40,12 @@ type fate struct {
 	toldToEnd bool
 	// discarded pods were not needed any more; wasted ones had just ended, which the controller did not know.
 	discarded, wasted bool
+	// releasedBy took the finalizer off.
+	releasedBy *process
 }
 
 func newLedger(w *world) *ledger {
-	return &ledger{world: w, jobs: map[types.UID]*account{}, pods: map[types.UID]*fate{}}
+	return &ledger{world: w, jobs: map[types.UID]*account{}, pods: map[types.UID]*fate{}, statusBy: map[int]*process{}}
 }
 
 func (a *account) now() *batchv1.Job { return a.versions[len(a.versions)-1] }
@@ -78,6 +82,7 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	if l.writer == nil {
 		return
 	}
+	l.statusBy[versionOf(is)] = l.writer
 	l.say("  status: %s", describeStatus(is))
 	x := statusWrite{l, a, l.writer, was, is}
 	for _, i := range statusInvariants {
@@ -100,6 +105,9 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	}
 	f.gone = is == nil
 	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
+	if was != nil && held(was) && (is == nil || !held(is)) {
+		f.releasedBy = l.writer
+	}
 	if l.writer != nil && was != nil {
 		x := podWrite{l, l.writer, was, is}
 		for _, i := range podInvariants {

@@ -23,7 +23,7 @@ var podInvariants = []invariant[podWrite]{
 }
 
 func (x podWrite) isOurs() {
-	if x.foreign(x.was) {
+	if known := x.by.knows.oldest(x.was.UID); x.foreign(x.was) && known != nil && x.foreign(known) {
 		x.fail("controller %d changes pod %s, which is not its own", x.by.number, x.was.Name)
 	}
 }
@@ -45,7 +45,7 @@ func (x podWrite) releasesAccounted() {
 		return
 	}
 	j := x.job()
-	if j == nil || j.DeletionTimestamp != nil || finished(j) || !selects(j, x.was) || x.accounted(j) {
+	if j == nil || j.DeletionTimestamp != nil || finished(j) || x.letGo(j) || x.accounted(j) {
 		return
 	}
 	if !x.mayDiscard(j) {
@@ -53,6 +53,11 @@ func (x podWrite) releasesAccounted() {
 	}
 	f := x.pods[x.was.UID]
 	f.discarded, f.wasted = true, ended(x.was)
+}
+
+// letGo tells that the Job's selector does not match the pod, or did not when the process looked.
+func (x podWrite) letGo(j *batchv1.Job) bool {
+	return slices.ContainsFunc(append(x.by.knows.versions(x.was.UID), x.was), func(p *corev1.Pod) bool { return !selects(j, p) })
 }
 
 // accounted tells whether the stored status says what became of the pod, or will never say anything.
@@ -106,7 +111,7 @@ func (x podWrite) surplus(j *batchv1.Job) bool {
 		if f.last.Status.Phase == corev1.PodSucceeded {
 			succeeded++
 		}
-		if active(p) && !f.discarded && uid != x.was.UID {
+		if active(p) && (!f.discarded || f.releasedBy != x.by) && uid != x.was.UID {
 			others++
 			if indexOf(p) == indexOf(x.was) {
 				twins++

@@ -3,12 +3,14 @@ package model_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -95,17 +97,24 @@ type knowledge struct {
 	pods map[string]*corev1.Pod
 	// heard is newer than the present work.
 	heard []client.Object
-	// strange pods were on their way out, without a finalizer, when the process first heard of them: no one can tell
-	// whether they were counted as failed or discarded.
-	strange map[string]bool
 }
 
 func newKnowledge() *knowledge {
-	return &knowledge{pods: map[string]*corev1.Pod{}, strange: map[string]bool{}}
+	return &knowledge{pods: map[string]*corev1.Pod{}}
 }
 
 func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
-func (k *knowledge) toldPod(p *corev1.Pod)  { k.heard = append(k.heard, p) }
+
+// toldPod forgets pods of a Job that is not known: so may the process.
+func (k *knowledge) toldPod(p *corev1.Pod) {
+	if ref := metav1.GetControllerOfNoCopy(p); ref == nil || k.knowsJob(ref.UID) {
+		k.heard = append(k.heard, p)
+	}
+}
+
+func (k *knowledge) knowsJob(uid types.UID) bool {
+	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.heard, func(o client.Object) bool { return o.GetUID() == uid })
+}
 
 // settle is for moments at which the process does nothing.
 func (k *knowledge) settle() {
@@ -117,9 +126,6 @@ func (k *knowledge) settle() {
 			}
 		case *corev1.Pod:
 			old := k.pods[string(o.UID)]
-			if old == nil && !held(o) && !ended(o) {
-				k.strange[string(o.UID)] = true
-			}
 			if old == nil || versionOf(old) < versionOf(o) {
 				k.pods[string(o.UID)] = o
 			}
@@ -131,15 +137,22 @@ func (k *knowledge) settle() {
 // created takes in a pod at once: whoever creates pods one by one must count along.
 func (k *knowledge) created(p *corev1.Pod) { k.pods[string(p.UID)] = p }
 
-// oldest returns the oldest version of a pod that the process may have acted on.
-func (k *knowledge) oldest(uid types.UID) *corev1.Pod {
+// versions returns those of a pod that the process may have acted on, oldest first.
+func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	if p := k.pods[string(uid)]; p != nil {
-		return p
+		list = append(list, p)
 	}
 	for _, o := range k.heard {
 		if p, ok := o.(*corev1.Pod); ok && p.UID == uid {
-			return p
+			list = append(list, p)
 		}
+	}
+	return list
+}
+
+func (k *knowledge) oldest(uid types.UID) *corev1.Pod {
+	if all := k.versions(uid); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }

@@ -240,23 +240,13 @@ func result(err error, f fault) string {
 	return ": " + string(apierrors.ReasonForError(err))
 }
 
-// answered gives a process what it learns from the answer.
+// answered gives a process what it must learn from the answer: what it created, and the status it stored.
 func (w *world) answered(r *request, a answer) {
-	switch o := a.object.(type) {
-	case *corev1.Pod:
-		if r.verb == "get pod" {
-			return
-		}
-		if r.made != nil {
-			r.by.knows.created(o)
-		} else {
-			r.by.knows.toldPod(o)
-		}
-	case *batchv1.Job:
-		// A Job that was asked for tells of an orphan, and no more.
-		if r.verb != "get job" {
-			r.by.knows.toldJob(o)
-		}
+	switch {
+	case r.made != nil:
+		r.by.knows.created(a.object.(*corev1.Pod))
+	case r.verb == "update status":
+		r.by.knows.toldJob(a.object.(*batchv1.Job))
 	}
 }
 
