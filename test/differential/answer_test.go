@@ -41,7 +41,12 @@ func newAnswer(r reply) (answer, error) {
 		a.messages[string(r.body)] = true // A crash says what it likes.
 		return a, nil
 	}
-	if body["kind"] != "Status" {
+	switch body["kind"] {
+	case "Status":
+	case "Table":
+		a.object = normalizedTable(body)
+		return a, nil
+	default:
 		a.object = normalized(body)
 		return a, nil
 	}
@@ -101,12 +106,34 @@ func normalized(object map[string]any) any {
 	for _, key := range volatile {
 		delete(metadata, key)
 	}
+	if metadata["deletionTimestamp"] != nil {
+		metadata["deletionTimestamp"] = "NOW"
+	}
 	managers, _ := metadata["managedFields"].([]any)
 	for _, manager := range managers {
 		delete(manager.(map[string]any), "time")
 	}
 	slices.SortFunc(managers, func(a, b any) int { return strings.Compare(string(encode(a)), string(encode(b))) }) // else by time
 	return result
+}
+
+// normalizedTable is what kubectl shows of a table: the columns and the cells, but no age.
+func normalizedTable(body map[string]any) any {
+	var columns, cells []any
+	definitions := body["columnDefinitions"].([]any)
+	for _, definition := range definitions {
+		d := definition.(map[string]any)
+		delete(d, "description")
+		columns = append(columns, d)
+	}
+	for _, row := range body["rows"].([]any) {
+		for i, cell := range row.(map[string]any)["cells"].([]any) {
+			if definitions[i].(map[string]any)["name"] != "Age" {
+				cells = append(cells, cell)
+			}
+		}
+	}
+	return map[string]any{"columns": columns, "cells": cells}
 }
 
 // gap is a difference between two answers.

@@ -52,6 +52,10 @@ const (
 	strategicPatch request = "strategic-patch"
 	// apply is a server-side apply; kind and name of the base are put into the body.
 	apply request = "apply"
+	// remove deletes what is stored; the change is the body, DeleteOptions.
+	remove request = "delete"
+	// table gets what is stored as kubectl get does; the change is nothing.
+	table request = "table"
 )
 
 func loadCorpus(t testing.TB) (bases map[string]any, sections []section) {

@@ -2,6 +2,7 @@ package differential_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,6 +55,7 @@ type call struct {
 	method, path string
 	query        map[string]string
 	contentType  string
+	accept       string
 	body         []byte
 }
 
@@ -76,7 +78,7 @@ func (e *endpoint) do(c call) (reply, error) {
 	}
 	req.Header.Set("Content-Type", c.contentType)
 	req.Header.Set("User-Agent", "client") // the name of field managers that have none
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", cmp.Or(c.accept, "application/json"))
 	resp, err := e.client.Do(req)
 	if err != nil {
 		return reply{body: []byte(err.Error())}, nil

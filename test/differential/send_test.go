@@ -1,6 +1,7 @@
 package differential_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,6 +18,20 @@ var contentTypes = map[request]string{
 	mergePatch:     "application/merge-patch+json",
 	strategicPatch: "application/strategic-merge-patch+json",
 	apply:          "application/apply-patch+yaml",
+	remove:         "application/json",
+	table:          "application/json",
+}
+
+var methods = map[request]string{
+	create:         http.MethodPost,
+	update:         http.MethodPut,
+	replace:        http.MethodPut,
+	jsonPatch:      http.MethodPatch,
+	mergePatch:     http.MethodPatch,
+	strategicPatch: http.MethodPatch,
+	apply:          http.MethodPatch,
+	remove:         http.MethodDelete,
+	table:          http.MethodGet,
 }
 
 // scene is a section made real on one server: its base, and what is stored of it.
@@ -87,13 +102,10 @@ func (c *scene) send(change any) (reply, error) {
 	}
 	out := call{path: c.path, contentType: contentTypes[c.Request], body: body, query: map[string]string{"dryRun": "All"}}
 	maps.Copy(out.query, c.Query)
-	switch c.Request {
-	case create:
-		out.method = http.MethodPost
-	case update, replace:
-		out.method = http.MethodPut
-	default:
-		out.method = http.MethodPatch
+	out.method = methods[c.Request]
+	if c.Request == table {
+		out.accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
+		out.query = map[string]string{"includeObject": "None"}
 	}
 	if c.Request == apply && out.query["fieldManager"] == "" {
 		out.query["fieldManager"] = "applier"
@@ -101,8 +113,14 @@ func (c *scene) send(change any) (reply, error) {
 	if c.Subresource != "" {
 		out.path += "/" + c.Subresource
 	}
-	return c.server.do(out)
+	r, err := c.server.do(out)
+	if c.stored != nil {
+		r.body = bytes.ReplaceAll(r.body, []byte(c.uid()), []byte("UID"))
+	}
+	return r, err
 }
+
+func (c *scene) uid() string { return c.stored["metadata"].(map[string]any)["uid"].(string) }
 
 // body is the text that is sent. A change that is a text is the body itself.
 func (c *scene) body(change any) (body []byte, err error) {
@@ -129,7 +147,7 @@ func (c *scene) filledIn(body []byte) []byte {
 	}
 	metadata := c.stored["metadata"].(map[string]any)
 	return []byte(strings.NewReplacer(
-		"$(uid)", metadata["uid"].(string),
+		"$(uid)", c.uid(),
 		"$(resourceVersion)", metadata["resourceVersion"].(string),
 	).Replace(string(body)))
 }
