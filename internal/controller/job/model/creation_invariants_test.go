@@ -119,7 +119,7 @@ func (x creation) failures() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || x.strange(p) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
+		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || x.strange(p) || x.knows.early[p.UID] || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
 		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {
@@ -149,10 +149,12 @@ func (x creation) remembersFailures() {
 	}
 }
 
-// goneWithAPod tells that the index of p had another pod, which was to carry its failures, and that was discarded.
+// goneWithAPod tells that the index of p had another pod, which was to carry its failures, and that was discarded
+// or taken away.
 func (x creation) goneWithAPod(p *corev1.Pod) bool {
 	for _, f := range x.pods {
-		if f.discarded && indexOf(f.last) == indexOf(p) && f.last != p {
+		lost := f.discarded || !selects(x.account.now(), f.last) || !controlledBy(f.last, x.account.now())
+		if lost && indexOf(f.last) == indexOf(p) && f.last.UID != p.UID {
 			return true
 		}
 	}

@@ -35,8 +35,8 @@ func (w *world) exit(p *corev1.Pod, code int32) {
 		if code != 0 {
 			p.Status.Phase = corev1.PodFailed
 		}
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: now()}}}}
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: now()}}
 		notReady(p)
 	})
 }

@@ -38,7 +38,7 @@ type fate struct {
 	owner types.UID
 	// toldToEnd pods were deleted before they succeeded.
 	toldToEnd bool
-	// discarded pods were not needed any more; wasted ones had just ended, which the controller did not know.
+	// discarded pods were not needed any more; wasted ones had just ended or been deleted, which the controller did not know.
 	discarded, wasted bool
 	// releasedBy took the finalizer off.
 	releasedBy *process

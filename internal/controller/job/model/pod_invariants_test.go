@@ -52,7 +52,7 @@ func (x podWrite) releasesAccounted() {
 		x.fail("pod %s loses its finalizer uncounted", x.was.Name)
 	}
 	f := x.pods[x.was.UID]
-	f.discarded, f.wasted = true, ended(x.was)
+	f.discarded, f.wasted = true, ended(x.was) || x.was.DeletionTimestamp != nil
 }
 
 // letGo tells that the Job's selector does not match the pod, or did not when the process looked.

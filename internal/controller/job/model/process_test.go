@@ -41,6 +41,9 @@ type process struct {
 	cancel  context.CancelFunc
 	stopped chan error
 
+	// created and ended count the pods created and the ends stored, as far as the process got to know of it.
+	created, ended int
+
 	mu     sync.Mutex
 	events []told
 }
@@ -94,21 +97,23 @@ func (p *process) AnnotatedEventf(object runtime.Object, _ map[string]string, ki
 // the work that it does now began. It is what a controller can be blamed for.
 type knowledge struct {
 	job  *batchv1.Job
-	pods map[string]*corev1.Pod
+	pods map[types.UID]*corev1.Pod
 	// heard is newer than the present work.
 	heard []client.Object
+	// early pods were shown before their Job: what became of them may be forgotten.
+	early map[types.UID]bool
 }
 
 func newKnowledge() *knowledge {
-	return &knowledge{pods: map[string]*corev1.Pod{}}
+	return &knowledge{pods: map[types.UID]*corev1.Pod{}, early: map[types.UID]bool{}}
 }
 
 func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
 
-// toldPod forgets pods of a Job that is not known: so may the process.
 func (k *knowledge) toldPod(p *corev1.Pod) {
-	if ref := metav1.GetControllerOfNoCopy(p); ref == nil || k.knowsJob(ref.UID) {
-		k.heard = append(k.heard, p)
+	k.heard = append(k.heard, p)
+	if ref := metav1.GetControllerOfNoCopy(p); ref != nil && !k.knowsJob(ref.UID) {
+		k.early[p.UID] = true
 	}
 }
 
@@ -125,9 +130,9 @@ func (k *knowledge) settle() {
 				k.job = o
 			}
 		case *corev1.Pod:
-			old := k.pods[string(o.UID)]
+			old := k.pods[o.UID]
 			if old == nil || versionOf(old) < versionOf(o) {
-				k.pods[string(o.UID)] = o
+				k.pods[o.UID] = o
 			}
 		}
 	}
@@ -135,11 +140,11 @@ func (k *knowledge) settle() {
 }
 
 // created takes in a pod at once: whoever creates pods one by one must count along.
-func (k *knowledge) created(p *corev1.Pod) { k.pods[string(p.UID)] = p }
+func (k *knowledge) created(p *corev1.Pod) { k.pods[p.UID] = p }
 
 // versions returns those of a pod that the process may have acted on, oldest first.
 func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
-	if p := k.pods[string(uid)]; p != nil {
+	if p := k.pods[uid]; p != nil {
 		list = append(list, p)
 	}
 	for _, o := range k.heard {

@@ -125,7 +125,7 @@ func (x statusWrite) leave(was, is []types.UID) (n int32) {
 		if slices.Contains(is, uid) {
 			continue
 		}
-		if f := x.pods[uid]; !f.gone && held(f.last) {
+		if f := x.pods[uid]; !f.gone && held(f.last) && controlledBy(f.last, x.is) {
 			x.fail("pod %s is counted with its finalizer on", f.last.Name)
 		}
 		if x.account.counted[uid] {

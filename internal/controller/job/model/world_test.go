@@ -244,9 +244,14 @@ func result(err error, f fault) string {
 func (w *world) answered(r *request, a answer) {
 	switch {
 	case r.made != nil:
+		r.by.created++
 		r.by.knows.created(a.object.(*corev1.Pod))
 	case r.verb == "update status":
-		r.by.knows.toldJob(a.object.(*batchv1.Job))
+		j := a.object.(*batchv1.Job)
+		r.by.knows.toldJob(j)
+		if finished(j) {
+			r.by.ended++
+		}
 	}
 }
 
