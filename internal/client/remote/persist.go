@@ -20,8 +20,8 @@ type patience struct {
 var (
 	// briefly takes less than a second, for what the caller can as well do again.
 	briefly = patience{wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5}, unanswered}
-	// stubbornly takes some fifteen seconds, for what may be done twice if the caller does it again.
-	stubbornly = patience{wait.Backoff{Steps: 6, Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2}, undecided}
+	// stubbornly takes some eight seconds, for what may be done twice if the caller does it again.
+	stubbornly = patience{wait.Backoff{Steps: 5, Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2}, undecided}
 )
 
 // persist repeats a request and tells whether an earlier try may have been carried out. Where the API server said when

@@ -141,11 +141,14 @@ func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptio
 	if opts.Propagation != "" {
 		options.PropagationPolicy = &opts.Propagation
 	}
-	_, _, err := persist(ctx, briefly, func() (T, error) {
+	_, unsure, err := persist(ctx, briefly, func() (T, error) {
 		var none T
 		request := r.about(r.writes.Delete(), obj.GetNamespace()).Name(obj.GetName()).Body(options)
 		return none, request.Do(ctx).Error()
 	})
+	if unsure && apierrors.IsNotFound(err) {
+		return nil
+	}
 	return err
 }
 

@@ -1,0 +1,170 @@
+package remote_test
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/client/remote"
+)
+
+// tricky is a client whose next requests meet the given faults.
+type tricky struct {
+	*remote.Client
+	// config reaches the same server without faults.
+	config    *rest.Config
+	namespace string
+	next      chan fault
+	requests  atomic.Int64
+}
+
+func newTricky(t *testing.T) *tricky {
+	t.Helper()
+	config := overTheNetwork(t, startServer(t))
+	c := &tricky{config: config, next: make(chan fault, 10), namespace: namespaces(config)(t)}
+	p := startProxy(t, config, func(*http.Request) fault {
+		c.requests.Add(1)
+		select {
+		case f := <-c.next:
+			return f
+		default:
+			return none
+		}
+	})
+	through := p.config()
+	through.BearerToken = config.BearerToken
+	var err error
+	if c.Client, err = remote.New(through); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *tricky) meets(faults ...fault) {
+	c.requests.Store(0)
+	for _, f := range faults {
+		c.next <- f
+	}
+}
+
+func (c *tricky) pod() *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Namespace: c.namespace, Finalizers: []string{"example.com/f"}},
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+}
+
+func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
+	c := newTricky(t)
+	ctx := t.Context()
+	for _, faults := range [][]fault{{lostAnswer}, {lateAnswer}, {lostRequest}, {lostAnswer, broken}, {lostAnswer, none, turnedAway}} {
+		before := c.podCount(t)
+		c.meets(faults...)
+		made, err := c.Pods().Create(ctx, c.pod())
+		if err != nil || made.UID == "" || c.podCount(t) != before+1 {
+			t.Errorf("create with faults %v: %v, pods %d", faults, err, c.podCount(t)-before)
+		}
+	}
+
+	job, err := c.Jobs().Create(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "j-", Namespace: c.namespace},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: c.pod().Spec}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job = job.DeepCopy()
+	job.Status.Active, job.Status.StartTime = 1, ptr.To(metav1.Now())
+	c.meets(lostAnswer)
+	written, err := c.Jobs().UpdateStatus(ctx, job)
+	if err != nil || written.Status.Active != 1 || written.ResourceVersion == job.ResourceVersion {
+		t.Errorf("status: %v", err)
+	}
+	job.Status.Active = 2
+	c.meets(lostRequest)
+	if _, err := c.Jobs().UpdateStatus(ctx, job); !apierrors.IsConflict(err) {
+		t.Errorf("a status from an old version: %v, want Conflict", err)
+	}
+
+	pod, err := c.Pods().Create(ctx, c.pod())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.meets(lostAnswer)
+	changed, err := c.Pods().Modify(ctx, pod, func(p *corev1.Pod) { p.Finalizers = nil })
+	if err != nil || len(changed.Finalizers) > 0 {
+		t.Errorf("modify: %v", err)
+	}
+	c.meets(lostAnswer)
+	if err := c.Pods().Delete(ctx, pod, client.DeleteOptions{}); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+}
+
+// podCount counts pods whatever faults are left.
+func (c *tricky) podCount(t *testing.T) int {
+	t.Helper()
+	for len(c.next) > 0 {
+		<-c.next
+	}
+	other, err := remote.New(c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	informer := other.Pods().Informer()
+	other.Start(ctx)
+	defer func() { cancel(); other.Wait() }()
+	<-informer.HasSyncedChecker().Done()
+	return len(informer.GetStore().ListKeys())
+}
+
+func TestARefusedWriteIsNotRepeated(t *testing.T) {
+	c := newTricky(t)
+	for _, f := range []fault{turnedAway, broken} {
+		c.meets(f)
+		if _, err := c.Pods().Create(t.Context(), c.pod()); err == nil || c.requests.Load() != 1 {
+			t.Errorf("fault %d: %v after %d requests", f, err, c.requests.Load())
+		}
+	}
+	c.meets(busy)
+	if _, err := c.Pods().Create(t.Context(), c.pod()); err != nil || c.requests.Load() != 2 {
+		t.Errorf("told when to come back: %v after %d requests", err, c.requests.Load())
+	}
+}
+
+func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
+	config := overTheNetwork(t, startServer(t))
+	namespace := namespaces(config)(t)
+	config.QPS, config.Burst = 0.001, 1
+	c, err := remote.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := metav1.Now()
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e", Namespace: namespace}, Type: corev1.EventTypeNormal, Reason: "R",
+		InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "j", Namespace: namespace}, FirstTimestamp: now, LastTimestamp: now}
+	if _, err := c.Events().Create(event); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer func() { cancel(); c.Wait() }()
+	informer := c.Jobs().Informer()
+	c.Start(ctx)
+	<-informer.HasSyncedChecker().Done()
+	// The one request that pods have is still there.
+	if _, err := c.Pods().Get(ctx, namespace, "p"); !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+	short, cancelShort := context.WithTimeout(ctx, time.Second)
+	defer cancelShort()
+	if _, err := c.Pods().Get(short, namespace, "p"); err == nil || apierrors.IsNotFound(err) {
+		t.Errorf("a second request went past the limit: %v", err)
+	}
+}
