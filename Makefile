@@ -7,6 +7,8 @@ LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitVersion=$(KUBE) \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBE)
 GO      ?= go
+# The packages with tests that want a real kube-apiserver; elsewhere they skip.
+CLUSTER_TESTS := ./test/kube/... ./test/scenario/... ./test/differential/... ./internal/client/... ./internal/cluster/... ./internal/cli/...
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: build
@@ -31,6 +33,10 @@ test-long: ## property tests with many histories, and fuzzing for a while
 	$(GO) test ./internal/job/... -rapid.checks=100000 -timeout 20m
 	hack/fuzz.sh 20s
 
+.PHONY: test-cluster
+test-cluster: ## the tests against a real kube-apiserver, which is built the first time
+	STINT_CLUSTER=$$(test/cluster/build) $(GO) test -count=1 -timeout 20m $(CLUSTER_TESTS)
+
 .PHONY: lint
 lint:
 	$(LINT) run ./...
@@ -45,7 +51,7 @@ verify-generate: generate
 
 .PHONY: bench
 bench: build ## throughput and latency, side by side with what else there is
-	$(GO) run ./test/bench -stint bin/stint $(BENCH)
+	STINT_CLUSTER=$$(test/cluster/build) $(GO) run ./test/bench -stint bin/stint $(BENCH)
 
 .PHONY: help
 help:
