@@ -46,16 +46,22 @@ type Options struct {
 // process is one running Stint.
 type process struct {
 	Options
-	// starting is set until there is nothing to wait for but the lease, and while a new leader fills its caches.
-	starting atomic.Bool
+	stage atomic.Int32
 }
+
+// The stages of a process. None but a standby is skipped.
+const (
+	starting int32 = iota
+	standingBy
+	filling
+	leading
+)
 
 // Run works until ctx ends and the last write is done, or until the lease is lost, which is an error.
 func Run(ctx context.Context, o Options) error {
 	memory.Tune()
 	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: what is being written is finished first") })()
 	p := &process{Options: o}
-	p.starting.Store(true)
 	stop, err := p.serve()
 	if err != nil {
 		return err
@@ -88,16 +94,15 @@ func (p *process) serve() (stop func(), err error) {
 	return func() { cancel(); <-served }, nil
 }
 
-func (p *process) started() {
-	p.starting.Store(false)
-	pages.DropStartup()
-}
-
+// ready is what /readyz tells: a standby is ready to take over.
 func (p *process) ready() error {
-	if p.starting.Load() {
-		return errors.New("starting")
+	switch p.stage.Load() {
+	case standingBy, leading:
+		return nil
+	case filling:
+		return errors.New("reading Jobs and pods")
 	}
-	return nil
+	return errors.New("starting")
 }
 
 // work runs the controllers until ctx ends and their last write and event is written.
@@ -110,9 +115,11 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	controller := job.New(c, w.Recorder("job-controller"), p.Job)
 	informing, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
 	c.Start(informing)
+	p.stage.Store(filling)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), c.Jobs().Informer().HasSynced, c.Pods().Informer().HasSynced) {
-			p.started()
+			p.stage.Store(leading)
+			pages.DropStartup()
 		}
 	}()
 	ended := make(chan error, 1)
@@ -139,4 +146,4 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 }
 
 // errBusy leaves the lease to run out: what is being written may still arrive.
-var errBusy = fmt.Errorf("the last writes have not ended within %v: does the API server answer?", stopTime)
+var errBusy = fmt.Errorf("the last writes have not ended within %v: the API server does not answer, or --kube-api-qps is low", stopTime)

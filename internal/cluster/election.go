@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
+
+	"github.com/stint-dev/stint/internal/pages"
 )
 
 // Election keeps all but one of several processes waiting, by a Lease.
@@ -41,7 +43,6 @@ func (p *process) lead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.started() // A standby has all that it needs.
 	select {
 	case <-won:
 	case <-ctx.Done():
@@ -49,7 +50,6 @@ func (p *process) lead(ctx context.Context) error {
 		<-ended
 		return t.release(ctx)
 	}
-	p.starting.Store(true)
 	worked := make(chan error, 1)
 	go func() { worked <- p.work(working, t.guard(p.Config)) }()
 	select {
@@ -78,6 +78,9 @@ func (p *process) elect(ctx context.Context, t *tenure) (won, ended chan struct{
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(leader string) {
 				klog.FromContext(ctx).Info("Leader", "lease", t.Describe(), "leader", leader, "self", leader == t.Identity())
+				if leader != t.Identity() && p.stage.CompareAndSwap(starting, standingBy) {
+					pages.DropStartup()
+				}
 			},
 		},
 	})

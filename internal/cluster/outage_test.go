@@ -69,6 +69,24 @@ func TestWrongCredentialsEndIt(t *testing.T) {
 	s.awaitLog(t, "does not know these credentials")
 }
 
+func TestWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{Users: []string{"powerless"}})
+	for missing, flags := range map[string][]string{
+		`cannot get resource \"leases\"`: quickLease("powerless"),
+		`cannot list resource \"pods\"`:  {"--leader-elect=false"},
+	} {
+		s := controller(t, c, "powerless", flags...)
+		s.awaitLog(t, missing)
+		if status, _ := s.get("/readyz"); status != http.StatusServiceUnavailable {
+			t.Errorf("/readyz is %d although it %s", status, missing)
+		}
+		s.signal(syscall.SIGTERM)
+		if status := s.exit(t); status != 0 {
+			t.Errorf("exit status %d, want 0", status)
+		}
+	}
+}
+
 func TestASecondSignalEndsItAtOnce(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	s := controller(t, c, "", quickLease("busy")...)
