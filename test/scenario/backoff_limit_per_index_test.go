@@ -48,7 +48,7 @@ var perIndexScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(1, 1)))
 			j.active(1).failLongAgo(1)
-			j.becomes(exactly("active=1 failed=1"))
+			j.becomes(active(1), failed(1), failedIndexes("-"))
 			_, there := j.active(1)[0].Annotations[countAnnotation]
 			s.same("count", false, there)
 		},

@@ -1,0 +1,113 @@
+package scenario_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// eventScenarios are about what a Job's reader is told, to the letter.
+var eventScenarios = []scenario{
+	{
+		name: "events name their type, reason, message, source and the Job",
+		play: func(s *scene) {
+			j := s.create(aJob(suspended))
+			j.becomes(is(batchv1.JobSuspended, ""))
+			j.resume()
+			name := j.active(1)[0].Name
+			j.suspend()
+			j.becomes(is(batchv1.JobSuspended, ""))
+			j.says(
+				"Normal Suspended: Job suspended",
+				"Normal SuccessfulCreate: Created pod: "+name,
+				"Normal Resumed: Job resumed",
+				"Normal SuccessfulDelete: Deleted pod: "+name,
+			)
+		},
+	},
+	{
+		name: "the end of a Job is told with its reason: BackoffLimitExceeded",
+		play: toldEnd(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit", backoffLimit(0)),
+	},
+	{
+		name: "the end of a Job is told with its reason: DeadlineExceeded",
+		play: func(s *scene) {
+			const why = "Job was active longer than specified deadline"
+			j := s.create(aJob(deadline(1)))
+			name := j.active(1)[0].Name
+			j.becomes(exactly("failed=1 "+pastDeadline), says(batchv1.JobFailureTarget, why), says(batchv1.JobFailed, why))
+			j.says("Normal SuccessfulCreate: Created pod: "+name, "Normal SuccessfulDelete: Deleted pod: "+name, "Warning DeadlineExceeded: "+why)
+		},
+	},
+	{
+		name: "the end of a Job is told with its reason: MaxFailedIndexesExceeded",
+		play: toldEnd(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes",
+			indexed(1, 1), limitPerIndex(0), maxFailedIndexes(0)),
+	},
+	{
+		name: "the end of a Job is told with its reason: FailedIndexes",
+		play: toldEnd(batchv1.JobReasonFailedIndexes, "Job has failed indexes", indexed(1, 1), limitPerIndex(0)),
+	},
+	{
+		name: "a condition has the time of the write, and completionTime is Complete's",
+		play: func(s *scene) {
+			j := s.create(aJob())
+			j.active(1).succeed()
+			now := j.becomes(complete())
+			for _, c := range now.Status.Conditions {
+				s.same("probe time", c.LastTransitionTime, c.LastProbeTime)
+				s.same("started before", false, c.LastTransitionTime.Before(now.Status.StartTime))
+				s.same("message", "Reached expected number of succeeded pods", c.Message)
+			}
+			s.same("completionTime", condition(now, batchv1.JobComplete).LastTransitionTime, *now.Status.CompletionTime)
+		},
+	},
+}
+
+// toldEnd has a Job's only pod fail and its end told.
+func toldEnd(reason, message string, options ...func(*batchv1.Job)) func(*scene) {
+	return func(s *scene) {
+		j := s.create(aJob(options...))
+		p := j.active(1)
+		name := p[0].Name
+		p.fail(1)
+		j.becomes(exactlyFailed(reason), says(batchv1.JobFailureTarget, message), says(batchv1.JobFailed, message))
+		j.says("Normal SuccessfulCreate: Created pod: "+name, "Warning "+reason+": "+message)
+	}
+}
+
+func exactlyFailed(reason string) check {
+	return func(j *batchv1.Job) string {
+		return failing(j, []check{willFailBecause(reason), failedBecause(reason), failed(1), active(0), terminating(0)})
+	}
+}
+
+// says waits until exactly these events are written, one of each, in this order.
+func (j *job) says(want ...string) {
+	j.Helper()
+	j.eventually(func(h *history) string {
+		var got []string
+		for _, e := range h.events(j.uid) {
+			got = append(got, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))
+			if wrong := j.sign(e); wrong != "" {
+				return wrong
+			}
+		}
+		if slices.Equal(got, want) {
+			return ""
+		}
+		return "the events (- want, + got):\n" + cmp.Diff(want, got)
+	})
+}
+
+// sign tells what is wrong about who wrote an event and about what.
+func (j *job) sign(e *corev1.Event) string {
+	about := corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: j.namespace, Name: j.name, UID: j.uid}
+	got := e.InvolvedObject
+	got.ResourceVersion = ""
+	return cmp.Diff([]any{about, "job-controller", "job-controller", int32(1), false},
+		[]any{got, e.Source.Component, e.ReportingController, e.Count, e.FirstTimestamp.IsZero() || e.LastTimestamp.IsZero()})
+}
