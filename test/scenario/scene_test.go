@@ -24,6 +24,8 @@ type scene struct {
 	history   *history
 	markers   int
 	stopped   bool
+	// losesEvents tells that the controller is killed with events that it has not written yet.
+	losesEvents bool
 }
 
 func newScene(t *testing.T, c *column, namespace string) *scene {
