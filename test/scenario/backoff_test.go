@@ -157,7 +157,7 @@ var backoffScenarios = []scenario{
 		upstream: func(s *scene) {
 			j := s.create(aJob())
 			j.active(1).fail(1)
-			j.becomes(failed(1), active(0))
+			j.becomes(failed(1))
 			s.restartController()
 			j.active(1).succeed()
 			j.becomes(failed(1), succeeded(1), complete())

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 )
@@ -9,10 +10,20 @@ import (
 // deadlineScenarios are about activeDeadlineSeconds.
 var deadlineScenarios = []scenario{
 	{
-		name: "past its deadline a Job fails, and its pods with it",
+		name: "a Job that its pods do not end by its deadline fails",
 		play: func(s *scene) {
-			j := s.create(aJob(pods(2, 2), deadline(2)))
+			j := s.create(aJob(deadline(1)))
+			j.becomes(failed(1), active(0), failedBecause(batchv1.JobReasonDeadlineExceeded))
+			j.lasted(1)
+		},
+	},
+	{
+		name: "past a deadline that was set while it ran, a Job fails, and its pods with it",
+		play: func(s *scene) {
+			j := s.create(aJob(pods(2, 2)))
 			j.active(2).run()
+			j.becomes(started(), ready(2))
+			j.update(deadline(2))
 			j.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded), active(0), unfinished())
 			j.lasted(2)
 			j.terminating(2).fail(143)
@@ -22,23 +33,10 @@ var deadlineScenarios = []scenario{
 		},
 	},
 	{
-		name: "a deadline set on a running Job counts from its start",
-		play: func(s *scene) {
-			j := s.create(aJob())
-			j.active(1).run()
-			j.becomes(started(), ready(1))
-			j.update(deadline(1))
-			j.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))
-			j.lasted(1)
-			j.terminating(1).fail(1)
-			j.becomes(failed(1), failedBecause(batchv1.JobReasonDeadlineExceeded))
-		},
-	},
-	{
 		name: "a deadline that is put off does not fail the Job when it would have",
 		play: func(s *scene) {
-			j := s.create(aJob(deadline(3)))
-			other := s.create(aJob(named("other"), deadline(3)))
+			j := s.create(aJob(deadline(10)))
+			other := s.create(aJob(named("other"), deadline(10)))
 			j.becomes(started())
 			j.update(deadline(3600))
 			other.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))
@@ -50,9 +48,10 @@ var deadlineScenarios = []scenario{
 	{
 		name: "the deadline ends a Job that waits for a retry",
 		play: func(s *scene) {
-			// On stint server the delay after two failures outlasts this deadline; on a cluster, that after one does.
-			j := s.create(aJob(pods(2, 2), deadline(3)))
-			j.active(2).fail(1)
+			j := s.create(aJob(pods(2, 2)))
+			j.active(2).failBefore(-time.Minute, 1) // the node's clock is fast, so the delay is long
+			j.becomes(failed(2), active(0))
+			j.update(deadline(1))
 			j.becomes(failed(2), failedBecause(batchv1.JobReasonDeadlineExceeded), active(0))
 			j.tells("SuccessfulCreate", "DeadlineExceeded")
 		},
@@ -80,16 +79,17 @@ var deadlineScenarios = []scenario{
 			j.becomes(notStarted(), active(0), is(batchv1.JobSuspended, ""))
 			witness.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))
 			j.stays(unfinished(), notStarted(), isNot(batchv1.JobFailureTarget))
+			j.update(deadline(3600))
 			j.resume()
 			j.active(1).run()
 			j.becomes(started(), active(1))
 			j.suspend()
 			j.terminating(1).fail(143)
 			j.becomes(notStarted(), active(0))
+			j.update(deadline(2))
 			j.resume()
-			j.active(1)
-			j.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))
-			j.lasted(3)
+			j.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded), started())
+			j.lasted(2)
 		},
 	},
 	{

@@ -122,6 +122,7 @@ var parallelismScenarios = []scenario{
 			j.stays(active(100), failed(0))
 			j.active(100).succeed()
 			j.becomes(succeeded(100), failed(0), complete())
+			j.wasWrittenAtMost(100)
 		},
 	},
 	{
@@ -140,6 +141,44 @@ var parallelismScenarios = []scenario{
 			j.becomes(succeeded(8), failed(0), complete())
 		},
 	},
+	{
+		name: "a pod that a quota refuses keeps others from being tried",
+		notOn: map[string]string{
+			onServer: "it has no ResourceQuota",
+		},
+		play: func(s *scene) {
+			s.quota("0")
+			j := s.create(aJob(pods(200, 200)))
+			j.tellsOf("FailedCreate")
+			j.becomes(active(0), failed(0), unfinished())
+			j.eventually(func(h *history) string {
+				tries := int32(0)
+				for _, e := range h.events(j.uid) {
+					tries += e.Count
+				}
+				if tries > 20 {
+					s.Errorf("%d pods were tried", tries)
+				}
+				return ""
+			})
+			s.quota("200")
+			j.active(200)
+		},
+	},
+}
+
+// wasWrittenAtMost tells how often the Job was written.
+func (j *job) wasWrittenAtMost(n int) {
+	j.Helper()
+	writes := 0
+	for _, c := range j.history.ordered() {
+		if c.object.GetUID() == j.uid {
+			writes++
+		}
+	}
+	if writes > n {
+		j.Errorf("Job %s was written %d times, more than %d", j.name, writes, n)
+	}
 }
 
 // quota lets the namespace have so many pods. Nobody but the scenario keeps its status.
