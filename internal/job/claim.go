@@ -22,7 +22,7 @@ func Adopt(job *batchv1.Job, p *corev1.Pod) {
 //
 //	controlled by      selector   then
 //	this Job           matches    owned
-//	this Job           differs    let go, unless the Job is being deleted
+//	this Job           differs    let go; owned if the Job is being deleted, for it has to release the pod
 //	nobody             matches    adopt, unless the Job or the pod is being deleted
 //	anything else                 none of ours
 func (v *view) claim() {
@@ -37,9 +37,9 @@ func (v *view) claim() {
 		matches := selector.Matches(labels.Set(p.Labels))
 		switch {
 		case ref != nil && ref.UID != v.job.UID:
-		case ref != nil && (matches || err != nil):
+		case ref != nil && (matches || err != nil || leaving):
 			v.owned = append(v.owned, p)
-		case ref != nil && !leaving:
+		case ref != nil:
 			v.letGo = append(v.letGo, p)
 		case ref == nil && matches && !leaving && p.DeletionTimestamp == nil:
 			v.adopt = append(v.adopt, p)

@@ -65,7 +65,7 @@ func TestClaim(t *testing.T) {
 	}{
 		"a pod of the Job":                       {aJob(), aPod("p"), true, false, false},
 		"a pod that no longer matches":           {aJob(), aPod("p", stranger), false, false, true},
-		"a stranger of a Job that is deleted":    {leaving, aPod("p", stranger), false, false, false},
+		"a stranger of a Job that is deleted":    {leaving, aPod("p", stranger), true, false, false},
 		"an orphan":                              {aJob(), aPod("p", unowned), false, true, false},
 		"an orphan that does not match":          {aJob(), aPod("p", unowned, stranger), false, false, false},
 		"an orphan that is told to end":          {aJob(), aPod("p", unowned, deleted), false, false, false},
