@@ -34,6 +34,9 @@ type section struct {
 	Query map[string]string `json:"query"`
 	// Cases are the changes, each by a sentence or a few words that say what is special.
 	Cases map[string]any `json:"cases"`
+
+	// wet requests change what is stored.
+	wet bool
 }
 
 // request is the way in which a change is sent.

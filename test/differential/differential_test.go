@@ -27,6 +27,11 @@ func TestStintAnswersAsKubernetesDoes(t *testing.T) {
 		c.section(t, &sections[i], i)
 		all += len(sections[i].Cases)
 	}
+	walked := c.report.section("walks")
+	for i := range *walks {
+		c.walk(t, walked, i)
+	}
+	all += *walks * stepsOfAWalk
 	ran := 0
 	for _, s := range c.report.sections {
 		ran += s.cases

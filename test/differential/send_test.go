@@ -100,12 +100,15 @@ func (c *scene) send(change any) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := call{path: c.path, contentType: contentTypes[c.Request], body: body, query: map[string]string{"dryRun": "All"}}
+	out := call{path: c.path, contentType: contentTypes[c.Request], body: body, query: map[string]string{}}
+	if !c.wet {
+		out.query["dryRun"] = "All"
+	}
 	maps.Copy(out.query, c.Query)
 	out.method = methods[c.Request]
 	if c.Request == table {
 		out.accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
-		out.query = map[string]string{"includeObject": "None"}
+		out.query["includeObject"] = "None"
 	}
 	if c.Request == apply && out.query["fieldManager"] == "" {
 		out.query["fieldManager"] = "applier"
@@ -114,6 +117,9 @@ func (c *scene) send(change any) (reply, error) {
 		out.path += "/" + c.Subresource
 	}
 	r, err := c.server.do(out)
+	if err == nil {
+		err = c.keep(r)
+	}
 	if c.stored != nil {
 		r.body = bytes.ReplaceAll(r.body, []byte(c.uid()), []byte("UID"))
 	}

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,13 +72,13 @@ func (s indexIntervals) count() int32 {
 	return int32(n)
 }
 
-// commonIndex returns the least index that both sets hold.
+// commonIndex returns the least index that both sets hold. Of sets that are in no order it may miss one.
 func commonIndex(a, b indexIntervals) (int, bool) {
 	for len(a) > 0 && len(b) > 0 {
 		if from := max(a[0].first, b[0].first); from <= min(a[0].last, b[0].last) {
 			return from, true
 		}
-		if a[0].last < b[0].last {
+		if a[0].first <= b[0].first {
 			a = a[1:]
 		} else {
 			b = b[1:]
@@ -88,7 +87,7 @@ func commonIndex(a, b indexIntervals) (int, bool) {
 	return 0, false
 }
 
-// readableIndexes returns what can be read of text, in order. It is for rules that look at text which another rule
+// readableIndexes returns what can be read of text, in the order of the text. It is for rules that look at text which another rule
 // judges, or which was right until the Job was scaled down.
 func readableIndexes(text string, completions int32) indexIntervals {
 	var set indexIntervals
@@ -97,6 +96,5 @@ func readableIndexes(text string, completions int32) indexIntervals {
 			set = append(set, interval)
 		}
 	}
-	slices.SortFunc(set, func(a, b indexInterval) int { return a.first - b.first })
 	return set
 }

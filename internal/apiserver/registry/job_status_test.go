@@ -173,19 +173,20 @@ func TestJobStatusIndexes(t *testing.T) {
 	ten := edits(indexed(10, 1), specEdit(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) }))
 	const completedIndexes, failedIndexes = "status.completedIndexes Invalid", "status.failedIndexes Invalid"
 	runStatusCases(t, map[string]statusCase{
-		"indexes are accepted":                           {spec: ten, now: status(done("0,3-5,9"), broken("1-2,7"))},
-		"completed indexes are below completions":        {spec: ten, now: status(done("10")), want: []string{completedIndexes}},
-		"failed indexes are below completions":           {spec: ten, now: status(broken("10")), want: []string{failedIndexes}},
-		"an index has not both completed and failed":     {spec: ten, now: status(done("1-3"), broken("3-5")), want: []string{failedIndexes}},
-		"what was there counts for the overlap":          {spec: ten, was: status(done("3")), now: status(broken("3")), want: []string{failedIndexes}},
-		"an index that failed does not complete":         {spec: ten, was: status(broken("3")), now: status(done("3")), want: []string{failedIndexes}},
-		"indexes beyond a scaled down Job may be stored": {spec: ten, was: status(done("1,11")), now: status(broken("2"))},
-		"their overlap is still found":                   {spec: ten, was: status(done("1,11")), now: status(broken("1")), want: []string{failedIndexes}},
-		"other Jobs have no completed indexes":           {now: status(done("0")), want: []string{completedIndexes}},
-		"Jobs without a limit have no failed indexes":    {spec: edits(indexed(3, 1)), now: status(broken("0")), want: []string{failedIndexes}},
-		"not even an empty list of them":                 {spec: edits(indexed(3, 1)), now: status(broken("")), want: []string{failedIndexes}},
-		"an empty list is fine where there is a limit":   {spec: ten, now: status(broken(""))},
-		"a work queue has no indexes":                    {spec: edits(specEdit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })), now: status(done("0")), want: []string{completedIndexes}},
+		"indexes are accepted":                            {spec: ten, now: status(done("0,3-5,9"), broken("1-2,7"))},
+		"completed indexes are below completions":         {spec: ten, now: status(done("10")), want: []string{completedIndexes}},
+		"failed indexes are below completions":            {spec: ten, now: status(broken("10")), want: []string{failedIndexes}},
+		"an index has not both completed and failed":      {spec: ten, now: status(done("1-3"), broken("3-5")), want: []string{failedIndexes}},
+		"what was there counts for the overlap":           {spec: ten, was: status(done("3")), now: status(broken("3")), want: []string{failedIndexes}},
+		"an index that failed does not complete":          {spec: ten, was: status(broken("3")), now: status(done("3")), want: []string{failedIndexes}},
+		"indexes beyond a scaled down Job may be stored":  {spec: ten, was: status(done("1,11")), now: status(broken("2"))},
+		"their overlap is still found":                    {spec: ten, was: status(done("1,11")), now: status(broken("1")), want: []string{failedIndexes}},
+		"an overlap out of order is one mistake, not two": {spec: ten, was: status(broken("1")), now: status(done("2,1")), want: []string{completedIndexes}},
+		"other Jobs have no completed indexes":            {now: status(done("0")), want: []string{completedIndexes}},
+		"Jobs without a limit have no failed indexes":     {spec: edits(indexed(3, 1)), now: status(broken("0")), want: []string{failedIndexes}},
+		"not even an empty list of them":                  {spec: edits(indexed(3, 1)), now: status(broken("")), want: []string{failedIndexes}},
+		"an empty list is fine where there is a limit":    {spec: ten, now: status(broken(""))},
+		"a work queue has no indexes":                     {spec: edits(specEdit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })), now: status(done("0")), want: []string{completedIndexes}},
 	})
 }
 
