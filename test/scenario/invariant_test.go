@@ -13,7 +13,8 @@ import (
 
 // judge holds all that happened in the scene against the invariants, write by write.
 func (s *scene) judge() {
-	w := &world{jobs: map[types.UID]*knownJob{}, pods: map[types.UID]*corev1.Pod{}, gaps: s.history.gaps}
+	w := newWorld()
+	w.gaps = s.history.gaps
 	for _, c := range s.history.ordered() {
 		for _, broken := range w.take(c) {
 			s.Errorf("invariant broken by write %d, %s:\n\t%s", c.version(), c, broken)
@@ -27,6 +28,10 @@ type world struct {
 	pods map[types.UID]*corev1.Pod
 	// gaps tells that not every write is known.
 	gaps bool
+}
+
+func newWorld() *world {
+	return &world{jobs: map[types.UID]*knownJob{}, pods: map[types.UID]*corev1.Pod{}}
 }
 
 // knownJob is a Job with what its past tells.

@@ -1,0 +1,132 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// TestInvariantsNotice breaks every invariant once: a history that ends in a fault must be found out.
+func TestInvariantsNotice(t *testing.T) {
+	running, done := aTrackedPod("p", corev1.PodRunning), aTrackedPod("p", corev1.PodSucceeded)
+	settled := withConditions(batchv1.JobSuccessCriteriaMet)
+	over := func(j *batchv1.Job) {
+		withConditions(batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)(j)
+		j.Status.CompletionTime = &metav1.Time{}
+	}
+	tests := map[string][]metav1.Object{
+		"the status of a finished Job does not change":               {stored(settled), stored(over), stored(over, withCounts(0, 1))},
+		"a Job ends in one way":                                      {stored(withConditions(batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet))},
+		"a verdict stays":                                            {stored(settled), stored()},
+		"FailureTarget comes before Failed":                          {stored(withConditions(batchv1.JobFailureTarget, batchv1.JobFailed))},
+		"SuccessCriteriaMet comes before Complete":                   {stored(over)},
+		"a Job that is complete, and no other, has a completionTime": {stored(settled), stored(withConditions(batchv1.JobSuccessCriteriaMet, batchv1.JobComplete))},
+		"startTime moves with suspension only":                       {stored(startedAt(1)), stored(startedAt(2))},
+		"failed never falls":                                         {stored(withCounts(0, 2)), stored(withCounts(0, 1))},
+		"succeeded never falls, unless there are fewer indexes":      {stored(withCounts(2, 0)), stored(withCounts(1, 0))},
+		"an index that has ended stays so":                           {stored(indexed(3, 3), withIndexes("0,1", "")), stored(indexed(3, 3), withIndexes("1", ""))},
+		"no index both succeeds and fails":                           {stored(indexed(3, 3), withIndexes("0-2", "1"))},
+		"an indexed Job counts its indexes":                          {stored(indexed(3, 3), withIndexes("0-2", ""), withCounts(2, 0))},
+		"a pod is listed for counting once":                          {stored(listing("p")), stored(), stored(listing("p"))},
+		"no more pods are counted than have ended or were told to":   {stored(), running, stored(withCounts(1, 0))},
+		"no more pods are ready than active":                         {stored(func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](1) })},
+		"the numbers of pods are not negative":                       {stored(func(j *batchv1.Job) { j.Status.Active = -1 })},
+		"a Job ends when its last pod has":                           {stored(settled), running, stored(over)},
+		"a Job ends when its last pod is counted and released":       {stored(settled), done, stored(over)},
+
+		"no pod is made after the verdict, or for a suspended Job": {stored(settled), running},
+		"no more pods live than parallelism allows":                {stored(), running, aTrackedPod("q", corev1.PodPending)},
+		"with podReplacementPolicy Failed, pods that are ending count as living": {stored(replacesEnded), aTrackedPod("p", corev1.PodRunning, deleted),
+			aTrackedPod("q", corev1.PodPending)},
+		"an index has one pod at a time, and none once it has succeeded": {stored(indexed(2, 2)), aTrackedPod("p", corev1.PodRunning, ofIndex("0")),
+			aTrackedPod("q", corev1.PodPending, ofIndex("0"))},
+		"a pod of a Job is tracked from the start":                {stored(), aTrackedPod("p", corev1.PodPending, untracked)},
+		"an ended pod is released once the Job's status lists it": {stored(), done, aTrackedPod("p", corev1.PodSucceeded, untracked)},
+	}
+	for _, rule := range statusRules {
+		if tests[rule.says] == nil {
+			t.Errorf("nothing breaks %q", rule.says)
+		}
+	}
+	for _, rule := range podRules {
+		if tests[rule.says] == nil {
+			t.Errorf("nothing breaks %q", rule.says)
+		}
+	}
+	for rule, history := range tests {
+		t.Run(rule, func(t *testing.T) {
+			w := newWorld()
+			var broken []string
+			for _, o := range history {
+				broken = append(broken, w.take(change{object: o})...)
+			}
+			if !strings.Contains(strings.Join(broken, "\n"), rule) {
+				t.Errorf("only these were found broken: %q", broken)
+			}
+		})
+	}
+}
+
+func stored(options ...func(*batchv1.Job)) *batchv1.Job {
+	j := aJob(options...)
+	j.UID = "job"
+	return j
+}
+
+func withConditions(kinds ...batchv1.JobConditionType) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		for _, kind := range kinds {
+			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue})
+		}
+	}
+}
+
+func withCounts(succeeded, failed int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Status.Succeeded, j.Status.Failed = succeeded, failed }
+}
+
+func withIndexes(completed, failed string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		j.Status.CompletedIndexes, j.Status.FailedIndexes = completed, &failed
+		j.Status.Succeeded = int32(len(parseIndexes(completed)))
+	}
+}
+
+func startedAt(second int64) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Status.StartTime = ptr.To(metav1.Unix(second, 0)) }
+}
+
+func listing(uid types.UID) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{uid}}
+	}
+}
+
+func aTrackedPod(name string, phase corev1.PodPhase, options ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID(name), Finalizers: []string{batchv1.JobTrackingFinalizer},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "job", UID: "job", Controller: ptr.To(true)}},
+		},
+		Status: corev1.PodStatus{Phase: phase},
+	}
+	for _, option := range options {
+		option(p)
+	}
+	return p
+}
+
+func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
+
+func untracked(p *corev1.Pod) { p.Finalizers = nil }
+
+func ofIndex(index string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, index)
+	}
+}
