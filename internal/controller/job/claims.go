@@ -55,12 +55,27 @@ func (c *claims) remove(job *batchv1.Job) {
 	delete(c.byHand, job.UID)
 }
 
+// matches tells whether the selector of job matches pod. That of a Job that needs no pods any more matches all.
+func (c *claims) matches(job types.UID, pod *corev1.Pod) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.byUID[job]; known {
+		return slices.Contains(madeFor(pod), job)
+	}
+	m, known := c.byHand[job]
+	return !known || m.selector.Matches(labels.Set(pod.Labels))
+}
+
+// madeFor returns the UIDs of Jobs in the labels that generated selectors select by.
+func madeFor(pod *corev1.Pod) []types.UID {
+	return []types.UID{types.UID(pod.Labels[batchv1.ControllerUidLabel]), types.UID(pod.Labels["controller-uid"])}
+}
+
 // find returns the Job that would adopt pod; of several, always the same.
 func (c *claims) find(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, label := range []string{batchv1.ControllerUidLabel, "controller-uid"} {
-		uid := types.UID(pod.Labels[label])
+	for _, uid := range madeFor(pod) {
 		if key, found := c.byUID[uid]; found && key.Namespace == pod.Namespace {
 			return uid, key, true
 		}

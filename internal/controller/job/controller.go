@@ -65,9 +65,10 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		index: newPodIndex(), claims: newClaims(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
+		claims: newClaims(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
 		queue: newQueue(o, "job"), orphans: newQueue(o, "job_orphan_pod"),
 	}
+	jc.index = newPodIndex(jc.claims.matches)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
 	jc.broken = errors.Join(err, jc.handle(jc.jobs, jc.jobHandler()), jc.handle(jc.pods, jc.podHandler()))

@@ -24,7 +24,7 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 		"told to end and shown as it was then":         {version("9", deleting), true},
 		"shown with the finalizer after the status":    {version("11", ended), false},
 		"listed, and so not counted":                   {version("9", ended, uid("listed")), false},
-		"running":                                      {version("9"), false},
+		"running":                                      {version("9"), true},
 		"without the finalizer, whose fate is decided": {version("9", ended, bare), false},
 	}
 	for name, tt := range tests {

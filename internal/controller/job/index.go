@@ -21,6 +21,8 @@ type podIndex struct {
 	jobs map[types.UID]*jobPods
 	// keptBy tells under which Job a pod is kept.
 	keptBy map[types.UID]types.UID
+	// matches tells whether the selector of a Job matches a pod.
+	matches func(job types.UID, p *corev1.Pod) bool
 }
 
 type jobPods struct {
@@ -42,8 +44,13 @@ type entry struct {
 	deleted, released, missing bool
 }
 
-func newPodIndex() *podIndex {
-	return &podIndex{jobs: map[types.UID]*jobPods{}, keptBy: map[types.UID]types.UID{}}
+func newPodIndex(matches func(types.UID, *corev1.Pod) bool) *podIndex {
+	return &podIndex{jobs: map[types.UID]*jobPods{}, keptBy: map[types.UID]types.UID{}, matches: matches}
+}
+
+// matters tells whether a decision about job needs p: it has to be counted, adopted or let go.
+func (x *podIndex) matters(job types.UID, p *corev1.Pod) bool {
+	return core.Matters(p) || metav1.GetControllerOfNoCopy(p) == nil || !x.matches(job, p)
 }
 
 func (x *podIndex) of(job types.UID) *jobPods {
@@ -68,7 +75,7 @@ func (x *podIndex) show(job types.UID, p *corev1.Pod) (news bool) {
 	}
 	e := j.pods[p.UID]
 	news = e == nil || older(e.pod, p)
-	if !core.Matters(p) && metav1.GetControllerOfNoCopy(p) != nil {
+	if !x.matters(job, p) {
 		x.drop(p.UID)
 		return news && e != nil
 	}
@@ -201,7 +208,7 @@ func (x *podIndex) observe(obs *core.Observation, patience time.Duration) (unsho
 	obs.InFlight = core.InFlight{Deleted: sets.New[types.UID](), Released: sets.New[types.UID]()}
 	obs.Pods = make([]*corev1.Pod, 0, len(j.pods))
 	for uid, e := range j.pods {
-		if e.missing || (!core.Matters(e.pod) && metav1.GetControllerOfNoCopy(e.pod) != nil) {
+		if e.missing || !x.matters(obs.Job.UID, e.pod) {
 			continue
 		}
 		obs.Pods = append(obs.Pods, e.pod)

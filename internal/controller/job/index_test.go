@@ -15,6 +15,8 @@ import (
 
 const owner types.UID = "job"
 
+func matchesAll(types.UID, *corev1.Pod) bool { return true }
+
 var noon = time.Unix(1_700_000_000, 0)
 
 // version makes a version of pod p.
@@ -111,7 +113,7 @@ func TestIndex(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			x := newPodIndex()
+			x := newPodIndex(matchesAll)
 			tt.do(x)
 			obs, unshown := x.look()
 			got := ""
@@ -126,7 +128,7 @@ func TestIndex(t *testing.T) {
 }
 
 func TestTheIndexDoesNotGrowWithHistory(t *testing.T) {
-	x := newPodIndex()
+	x := newPodIndex(matchesAll)
 	for i := range 10_000 {
 		uid := types.UID(time.Duration(i).String())
 		named := func(p *corev1.Pod) { p.UID = uid }
@@ -141,7 +143,7 @@ func TestTheIndexDoesNotGrowWithHistory(t *testing.T) {
 }
 
 func TestOnlyNewsWakesTheJob(t *testing.T) {
-	x := newPodIndex()
+	x := newPodIndex(matchesAll)
 	x.wrote(owner, version("1"), noon)
 	if x.show(owner, version("1")) {
 		t.Error("the controller's own write is news to it")

@@ -188,6 +188,42 @@ func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	}
 }
 
+func TestAPodThatHasEndedIsLetGoToo(t *testing.T) {
+	for name, restarts := range map[string]bool{"under way": false, "while there was no controller": true} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, quick(), func(p *corev1.Pod) fate {
+				if p.Annotations[batchv1.JobCompletionIndexAnnotation] == "0" {
+					return succeed
+				}
+				return run
+			})
+			e.create(newJob("j", pods(2, 2), indexed))
+			e.until("j", "one success", func(j *batchv1.Job) bool { return j.Status.Succeeded == 1 })
+			ended := slices.IndexFunc(e.podList(), func(p corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
+			pod := e.podList()[ended]
+			if restarts {
+				e.stopController()
+			}
+			if _, err := e.client.Pods().Modify(context.Background(), &pod, func(p *corev1.Pod) {
+				delete(p.Labels, batchv1.ControllerUidLabel)
+				delete(p.Labels, "controller-uid")
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if restarts {
+				e.startController()
+			}
+			e.eventually("it to have no owner", func(context.Context) bool {
+				p := e.pod(pod.Name)
+				return metav1.GetControllerOf(&p) == nil
+			}, e.describePods)
+			if j := e.until("j", "there", func(*batchv1.Job) bool { return true }); j.Status.Succeeded != 1 {
+				t.Errorf("%d succeeded after it", j.Status.Succeeded)
+			}
+		})
+	}
+}
+
 func (e *env) pod(name string) corev1.Pod {
 	e.t.Helper()
 	p, err := e.client.Pods().Get(context.Background(), "default", name)

@@ -26,10 +26,12 @@ func (c *Controller) findOrphans(job *batchv1.Job) {
 	}
 }
 
-// findAllOrphans looks at pods that were shown before the Job that may adopt them.
+// findAllOrphans looks at pods that were shown before the Job that may adopt them or let them go.
 func (c *Controller) findAllOrphans() {
 	for _, obj := range c.pods.GetStore().List() {
-		if pod := obj.(*corev1.Pod); metav1.GetControllerOfNoCopy(pod) == nil {
+		pod := obj.(*corev1.Pod)
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref == nil || !c.claims.matches(ref.UID, pod) {
 			c.podShown(pod, pod)
 		}
 	}

@@ -128,15 +128,11 @@ func listsUnseen(job *batchv1.Job, pods []*corev1.Pod) bool {
 }
 
 // uncertain returns the pods that the next decision could count for the second time: those that had the finalizer when
-// the foreign status was older than it is now. A Job that has failed counts all its pods.
+// the foreign status was older than it is now. Also pods that run could be counted, if the Job fails.
 func uncertain(job *batchv1.Job, foreign *metav1.ObjectMeta, pods []*corev1.Pod) []*corev1.Pod {
 	certain := sets.New(listed(job)...)
-	failing := slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type == batchv1.JobFailureTarget && c.Status == corev1.ConditionTrue
-	})
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
-		countable := core.HasFinalizer(p) && (core.Ended(p) || p.DeletionTimestamp != nil || failing)
-		return !countable || certain.Has(p.UID) || older(foreign, p)
+		return !core.HasFinalizer(p) || certain.Has(p.UID) || older(foreign, p)
 	})
 }
 
