@@ -21,8 +21,11 @@ import (
 const (
 	// rounds bounds how often one sync decides; a Job that ends needs three.
 	rounds = 5
-	// crowd is how many pods a Job must have for its syncs to keep the whole pause between them.
+	// crowd is how many pods a Job must have for its syncs to keep the whole pause between them, and to wait twice the
+	// batch period for its status.
 	crowd = 400
+	// maxCrowds bounds how often a Job's pods are a crowd.
+	maxCrowds = 3
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
 	// catchUp is how long a decision waits for pods that the status speaks of.
@@ -44,7 +47,7 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 	action := core.Reconciling
 	pods, err := c.sync(ctx, shown, &action)
 	now := c.options.Clock.Now()
-	c.memory.rest(shown.UID, now.Add(min(c.options.SyncBatchPeriod, haste)*time.Duration(min(pods-1, crowd))/crowd))
+	c.memory.rest(shown.UID, now, pods)
 	c.metrics.synced(shown, action, err, now.Sub(start).Seconds())
 	return err
 }
@@ -99,12 +102,18 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	if behind && listsUnseen(job, obs.Pods) && obs.Now.Sub(status.since) < catchUp {
 		return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
 	}
+	suspects := uncertain(job, &status.version, obs.Pods)
 	find := c.shownPod
 	if behind {
 		find = c.storedPod
+		suspects = slices.DeleteFunc(suspects, func(p *corev1.Pod) bool { return status.asked.Has(p.UID) })
 	}
-	suspects := uncertain(job, &status.version, obs.Pods)
 	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	if err == nil && behind {
+		for _, p := range suspects {
+			status.asked.Insert(p.UID)
+		}
+	}
 	if len(doubtful)+len(suspects) > 0 {
 		c.index.observe(&obs, patience)
 	}
@@ -146,7 +155,7 @@ func listed(job *batchv1.Job) []types.UID {
 // lookUp finds the newest state of pods that the handlers never heard of, or not for long: they may be gone by now.
 func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(context.Context, *corev1.Pod) (*corev1.Pod, error)) error {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	for _, p := range pods {
+	return c.each(ctx, pods, func(p *corev1.Pod) error {
 		found, err := find(ctx, p)
 		switch {
 		case err != nil:
@@ -157,8 +166,8 @@ func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(c
 			now := c.options.Clock.Now()
 			c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, now })
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // storedPod returns what the server has under the name of p, or nil.
