@@ -355,7 +355,7 @@ func (w *world) settle() {
 		}
 		w.playOut()
 		w.rest()
-		w.pass(minutes)
+		w.pass(waits[min(n, len(waits)-1)])
 	}
 	w.beQuiet()
 	w.ledger.checkEnd()
@@ -374,6 +374,9 @@ func (w *world) letTheJobEnd() {
 		}
 	})
 }
+
+// waits are what settle lets go by between its steps: the last is longer than any delay.
+var waits = []time.Duration{time.Second, time.Second, 30 * time.Second, 11 * time.Minute}
 
 func (w *world) playOut() {
 	for _, name := range w.server.pods.names() {
@@ -407,7 +410,7 @@ func (w *world) over() bool {
 
 // beQuiet sees that nobody asks for anything any more.
 func (w *world) beQuiet() {
-	w.pass(time.Hour)
+	w.pass(11 * time.Minute)
 	if waiting := w.requests.list(); len(waiting) > 0 {
 		w.fail("all is over, and the controller wants to %s %s", waiting[0].verb, waiting[0].object)
 	}

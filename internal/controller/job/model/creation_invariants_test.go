@@ -191,20 +191,25 @@ func (x creation) waits() {
 	}
 }
 
-// endOf is when a pod ended or was told to.
+// endOf is when a pod ended, or was told to if that was before. Later news of it may not reach the controller.
 func endOf(p *corev1.Pod) time.Time {
-	for _, c := range p.Status.ContainerStatuses {
-		if c.State.Terminated != nil {
-			return c.State.Terminated.FinishedAt.Time
-		}
-	}
+	end := p.CreationTimestamp.Time
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse {
-			return c.LastTransitionTime.Time
+			end = c.LastTransitionTime.Time
 		}
 	}
-	if p.DeletionTimestamp != nil && !ended(p) {
-		return p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Terminated != nil {
+			end = c.State.Terminated.FinishedAt.Time
+		}
 	}
-	return p.CreationTimestamp.Time
+	if p.DeletionTimestamp == nil {
+		return end
+	}
+	told := p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
+	if !ended(p) || told.Before(end) {
+		return told
+	}
+	return end
 }

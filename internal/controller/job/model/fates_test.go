@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -162,6 +161,3 @@ func (w *world) hasPods(owner metav1.Object) (has bool) {
 	})
 	return has
 }
-
-// minutes is long enough for any delay to be over.
-const minutes = 11 * time.Minute
