@@ -152,7 +152,7 @@ func (s podStatusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtim
 	pod, stored := obj.(*corev1.Pod), old.(*corev1.Pod)
 	node := pod.Spec.NodeName
 	s.statusStrategy.PrepareForUpdate(ctx, obj, old)
-	if stored.Spec.NodeName == "" {
+	if stored.Spec.NodeName == "" && len(stored.Spec.SchedulingGates) == 0 {
 		pod.Spec.NodeName = node
 	}
 }

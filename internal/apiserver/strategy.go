@@ -112,12 +112,12 @@ func (s strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	if s.resource.Status == nil {
 		return nil
 	}
-	return resetField(s.resource, "status")
+	return resetFields(s.resource, fieldpath.MakePathOrDie("status"))
 }
 
-func resetField(r registry.Resource, name string) map[fieldpath.APIVersion]*fieldpath.Set {
+func resetFields(r registry.Resource, paths ...fieldpath.Path) map[fieldpath.APIVersion]*fieldpath.Set {
 	return map[fieldpath.APIVersion]*fieldpath.Set{
-		fieldpath.APIVersion(r.Version.String()): fieldpath.NewSet(fieldpath.MakePathOrDie(name)),
+		fieldpath.APIVersion(r.Version.String()): fieldpath.NewSet(paths...),
 	}
 }
 
@@ -143,5 +143,9 @@ func (statusStrategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.
 }
 
 func (s statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return resetField(s.resource, "spec")
+	paths := []fieldpath.Path{fieldpath.MakePathOrDie("spec")}
+	for _, name := range s.resource.Status.ResetFields {
+		paths = append(paths, fieldpath.MakePathOrDie("metadata", name))
+	}
+	return resetFields(s.resource, paths...)
 }

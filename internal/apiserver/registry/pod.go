@@ -51,6 +51,7 @@ func Pod(o Options) Resource {
 			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 				return validatePodStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
+			ResetFields: []string{"deletionTimestamp", "ownerReferences"},
 		},
 		SelectableFields:     func(obj runtime.Object) fields.Set { return podFields(obj.(*corev1.Pod)) },
 		SelectableFieldNames: podFieldNames,

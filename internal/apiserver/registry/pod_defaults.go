@@ -22,6 +22,7 @@ func defaultPod(pod *corev1.Pod) {
 		}
 	})
 	requestForPod(pod)
+	pairAddresses(&pod.Status)
 }
 
 // defaultPodSpec fills in what pods and templates have in common.

@@ -1,11 +1,12 @@
 package registry
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kubectl/pkg/util/qos"
 )
@@ -13,23 +14,26 @@ import (
 // preparePodStatusUpdate keeps what a status writer has no say in. Labels, annotations and finalizers go through, as
 // they do upstream.
 func preparePodStatusUpdate(pod, old *corev1.Pod) {
-	pod.Spec = boundSpec(pod, old)
+	pod.Spec = old.Spec
 	pod.OwnerReferences = old.OwnerReferences
 	pod.Generation = old.Generation
 	pod.DeletionTimestamp = old.DeletionTimestamp
 	pod.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	setDefault(&pod.Status.QOSClass, old.Status.QOSClass)
 	setDefault(&pod.Status.QOSClass, qos.GetPodQOS(old))
+	keepGenerations(&pod.Status, &old.Status)
 	pairAddresses(&pod.Status)
 }
 
-// boundSpec is the old spec, except that the node may say with its first status that the pod is its own. That spares
-// a write for each pod.
-func boundSpec(pod, old *corev1.Pod) corev1.PodSpec {
-	spec := old.Spec
-	if spec.NodeName == "" && len(spec.SchedulingGates) == 0 {
-		spec.NodeName = pod.Spec.NodeName
+// keepGenerations keeps the generations that have been observed, which clients that do not know of them leave out.
+func keepGenerations(now, was *corev1.PodStatus) {
+	setDefault(&now.ObservedGeneration, was.ObservedGeneration)
+	for i := range now.Conditions {
+		c := &now.Conditions[i]
+		if j := slices.IndexFunc(was.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type }); j >= 0 {
+			setDefault(&c.ObservedGeneration, was.Conditions[j].ObservedGeneration)
+		}
 	}
-	return spec
 }
 
 // pairAddresses keeps the single address and the first of the list the same, whichever the writer set.
@@ -40,79 +44,81 @@ func pairAddresses(s *corev1.PodStatus) {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
 		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
 	}
-	switch {
-	case s.HostIP == "" && len(s.HostIPs) > 0:
-		s.HostIP = s.HostIPs[0].IP
-	case s.HostIP != "" && (len(s.HostIPs) == 0 || s.HostIPs[0].IP != s.HostIP):
-		s.HostIPs = []corev1.HostIP{{IP: s.HostIP}}
-	}
 }
 
 func validatePodStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
+	errs := validatePodAnnotationUpdate(pod, old)
 	p := field.NewPath("status")
 	now, was := &pod.Status, &old.Status
-	var errs field.ErrorList
 	if was.QOSClass != "" && now.QOSClass != was.QOSClass {
 		errs = append(errs, field.Invalid(p.Child("qosClass"), now.QOSClass, "field is immutable"))
 	}
-	if pod.Spec.NodeName != "" {
+	if pod.Spec.NodeName != old.Spec.NodeName {
 		errs = append(errs, subdomain(pod.Spec.NodeName, field.NewPath("spec", "nodeName"))...)
 	}
-	if now.NominatedNodeName != "" {
-		errs = append(errs, subdomain(now.NominatedNodeName, p.Child("nominatedNodeName"))...)
+	errs = append(errs, validateNomination(pod, old, p.Child("nominatedNodeName"))...)
+	errs = append(errs, apivalidation.ValidateNonnegativeField(now.ObservedGeneration, p.Child("observedGeneration"))...)
+	errs = append(errs, validatePodConditions(now.Conditions, p.Child("conditions"))...)
+	errs = append(errs, validateAddresses(now, p)...)
+	for i, claim := range now.ResourceClaimStatuses {
+		if !slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.Name == claim.Name }) {
+			errs = append(errs, field.Invalid(p.Child("resourceClaimStatuses").Index(i).Child("name"), claim.Name, "must match the name of an entry in `spec.resourceClaims`"))
+		}
 	}
-	if now.ObservedGeneration < 0 {
-		errs = append(errs, field.Invalid(p.Child("observedGeneration"), now.ObservedGeneration, "must be greater than or equal to 0"))
-	}
-	errs = append(errs, validateConditionTypes(now.Conditions, p.Child("conditions"))...)
-	errs = append(errs, validateStaysEnded(pod.Spec.InitContainers, now.InitContainerStatuses, was.InitContainerStatuses,
-		endedForGood(&pod.Spec), p.Child("initContainerStatuses"))...)
-	return append(errs, validateStaysEnded(pod.Spec.Containers, now.ContainerStatuses, was.ContainerStatuses,
-		endedForGood(&pod.Spec), p.Child("containerStatuses"))...)
+	return append(errs, validateContainerStatuses(pod, old, p)...)
 }
 
-func validateConditionTypes(conditions []corev1.PodCondition, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	seen := sets.New[corev1.PodConditionType]()
-	for i, c := range conditions {
-		errs = append(errs, requireName(string(c.Type), p.Index(i).Child("type"))...)
-		if seen.Has(c.Type) {
-			errs = append(errs, field.Duplicate(p.Index(i).Child("type"), c.Type))
-		}
-		seen.Insert(c.Type)
+// validateNomination: a pod is nominated for a node before it is bound to one.
+func validateNomination(pod, old *corev1.Pod, p *field.Path) field.ErrorList {
+	name := pod.Status.NominatedNodeName
+	if name == "" || name == old.Status.NominatedNodeName {
+		return nil
+	}
+	errs := subdomain(name, p)
+	if old.Spec.NodeName != "" {
+		errs = append(errs, field.Forbidden(p, "may not be set on pods that are already bound to a node"))
 	}
 	return errs
 }
 
-// endedForGood returns whether a container that ended with an exit code is never started again. A pod is counted by
-// how its containers ended, so such an end must not be taken back.
-func endedForGood(s *corev1.PodSpec) func(*corev1.Container, int32) bool {
-	return func(c *corev1.Container, exitCode int32) bool {
-		if len(c.RestartPolicyRules) > 0 {
-			return false
+func validatePodConditions(conditions []corev1.PodCondition, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, c := range conditions {
+		errs = append(errs, apivalidation.ValidateNonnegativeField(c.ObservedGeneration, p.Index(i).Child("observedGeneration"))...)
+		for _, msg := range validation.IsQualifiedName(string(c.Type)) {
+			errs = append(errs, field.Invalid(p.Index(i).Child("type"), c.Type, msg))
 		}
-		policy := s.RestartPolicy
-		if c.RestartPolicy != nil {
-			policy = corev1.RestartPolicy(*c.RestartPolicy)
-		}
-		return policy == corev1.RestartPolicyNever || (policy == corev1.RestartPolicyOnFailure && exitCode == 0)
 	}
+	return errs
 }
 
-func validateStaysEnded(containers []corev1.Container, now, was []corev1.ContainerStatus,
-	forGood func(*corev1.Container, int32) bool, p *field.Path) field.ErrorList {
+// validateAddresses wants at most one address of each family.
+func validateAddresses(s *corev1.PodStatus, p *field.Path) field.ErrorList {
+	var pod, host []string
+	for _, a := range s.PodIPs {
+		pod = append(pod, a.IP)
+	}
+	for _, a := range s.HostIPs {
+		host = append(host, a.IP)
+	}
+	errs := validateAddressList(pod, p.Child("podIPs"))
+	if len(host) > 0 && host[0] != s.HostIP {
+		errs = append(errs, field.Invalid(p.Child("hostIPs").Index(0).Child("ip"), host[0], "must be equal to `hostIP`"))
+	}
+	return append(errs, validateAddressList(host, p.Child("hostIPs"))...)
+}
+
+func validateAddressList(addresses []string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, old := range was {
-		spec := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == old.Name })
-		if old.State.Terminated == nil || spec < 0 || !forGood(&containers[spec], old.State.Terminated.ExitCode) {
-			continue
+	ofSix := 0
+	for i, address := range addresses {
+		errs = append(errs, validateIP(address, p.Index(i))...)
+		if strings.Contains(address, ":") {
+			ofSix++
 		}
-		for i, status := range now {
-			if status.Name == old.Name && status.State.Terminated == nil {
-				errs = append(errs, field.Forbidden(p.Index(i).Child("state"),
-					fmt.Sprintf("container %q has ended and may not be transitioned to non-terminated state", old.Name)))
-			}
-		}
+	}
+	if ofSix > 1 || len(addresses)-ofSix > 1 {
+		errs = append(errs, field.Invalid(p, addresses, "may specify no more than one IP for each IP family"))
 	}
 	return errs
 }

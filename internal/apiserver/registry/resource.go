@@ -74,4 +74,6 @@ type StatusStrategy struct {
 	// PrepareForUpdate restores everything but the status.
 	PrepareForUpdate func(ctx context.Context, obj, old runtime.Object)
 	ValidateUpdate   func(ctx context.Context, obj, old runtime.Object) field.ErrorList
+	// ResetFields names what of the metadata PrepareForUpdate restores: nobody comes to own it by sending it.
+	ResetFields []string
 }
