@@ -21,6 +21,8 @@ type memory struct {
 type recollection struct {
 	// written is the Job as the controller's last write left it, until the informer shows it.
 	written *batchv1.Job
+	// pods is how many mattered in the last sync.
+	pods int
 	// notBefore is the earliest time for the next sync.
 	notBefore time.Time
 	pace
@@ -76,7 +78,8 @@ func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.Patience) 
 func (m *memory) postpone(job types.UID, now time.Time, patience core.Patience) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return max(0, m.of(job).pace.due(now, m.period, patience).Sub(now))
+	r := m.of(job)
+	return max(0, r.pace.due(now, periodFor(m.period, r.pods), patience).Sub(now))
 }
 
 // refused notes that the server made no pod for job.
@@ -104,12 +107,13 @@ func (m *memory) onRefusals(job types.UID, do func(*refusals)) {
 	}
 }
 
-// rest lets no sync of job start before t.
-func (m *memory) rest(job types.UID, t time.Time) {
+// rest ends a sync of job, of so many pods, and lets none start for a while.
+func (m *memory) rest(job types.UID, now time.Time, pods int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.jobs[job]; r != nil {
-		r.notBefore = t
+		r.pods = pods
+		r.notBefore = now.Add(min(m.period, haste) * time.Duration(min(pods-1, crowd)) / crowd)
 	}
 }
 

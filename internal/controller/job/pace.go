@@ -24,6 +24,11 @@ type pace struct {
 	listed, stored time.Time
 }
 
+// periodFor is longer for a Job with many pods: each write then tells of more, and costs more.
+func periodFor(period time.Duration, pods int) time.Duration {
+	return period + period*time.Duration(min(pods, maxCrowds*crowd))/crowd
+}
+
 // due is when a status may be written that has patience.
 func (p *pace) due(now time.Time, period time.Duration, patience core.Patience) time.Time {
 	switch patience {
