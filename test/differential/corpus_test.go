@@ -55,6 +55,8 @@ const (
 	strategicPatch request = "strategic-patch"
 	// apply is a server-side apply; kind and name of the base are put into the body.
 	apply request = "apply"
+	// applyNew applies where nothing is stored.
+	applyNew request = "apply-new"
 	// remove deletes what is stored; the change is the body, DeleteOptions.
 	remove request = "delete"
 	// table gets what is stored as kubectl get does; the change is nothing.

@@ -17,7 +17,7 @@ type comparison struct {
 
 func TestStintAnswersAsKubernetesDoes(t *testing.T) {
 	bases, sections := loadCorpus(t)
-	sections = append(sections, jobSections()...)
+	sections = append(sections, append(jobSections(), exampleSection(t))...)
 	sections = append(sections, podSections(t)...)
 	checkCorpus(t, bases, sections)
 	c := &comparison{kubernetes: kubernetes(t), stint: stint(t), bases: bases, known: deliberate()}

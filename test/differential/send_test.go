@@ -18,6 +18,7 @@ var contentTypes = map[request]string{
 	mergePatch:     "application/merge-patch+json",
 	strategicPatch: "application/strategic-merge-patch+json",
 	apply:          "application/apply-patch+yaml",
+	applyNew:       "application/apply-patch+yaml",
 	remove:         "application/json",
 	table:          "application/json",
 }
@@ -30,6 +31,7 @@ var methods = map[request]string{
 	mergePatch:     http.MethodPatch,
 	strategicPatch: http.MethodPatch,
 	apply:          http.MethodPatch,
+	applyNew:       http.MethodPatch,
 	remove:         http.MethodDelete,
 	table:          http.MethodGet,
 }
@@ -61,8 +63,12 @@ func newScene(server *endpoint, s *section, base any, namespace string) (*scene,
 	}
 	c := &scene{section: s, server: server, base: object.(map[string]any)}
 	collection := collections[c.base["kind"].(string)]
-	if s.Request == create {
+	switch s.Request {
+	case create:
 		c.path = fmt.Sprintf(collection, "default")
+		return c, nil
+	case applyNew:
+		c.path = fmt.Sprintf(collection, "default") + "/" + c.name()
 		return c, nil
 	}
 	c.path = fmt.Sprintf(collection, namespace)
@@ -77,7 +83,7 @@ func (c *scene) store(namespace string) (err error) {
 	}
 	creation := call{method: http.MethodPost, path: c.path, contentType: "application/json",
 		query: map[string]string{"fieldManager": "creator"}, body: encode(c.base)}
-	c.path += "/" + c.base["metadata"].(map[string]any)["name"].(string)
+	c.path += "/" + c.name()
 	if c.AppliedBy != "" {
 		creation.method, creation.path, creation.contentType = http.MethodPatch, c.path, contentTypes[apply]
 		creation.query["fieldManager"] = c.AppliedBy
@@ -110,7 +116,7 @@ func (c *scene) send(change any) (reply, error) {
 		out.accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
 		out.query["includeObject"] = "None"
 	}
-	if c.Request == apply && out.query["fieldManager"] == "" {
+	if contentTypes[c.Request] == contentTypes[apply] && out.query["fieldManager"] == "" {
 		out.query["fieldManager"] = "applier"
 	}
 	if c.Subresource != "" {
@@ -126,6 +132,8 @@ func (c *scene) send(change any) (reply, error) {
 	return r, err
 }
 
+func (c *scene) name() string { return c.base["metadata"].(map[string]any)["name"].(string) }
+
 func (c *scene) uid() string { return c.stored["metadata"].(map[string]any)["uid"].(string) }
 
 // body is the text that is sent. A change that is a text is the body itself.
@@ -135,13 +143,13 @@ func (c *scene) body(change any) (body []byte, err error) {
 	}
 	object := change
 	switch c.Request {
-	case create, replace:
+	case create, replace, applyNew:
 		object, err = changed(c.base, change)
 	case update:
 		object, err = changed(c.stored, change)
 	case apply:
 		object, err = changed(map[string]any{"apiVersion": c.base["apiVersion"], "kind": c.base["kind"],
-			"metadata": map[string]any{"name": c.base["metadata"].(map[string]any)["name"]}}, change)
+			"metadata": map[string]any{"name": c.name()}}, change)
 	}
 	return c.filledIn(encode(object)), err
 }
