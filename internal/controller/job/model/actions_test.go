@@ -329,7 +329,6 @@ func (w *world) happenToWatch(t *rapid.T) {
 
 // settle ends the faults, lets every pod succeed and expects everything to end.
 func (w *world) settle() {
-	w.faults = false
 	w.say("the faults are over")
 	for _, p := range slices.Clone(w.processes) {
 		w.rest()

@@ -19,7 +19,12 @@ import (
 	"os"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 )
 
@@ -43,16 +48,45 @@ func TestAnyHistory(t *testing.T) {
 
 // history returns how it was broken, or how rapid ended it.
 func history(t *testing.T, r *rapid.T) (why any) {
-	synctest.Test(t, func(*testing.T) {
-		w := newWorld(r)
-		defer func() {
-			why = recover()
-			w.end()
-		}()
+	return play(t, func(w *world) {
 		w.createJob(drawJob(r))
 		w.start(0, 0)
 		r.Repeat(w.actions())
 		w.settle()
 	})
+}
+
+// play gives what happens a world of its own.
+func play(t *testing.T, happens func(*world)) (why any) {
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld()
+		defer func() {
+			why = recover()
+			w.end()
+		}()
+		happens(w)
+	})
 	return why
+}
+
+func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
+	why := play(t, func(w *world) {
+		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.start(0, 0)
+		p := w.processes[0]
+		w.work()
+		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+		bring(w, p.jobs, p.jobs.behind(), false)
+		for len(w.server.pods.objects) > 0 {
+			w.pass(time.Second)
+			w.work()
+		}
+		p.pods.relist()
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
 }

@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 )
 
 // patience is how many requests a controller may send before it must have come to rest.
@@ -23,7 +22,6 @@ const patience = 400
 
 // world is a server, the controllers that use it, and all others who do: the machinery of one history.
 type world struct {
-	t         *rapid.T
 	server    *server
 	requests  *requests
 	processes []*process
@@ -34,12 +32,11 @@ type world struct {
 	serving *request
 	ledger  *ledger
 	// words tell the history.
-	words  []string
-	faults bool
+	words []string
 }
 
-func newWorld(t *rapid.T) *world {
-	w := &world{t: t, server: newServer(), requests: &requests{}, faults: true}
+func newWorld() *world {
+	w := &world{server: newServer(), requests: &requests{}}
 	w.ledger = newLedger(w)
 	w.server.wrote = w.ledger.wrote
 	return w
