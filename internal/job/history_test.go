@@ -36,8 +36,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"end a pod": func(t *rapid.T) {
 			w.endPod(w.drawStored(t), rapid.SampledFrom([]int32{0, 0, 1, 42}).Draw(t, "exit code"))
 		},
-		"delete pod": func(t *rapid.T) { w.deletePod(w.drawStored(t)) },
-		"restart":    func(*rapid.T) { w.restart() },
+		"evict":               func(t *rapid.T) { w.evict(w.drawStored(t)) },
+		"restart a container": func(t *rapid.T) { w.restartContainer(w.drawStored(t)) },
+		"force":               func(t *rapid.T) { w.forceDelete(w.drawStored(t)) },
+		"delete pod":          func(t *rapid.T) { w.deletePod(w.drawStored(t)) },
+		"restart":             func(*rapid.T) { w.restart() },
 		"time": func(t *rapid.T) {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
 		},
@@ -80,8 +83,11 @@ func drawJob(t *rapid.T) *batchv1.Job {
 	if rapid.Bool().Draw(t, "indexed") {
 		drawIndexed(t, j)
 	}
-	if rapid.IntRange(0, 2).Draw(t, "podFailurePolicy") == 0 {
+	switch {
+	case rapid.IntRange(0, 2).Draw(t, "podFailurePolicy") == 0:
 		drawFailurePolicy(t, j)
+	case !perIndex(j) && rapid.IntRange(0, 3).Draw(t, "OnFailure") == 0:
+		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	}
 	return j
 }
@@ -97,8 +103,7 @@ func drawIndexed(t *rapid.T, j *batchv1.Job) {
 		}
 	}
 	if rapid.Bool().Draw(t, "successPolicy") {
-		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
-			{SucceededCount: ptr.To(rapid.Int32Range(1, 6).Draw(t, "succeededCount"))}}}
+		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rapid.SliceOfN(rapid.Custom(drawSuccessRule), 1, 2).Draw(t, "rules")}
 	}
 }
 
@@ -109,11 +114,28 @@ func drawFailurePolicy(t *rapid.T, j *batchv1.Job) {
 		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex)
 	}
 	j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
-	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action: rapid.SampledFrom(actions).Draw(t, "action"),
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
-	}}}
+	rule := func(t *rapid.T) batchv1.PodFailurePolicyRule {
+		r := batchv1.PodFailurePolicyRule{Action: rapid.SampledFrom(actions).Draw(t, "action")}
+		if rapid.Bool().Draw(t, "by condition") {
+			r.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+			return r
+		}
+		operator := rapid.SampledFrom([]batchv1.PodFailurePolicyOnExitCodesOperator{
+			batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn}).Draw(t, "operator")
+		r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: operator, Values: []int32{42}}
+		return r
+	}
+	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rapid.SliceOfN(rapid.Custom(rule), 1, 3).Draw(t, "rules")}
+}
+
+func drawSuccessRule(t *rapid.T) (r batchv1.SuccessPolicyRule) {
+	if rapid.Bool().Draw(t, "indexes") {
+		r.SucceededIndexes = ptr.To(rapid.SampledFrom([]string{"0", "0-1", "1,3", "0-7"}).Draw(t, "succeededIndexes"))
+	}
+	if r.SucceededIndexes == nil || rapid.Bool().Draw(t, "count") {
+		r.SucceededCount = ptr.To(rapid.Int32Range(1, 6).Draw(t, "succeededCount"))
+	}
+	return r
 }
 
 func (w *world) drawPod(t *rapid.T) types.UID {
@@ -153,6 +175,36 @@ func (w *world) endPod(uid types.UID, code int32) {
 		p.Status.Conditions = nil
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(w.now)}}}}
+	})
+}
+
+func (w *world) evict(uid types.UID) {
+	if !Ended(w.pods[uid]) {
+		w.change(uid, func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodFailed
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+		})
+	}
+}
+
+func (w *world) restartContainer(uid types.UID) {
+	if w.pods[uid].Status.Phase == corev1.PodRunning && w.pods[uid].Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		w.change(uid, func(p *corev1.Pod) {
+			n := restartsOf(p)
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: int32(n) + 1}}
+		})
+	}
+}
+
+// forceDelete is a lost node: the pod is declared failed and deleted, and goes as soon as nothing holds it.
+func (w *world) forceDelete(uid types.UID) {
+	w.change(uid, func(p *corev1.Pod) {
+		if !Ended(p) {
+			p.Status.Phase = corev1.PodFailed
+		}
+		if p.DeletionTimestamp == nil {
+			p.DeletionTimestamp = &metav1.Time{Time: w.now}
+		}
 	})
 }
 
