@@ -79,6 +79,19 @@ var changes = []promise{
 			w.Errorf("from an old version: %v, want Conflict", err)
 		}
 	}},
+	{"UpdateStatus of what is gone is NotFound, of another object of that name a Conflict", func(w *world) {
+		old := must(w.Jobs().Create(w.Context(), w.job("a")))(w)
+		if err := w.Jobs().Delete(w.Context(), old, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
+			w.Fatal(err)
+		}
+		if _, err := w.Jobs().UpdateStatus(w.Context(), old); !apierrors.IsNotFound(err) {
+			w.Errorf("gone: %v", err)
+		}
+		must(w.Jobs().Create(w.Context(), w.job("a")))(w)
+		if _, err := w.Jobs().UpdateStatus(w.Context(), old); !apierrors.IsConflict(err) {
+			w.Errorf("another one: %v", err)
+		}
+	}},
 	{"Modify writes the main part, ModifyStatus the status", func(w *world) {
 		made := w.made(w.pod("a"))
 		change := func(p *corev1.Pod) {

@@ -45,12 +45,13 @@ func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got 
 }
 
 // unanswered tells whether nobody knows what became of a request: the connection broke, or the API server says that it
-// could not wait for the end.
+// could not wait for the end. An error that says when to come back has been waited for by client-go, many times.
 func unanswered(err error) bool {
 	if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
 		return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 	}
-	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsServiceUnavailable(err)
+	_, waited := apierrors.SuggestsClientDelay(err)
+	return !waited && (apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err))
 }
 
 // undecided tells whether a request may be carried out yet if it is repeated.
