@@ -109,6 +109,7 @@ var podDifferences = []difference{
 	{
 		cases:  []string{"templates: volumes: a mount of a volume that is bad itself", "pods: volumes: a mount of a volume that is bad itself"},
 		gaps:   `field ` + anyContainer + `volumeMounts\[0\]\.name`,
+		mixed:  true,
 		reason: "a volume with an error is there, so what mounts it is not reported",
 	},
 	{gaps: `field ` + anyPod + `ephemeralContainers\[\d+\]\..*`, reason: "ephemeral containers are refused here, so what is in them is not judged"},
