@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -111,13 +110,7 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
 		return fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	c.index.mark(p.UID, func(e *entry) {
-		e.deleted = e.pod.DeletionTimestamp == nil
-		if !e.shown {
-			// A pod that came and went while the watch was broken is never shown: somebody must ask for it then.
-			c.queue.AddAfter(keyOf(job), patience+time.Second)
-		}
-	})
+	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })
 	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %v", p.Name)
 	return nil
 }

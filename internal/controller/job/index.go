@@ -171,6 +171,19 @@ func (x *podIndex) close(job types.UID) {
 	}
 }
 
+// awaits tells that a pod was removed which the informer never showed. If it came and went while the watch was broken,
+// nobody will tell of its end: somebody must ask.
+func (x *podIndex) awaits(job types.UID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, e := range x.of(job).pods {
+		if !e.shown && !e.missing && (e.deleted || e.pod.DeletionTimestamp != nil) {
+			return true
+		}
+	}
+	return false
+}
+
 // forget drops all that is known of job and returns the pods that still have its finalizer.
 func (x *podIndex) forget(job types.UID) []*corev1.Pod {
 	x.mu.Lock()

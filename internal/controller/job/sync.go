@@ -77,6 +77,9 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		if err := c.apply(ctx, job, d); err != nil {
 			return len(obs.Pods), ignoreGone(err)
 		}
+		if c.index.awaits(job.UID) {
+			c.queue.AddAfter(keyOf(job), patience+time.Second)
+		}
 		if d.LookAgainAfter > 0 {
 			c.queue.AddAfter(keyOf(job), d.LookAgainAfter)
 		}

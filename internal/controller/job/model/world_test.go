@@ -30,7 +30,9 @@ type world struct {
 	writer *process
 	// serving is the request that is being answered.
 	serving *request
-	ledger  *ledger
+	// served counts requests.
+	served int
+	ledger *ledger
 	// words tell the history.
 	words []string
 }
@@ -197,6 +199,7 @@ func (w *world) do(r *request) (a answer) {
 }
 
 func (w *world) serve(r *request, f fault) {
+	w.served++
 	w.requests.remove(r)
 	w.serving = r
 	a := answer{}
@@ -253,13 +256,15 @@ func (w *world) answered(r *request, a answer) {
 }
 
 // work serves all requests without faults until every process has come to rest.
-func (w *world) work() {
-	for n := 0; ; n++ {
+func (w *world) work() { w.workUntil(w.served + patience) }
+
+func (w *world) workUntil(limit int) {
+	for {
 		waiting := w.requests.list()
 		if len(waiting) == 0 {
 			return
 		}
-		if n > patience {
+		if w.served > limit {
 			w.fail("the controller does not come to rest")
 		}
 		w.serve(waiting[0], noFault)
@@ -284,15 +289,13 @@ func (w *world) inform() {
 
 // rest lets news and requests flow until nothing is left to do at this time.
 func (w *world) rest() {
-	for n := 0; ; n++ {
+	limit := w.served + patience
+	for {
 		w.inform()
 		if len(w.requests.list()) == 0 {
 			return
 		}
-		if n > patience {
-			w.fail("the controller does not come to rest")
-		}
-		w.work()
+		w.workUntil(limit)
 	}
 }
 
