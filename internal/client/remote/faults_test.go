@@ -50,7 +50,7 @@ var stories = []story{
 	{"requests get lost", map[fault]int{lostRequest: 5}, map[fault]int{lostRequest: 3}},
 	{"answers get lost", map[fault]int{lostAnswer: 5, lateAnswer: 7}, nil},
 	{"the server is busy", map[fault]int{busy: 61, turnedAway: 11, slow: 5}, map[fault]int{turnedAway: 3}},
-	{"the server is broken", map[fault]int{broken: 5, unavailable: 7}, map[fault]int{broken: 3}},
+	{"the server is broken", map[fault]int{broken: 11, unavailable: 7}, map[fault]int{broken: 3}},
 	{"watches break and cannot be taken up", nil, map[fault]int{cutStream: 2, tooOld: 3}},
 	{"everything at once",
 		map[fault]int{lostRequest: 13, lostAnswer: 17, turnedAway: 19, broken: 23, unavailable: 29, slow: 31},
@@ -278,7 +278,7 @@ func (w *world) untilReleased() {
 
 func (w *world) until(what string, is func(context.Context) bool, state func() string) {
 	w.Helper()
-	err := wait.PollUntilContextTimeout(w.Context(), 10*time.Millisecond, time.Minute, true,
+	err := wait.PollUntilContextTimeout(w.Context(), 10*time.Millisecond, 2*time.Minute, true,
 		func(ctx context.Context) (bool, error) { return is(ctx), nil })
 	if err != nil {
 		w.Fatalf("waiting until %s: %v\n%s", what, err, state())
