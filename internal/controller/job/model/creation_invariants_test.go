@@ -178,7 +178,8 @@ func (x creation) waits() {
 	delay := time.Duration(0)
 	for _, p := range x.failures() {
 		end := endOf(p)
-		if x.account.now().Spec.BackoffLimitPerIndex == nil && !end.After(lastSuccess) {
+		perIndex := x.account.now().Spec.BackoffLimitPerIndex != nil
+		if (perIndex && x.goneWithAPod(p)) || (!perIndex && !end.After(lastSuccess)) {
 			continue
 		}
 		delay = min(max(2*delay, 10*time.Second), 10*time.Minute)
