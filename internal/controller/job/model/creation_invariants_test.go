@@ -183,6 +183,10 @@ func (x creation) waits() {
 			continue
 		}
 		delay = min(max(2*delay, 10*time.Second), 10*time.Minute)
+		if perIndex {
+			// Twins of an index, by a lost answer, do not carry each other's failures.
+			delay = 10 * time.Second
+		}
 		if end.After(last) {
 			last = end
 		}
