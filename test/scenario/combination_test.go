@@ -44,6 +44,7 @@ var combinationScenarios = []scenario{
 			j.suspend()
 			s.startController()
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			two[1:].fail(1)
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
@@ -179,8 +180,10 @@ var combinationScenarios = []scenario{
 			two := j.active(2).run()
 			two[:1].succeed()
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			j.suspend()
 			j.stays(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			two[1:].fail(143)
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 			j.tells("SuccessfulCreate", "SuccessfulDelete", "Completed")

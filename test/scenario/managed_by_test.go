@@ -86,6 +86,8 @@ var managedByScenarios = []scenario{
 		play: func(s *scene) {
 			own := s.create(aJob())
 			own.active(1)
+			// Upstream has a new Job wait for what it expects of the old one of that name.
+			own.becomes(active(1))
 			own.delete(metav1.DeletePropagationBackground)
 			own.gone()
 			theirs := s.create(aJob(managedBy(anotherManager)))

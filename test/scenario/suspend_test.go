@@ -55,6 +55,7 @@ var suspendScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(pods(4, 3)))
 			three := j.active(3).run()
+			j.becomes(exactly("active=3 ready=3"))
 			s.stopController()
 			three[:1].succeed()
 			three[1:2].fail(1)
@@ -134,6 +135,7 @@ var suspendScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2), backoffLimit(0)))
 			two := j.active(2).run()
+			j.becomes(exactly("active=2 ready=2"))
 			s.stopController()
 			two[:1].fail(1)
 			j.suspend()
