@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 )
 
 var (
@@ -78,9 +77,10 @@ func (c *comparison) mixable(sections []section) []map[string]any {
 	return all
 }
 
+// differs tells whether the list names the case.
 func (c *comparison) differs(name string) bool {
 	for _, k := range c.known {
-		if k.names(strings.TrimSpace(name)) {
+		if k.names(name) {
 			return true
 		}
 	}

@@ -29,13 +29,13 @@ func (r *report) section(name string) *sectionReport {
 	return s
 }
 
-// add counts a case with the gaps that are meant and those that are not.
-func (s *sectionReport) add(theirs answer, meant, wrong int) {
+// add counts a case.
+func (s *sectionReport) add(theirs answer, meant, wrong bool) {
 	s.cases++
 	switch {
-	case wrong > 0:
+	case wrong:
 		s.wrong++
-	case meant > 0:
+	case meant:
 		s.meant++
 	}
 	if theirs.code < 400 {
@@ -71,7 +71,7 @@ func (r *report) String() string {
 	}
 	total.name = "all"
 	total.write(&b)
-	fmt.Fprintf(&b, "\naccepted, refused: by Kubernetes. meant: differs as listed below. seed of the mixtures: %d\n", r.seed)
+	fmt.Fprintf(&b, "\naccepted, refused: by Kubernetes. meant: the case is named in the list below. seed of the mixtures: %d\n", r.seed)
 	return b.String()
 }
 
