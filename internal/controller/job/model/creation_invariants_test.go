@@ -171,8 +171,11 @@ func carries(p *corev1.Pod) int {
 func (x creation) waits() {
 	var lastSuccess, last time.Time
 	for _, f := range x.pods {
-		if f.last.Status.Phase == corev1.PodSucceeded && endOf(f.last).After(lastSuccess) {
-			lastSuccess = endOf(f.last)
+		if f.last.Status.Phase != corev1.PodSucceeded {
+			continue
+		}
+		if end := f.last.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time; end.After(lastSuccess) {
+			lastSuccess = end
 		}
 	}
 	delay := time.Duration(0)
