@@ -176,7 +176,7 @@ var perIndexScenarios = []scenario{
 				s.same("count", "0", p[0].Annotations[countAnnotation])
 				s.same("ignored", ignored, p[0].Annotations[ignoredCountAnnotation])
 				p.failLongAgo(13)
-				p.become("released", func(p *corev1.Pod) bool { return !hasFinalizer(p) })
+				p.released()
 			}
 			j.active(1).failLongAgo(1)
 			j.becomes(exactly("failed=1 failedIndexes=0 " + failedByIndexes))

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 func succeedsBy(rules ...batchv1.SuccessPolicyRule) func(*batchv1.Job) {
@@ -30,6 +31,7 @@ var successPolicyScenarios = []scenario{
 			j.becomes(exactly("active=2 ready=2 succeeded=2 completed=0,3"))
 			four[2:3].succeed()
 			j.becomes(exactly("terminating=1 succeeded=3 completed=0,2,3 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			four[1:2].fail(1)
 			j.becomes(exactly("succeeded=3 completed=0,2,3 "+policyMet),
 				says(batchv1.JobSuccessCriteriaMet, "Matched rules at index 0"), says(batchv1.JobComplete, "Matched rules at index 0"))
@@ -85,6 +87,7 @@ var successPolicyScenarios = []scenario{
 			j.becomes(exactly("active=2 ready=2 failed=1 failedIndexes=0"))
 			three[1:2].succeed()
 			j.becomes(exactly("terminating=1 succeeded=1 failed=1 completed=1 failedIndexes=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			three[2:].fail(1)
 			j.becomes(exactly("succeeded=1 failed=1 completed=1 failedIndexes=0 " + policyMet))
 		},
@@ -106,8 +109,10 @@ var successPolicyScenarios = []scenario{
 			three := j.active(3).run()
 			three[:1].succeed()
 			j.becomes(exactly("terminating=2 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(2).released()
 			three[1:2].fail(1)
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			three[2:].succeed()
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
@@ -134,6 +139,7 @@ var successPolicyScenarios = []scenario{
 			j.becomes(exactly("active=1 ready=1 terminating=1"))
 			two[:1].succeed()
 			j.becomes(exactly("terminating=1 succeeded=1 completed=0 SuccessCriteriaMet(SuccessPolicy)"))
+			j.terminating(1).released()
 			two[1:].fail(1)
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
@@ -155,4 +161,11 @@ var successPolicyScenarios = []scenario{
 			j.refuses(succeedsBy(indexes("0")), "spec.successPolicy", "field is immutable")
 		},
 	},
+}
+
+// released waits until the controller has let go of the pods: what becomes of them counts no more.
+func (l podList) released() podList {
+	l.scene().Helper()
+	l.become("released", func(p *corev1.Pod) bool { return !hasFinalizer(p) })
+	return l
 }
