@@ -43,16 +43,6 @@ func TestManage(t *testing.T) {
 			pods:    []*corev1.Pod{aPod("a", running), aPod("b", func(p *corev1.Pod) { p.Spec.NodeName = "n" }), aPod("c")},
 			discard: []string{"c", "a"},
 		},
-		"a pod that would not count goes": {
-			job:     aJob(sized(9, 2)),
-			pods:    []*corev1.Pod{aPod("a", running, released), aPod("b")},
-			discard: []string{"a"},
-		},
-		"it goes rather than another one of its index": {
-			job:     aJob(withIndexes, sized(9, 2)),
-			pods:    []*corev1.Pod{aPod("a", withIndex(0), running, released), aPod("b", withIndex(0))},
-			discard: []string{"a"},
-		},
 		"a second pod of an index goes, and nothing is created meanwhile": {
 			job:     aJob(withIndexes, sized(9, 5)),
 			pods:    []*corev1.Pod{aPod("a", withIndex(0), running), aPod("b", withIndex(0))},
@@ -150,6 +140,14 @@ func TestADeletionInFlightFreesThePlace(t *testing.T) {
 	d := Decide(obs)
 	if next, _ := d.Status(Outcome{}); len(d.Create) != 1 || next.Active != 1 || *next.Terminating != 1 || len(d.Release) != 0 {
 		t.Errorf("creates %d, releases %v, status %+v", len(d.Create), names(d.Release), next)
+	}
+}
+
+func TestAPodThatIsReleasedButCouldNotBeDeletedGoes(t *testing.T) {
+	obs := seen(aJob(), aPod("a", running), aPod("b"))
+	obs.InFlight.Released = sets.New[types.UID]("a")
+	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).Discard)); diff != "" {
+		t.Errorf("discards (-want +got):\n%s", diff)
 	}
 }
 

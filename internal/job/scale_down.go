@@ -8,16 +8,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// surplusPods returns at least atLeast active pods to remove, those that lose least first. Pods without the finalizer go
-// in any case: they were about to be removed before, and whatever they do would not count. So do, in an indexed Job, the
-// pods without an index, with an index beyond completions, and all but one of each index.
+// surplusPods returns at least atLeast active pods to remove, those that lose least first. Pods that lost the finalizer
+// just now, but could not be deleted, go in any case. So do, in an indexed Job, the pods without an index, with an index
+// beyond completions, and all but one of each index.
 func surplusPods(v view, atLeast int) []*corev1.Pod {
 	var surplus, useful []*corev1.Pod
 	for _, p := range v.active {
-		if v.tracked(p) {
-			useful = append(useful, p)
-		} else {
+		if v.InFlight.Released.Has(p.UID) {
 			surplus = append(surplus, p)
+		} else {
+			useful = append(useful, p)
 		}
 	}
 	if v.indexed() {
