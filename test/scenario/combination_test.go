@@ -49,7 +49,7 @@ var combinationScenarios = []scenario{
 			j.becomes(exactly("succeeded=1 completed=0 " + policyMet))
 		},
 		restarts: true,
-		differs: "pods that are ended because the Job has succeeded never count as failed; upstream counts them when it happens to see its own deletion first",
+		differs:  "pods that are ended because the Job has succeeded never count as failed; upstream counts them when it happens to see its own deletion first",
 		upstream: func(s *scene) {
 			j := s.create(aJob(indexed(2, 2), succeedsBy(indexes("0"))))
 			two := j.active(2).run()
