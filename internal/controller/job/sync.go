@@ -164,7 +164,8 @@ func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(c
 		case err != nil:
 			return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
 		case found == nil || found.UID != p.UID:
-			c.index.end(p)
+			// It stays known, so that older news of it, still to be shown, do not bring it back.
+			c.index.mark(p.UID, func(e *entry) { e.missing = true })
 		default:
 			now := c.options.Clock.Now()
 			c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, now })

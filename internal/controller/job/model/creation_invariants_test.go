@@ -143,7 +143,7 @@ func (x creation) remembersFailures() {
 		return
 	}
 	for _, p := range x.failures() {
-		if carries(x.request.made) <= carries(p) && !x.goneWithAPod(p) {
+		if carries(x.request.made) <= carries(p) && !x.goneWithAPod(p) && !x.hadTwin(p) {
 			x.fail("index %d forgets the failure of %s", indexOf(p), p.Name)
 		}
 	}
@@ -155,6 +155,17 @@ func (x creation) goneWithAPod(p *corev1.Pod) bool {
 	for _, f := range x.pods {
 		lost := f.discarded || !selects(x.account.now(), f.last) || !controlledBy(f.last, x.account.now())
 		if lost && indexOf(f.last) == indexOf(p) && f.last.UID != p.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// hadTwin tells that the index of p had another pod beside p or after it that does not know of its failure: a process
+// that did not know p made it. What is made after the twin goes by the twin.
+func (x creation) hadTwin(p *corev1.Pod) bool {
+	for _, f := range x.pods {
+		if f.last.UID != p.UID && indexOf(f.last) == indexOf(p) && carries(f.last) <= carries(p) && f.livedAfter(x.pods[p.UID], x.account.now()) {
 			return true
 		}
 	}

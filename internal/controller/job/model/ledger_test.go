@@ -34,6 +34,8 @@ type fate struct {
 	// last is the newest version; gone tells that it is the last.
 	last *corev1.Pod
 	gone bool
+	// born, told and over are the versions with which the pod came, was told to end and ended; 0 is not yet.
+	born, told, over int
 	// owner was the last Job to control it.
 	owner types.UID
 	// toldToEnd pods were deleted before they succeeded.
@@ -42,6 +44,15 @@ type fate struct {
 	discarded, wasted bool
 	// releasedBy took the finalizer off.
 	releasedBy *process
+}
+
+// livedAfter tells that f had not come to its end, as j judges, when other came.
+func (f *fate) livedAfter(other *fate, j *batchv1.Job) bool {
+	end := f.over
+	if judgesTerminating(j) && f.told > 0 && (end == 0 || f.told < end) {
+		end = f.told
+	}
+	return end == 0 || end > other.born
 }
 
 func newLedger(w *world) *ledger {
@@ -97,13 +108,19 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	}
 	f := l.pods[p.UID]
 	if f == nil {
-		f = &fate{}
+		f = &fate{born: l.server.version}
 		l.pods[p.UID] = f
 	}
 	if is != nil {
 		f.last = is
 	}
 	f.gone = is == nil
+	if f.told == 0 && (f.gone || is.DeletionTimestamp != nil) {
+		f.told = l.server.version
+	}
+	if f.over == 0 && (f.gone || ended(is)) {
+		f.over = l.server.version
+	}
 	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
 	if was != nil && held(was) && (is == nil || !held(is)) {
 		f.releasedBy = l.writer

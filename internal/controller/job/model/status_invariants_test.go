@@ -211,7 +211,7 @@ func (x statusWrite) seesFailures() {
 	}
 	failures := 0
 	for _, p := range x.by.knows.pods {
-		if f := x.pods[p.UID]; !controlledBy(p, x.is) || !controlledBy(f.last, x.is) || f.discarded || !selects(x.is, f.last) || !failedPod(x.is, p) {
+		if f := x.pods[p.UID]; !controlledBy(p, x.is) || !controlledBy(f.last, x.is) || f.discarded || !selects(x.is, f.last) || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
 			continue
 		}
 		action := judged(x.is, p)
