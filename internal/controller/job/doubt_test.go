@@ -38,7 +38,9 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 			}
 		})
 	}
-	if !listsUnseen(job, []*corev1.Pod{version("9")}) || listsUnseen(job, []*corev1.Pod{version("9", uid("listed"))}) {
+	f := foreign{}
+	f.look(job)
+	if f.unseen(job, []*corev1.Pod{version("9")}).Len() != 1 || f.unseen(job, []*corev1.Pod{version("9", uid("listed"))}).Len() != 0 {
 		t.Error("a listed pod is unseen where it is shown, or the other way round")
 	}
 }

@@ -127,11 +127,11 @@ func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
 }
 
 // lastForeign takes in what is known of job before a decision.
-func (m *memory) lastForeign(job *batchv1.Job, now time.Time) foreign {
+func (m *memory) lastForeign(job *batchv1.Job) foreign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
-	r.foreign.look(job, now)
+	r.foreign.look(job)
 	return r.foreign
 }
 

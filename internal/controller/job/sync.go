@@ -28,8 +28,6 @@ const (
 	maxCrowds = 3
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
-	// catchUp is how long a decision waits for pods that the status speaks of.
-	catchUp = 5 * time.Second
 )
 
 // syncWhenRested keeps a pause between two syncs of a Job, so that one sync handles the news of many pods. The pause
@@ -100,10 +98,17 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		Job: job, Now: c.options.Clock.Now(), NoPodsBefore: c.memory.noPodsBefore(job.UID), Settings: c.options.settings(),
 	}
 	doubtful := c.index.observe(&obs, patience)
-	status := c.memory.lastForeign(job, obs.Now)
+	status := c.memory.lastForeign(job)
 	behind := c.podsBehind(&status.version)
-	if behind && listsUnseen(job, obs.Pods) && obs.Now.Sub(status.since) < catchUp {
+	unseen := status.unseen(job, obs.Pods)
+	if behind && unseen.Len() > 0 {
 		return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
+	}
+	if !behind {
+		clear(status.listed)
+	}
+	if c.takeIn(job, unseen) {
+		c.index.observe(&obs, patience)
 	}
 	suspects := uncertain(job, &status.version, obs.Pods)
 	find := c.shownPod
@@ -129,14 +134,18 @@ func (c *Controller) podsBehind(status *metav1.ObjectMeta) bool {
 	return older(&metav1.ObjectMeta{ResourceVersion: c.pods.LastSyncResourceVersion()}, status)
 }
 
-// listsUnseen tells that the status lists pods as ended that are not known. They may be gone, or still to be shown with
-// their finalizer, and then they must stay listed.
-func listsUnseen(job *batchv1.Job, pods []*corev1.Pod) bool {
-	known := sets.New[types.UID]()
-	for _, p := range pods {
-		known.Insert(p.UID)
+// takeIn finds pods in what the informer shows, of which the handlers may hear a little later.
+func (c *Controller) takeIn(job *batchv1.Job, wanted sets.Set[types.UID]) (found bool) {
+	if wanted.Len() == 0 {
+		return false
 	}
-	return !known.HasAll(listed(job)...)
+	for _, obj := range c.pods.GetStore().List() {
+		if p := obj.(*corev1.Pod); wanted.Has(p.UID) {
+			c.index.wrote(job.UID, p, c.options.Clock.Now())
+			found = true
+		}
+	}
+	return found
 }
 
 // uncertain returns the pods that the next decision could count for the second time: those that had the finalizer when

@@ -102,6 +102,9 @@ func (i *informer[T]) show(n int) {
 	}
 }
 
+// bookmark is what a server sends now and then to an informer that shows all: how new that is.
+func (i *informer[T]) bookmark(version int) { i.version = version }
+
 // tell lets the handlers hear of n more changes.
 func (i *informer[T]) tell(n int) {
 	for ; n > 0 && len(i.untold) > 0; n-- {

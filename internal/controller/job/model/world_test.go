@@ -276,6 +276,7 @@ func (w *world) inform() {
 	for _, p := range slices.Clone(w.processes) {
 		p.jobs.show(p.jobs.behind())
 		p.pods.show(p.pods.behind())
+		p.pods.bookmark(w.server.version)
 		for len(p.jobs.untold) > 0 {
 			p.jobs.tell(1)
 			w.pause()
