@@ -76,7 +76,10 @@ func isMeasured(s scenario) bool {
 func measure(t *testing.T, c *column, s scenario) {
 	t.Run(c.name+"/"+s.name, func(t *testing.T) {
 		namespace := fmt.Sprintf("measured-%x", sha256.Sum256([]byte(s.name)))
-		newScene(t, c, namespace[:40]).run(s.play)
+		newScene(t, c, namespace[:40]).run(func(sc *scene) {
+			s.play(sc)
+			sc.settle() // what the controller still has to make counts, too
+		})
 	})
 }
 

@@ -65,6 +65,7 @@ func (s *scene) cleanUp() {
 		}
 	}
 	s.dropForeignFinalizers()
+	s.letGo()
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	if err := s.api.CoreV1().Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 		s.Error(err)
@@ -80,6 +81,17 @@ func (s *scene) cleanUp() {
 			return ""
 		}
 		return fmt.Sprintf("everything to be gone at the end; there are %d Jobs and pods%s", jobs, describe(pods))
+	})
+}
+
+// letGo waits until the controller knows that its Jobs are gone: it would take pods that go before for failures, and
+// make others.
+func (s *scene) letGo() {
+	s.eventually(func(h *history) string {
+		if held := h.pods(hasFinalizer); len(held) > 0 {
+			return "the pods of deleted Jobs to be released; there are" + describe(held)
+		}
+		return ""
 	})
 }
 
