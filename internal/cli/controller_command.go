@@ -117,6 +117,9 @@ func (f *controllerFlags) config() (*rest.Config, error) {
 func (f *controllerFlags) connection() (*rest.Config, error) {
 	if f.kubeconfig != "" {
 		config, err := clientcmd.BuildConfigFromFlags("", f.kubeconfig)
+		if clientcmd.IsEmptyConfig(err) {
+			return nil, badInputf("--kubeconfig %s: names no cluster", f.kubeconfig)
+		}
 		if err != nil {
 			return nil, badInputf("--kubeconfig %s: %w", f.kubeconfig, err)
 		}

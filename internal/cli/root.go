@@ -47,7 +47,21 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(newRun(streams), newServer(streams), newController(), newSuspend(streams), newResume(streams), newVersion(streams))
 	root.AddCommand(comingCommands()...)
 	root.AddCommand(verbCommands(args, streams)...)
+	demandShell(root)
 	return root
+}
+
+// demandShell has stint completion refuse what cobra's command answers with its help.
+func demandShell(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args = exactly(1, "a shell")
+			cmd.RunE = func(_ *cobra.Command, args []string) error {
+				return badInputf("no completion for %q: choose bash, fish, powershell or zsh", args[0])
+			}
+		}
+	}
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

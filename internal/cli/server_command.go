@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"time"
 
@@ -75,8 +74,8 @@ func (f *serverFlags) options() (server.Options, error) {
 	if f.runtime != "process" {
 		return server.Options{}, badInputf("--runtime %s is not there: use process", f.runtime)
 	}
-	if _, _, err := net.SplitHostPort(f.listen); err != nil {
-		return server.Options{}, badInputf("--listen %q: write HOST:PORT, such as 127.0.0.1:7443", f.listen)
+	if err := checkAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
+		return server.Options{}, err
 	}
 	if err := f.service.check(server.Controllers); err != nil {
 		return server.Options{}, err

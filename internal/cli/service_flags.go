@@ -25,12 +25,26 @@ func (f *serviceFlags) add(flags *pflag.FlagSet, controllers []string) {
 
 // check replaces the words of --controllers by names.
 func (f *serviceFlags) check(controllers []string) (err error) {
-	if _, _, err := net.SplitHostPort(f.metricsListen); f.metricsListen != "" && err != nil {
-		return badInputf("--metrics-bind-address %q: write HOST:PORT, such as 127.0.0.1:8080", f.metricsListen)
+	if f.metricsListen != "" {
+		if err := checkAddress("metrics-bind-address", f.metricsListen, "127.0.0.1:8080"); err != nil {
+			return err
+		}
 	}
-	if f.verbosity < 0 {
+	if f.verbosity < 0 || f.verbosity > 10 {
 		return badInputf("--v %d: write a number from 0 to 10", f.verbosity)
 	}
 	f.controllers, err = chosenControllers(f.controllers, controllers)
 	return err
+}
+
+// checkAddress lets pass what a server may listen on.
+func checkAddress(flag, address, example string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return badInputf("--%s %q: write HOST:PORT, such as %s", flag, address, example)
+	}
+	return nil
 }
