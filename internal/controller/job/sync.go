@@ -117,6 +117,9 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		suspects = slices.DeleteFunc(suspects, func(p *corev1.Pod) bool { return status.asked.Has(p.UID) })
 	}
 	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	if err == nil && behind && len(suspects) > 0 {
+		err = c.confirm(ctx, job)
+	}
 	if err == nil && behind {
 		for _, p := range suspects {
 			status.asked.Insert(p.UID)
@@ -126,6 +129,19 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		c.index.observe(&obs, patience)
 	}
 	return obs, err
+}
+
+// confirm makes sure that job is not older than what the server has just told of its pods: their counting would be in a
+// status that is not shown yet.
+func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
+	fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
+	if err != nil {
+		return fmt.Errorf("asking for Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	if fresh.UID != job.UID || older(job, fresh) {
+		return fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, job.Name)
+	}
+	return nil
 }
 
 // podsBehind tells that what is known of pods may be older than a status. Pods that it counts may still be shown with

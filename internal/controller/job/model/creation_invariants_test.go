@@ -119,7 +119,7 @@ func (x creation) failures() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || x.strange(p) || x.knows.early[p.UID] || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
+		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || f.letGo || x.strange(p) || x.knows.early[p.UID] || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
 		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {
@@ -191,7 +191,7 @@ func (x creation) waits() {
 	}
 	delay := time.Duration(0)
 	for _, p := range x.failures() {
-		end := endOf(p)
+		end := x.endOf(p)
 		perIndex := x.account.now().Spec.BackoffLimitPerIndex != nil
 		if (perIndex && x.goneWithAPod(p)) || (!perIndex && !end.After(lastSuccess)) {
 			continue
@@ -210,8 +210,8 @@ func (x creation) waits() {
 	}
 }
 
-// endOf is when a pod ended, or was told to if that was before. Later news of it may not reach the controller.
-func endOf(p *corev1.Pod) time.Time {
+// endOf is when a pod ended, or was first told to if that was before. Later news of it may not reach the controller.
+func (x creation) endOf(p *corev1.Pod) time.Time {
 	end := p.CreationTimestamp.Time
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse {
@@ -223,11 +223,7 @@ func endOf(p *corev1.Pod) time.Time {
 			end = c.State.Terminated.FinishedAt.Time
 		}
 	}
-	if p.DeletionTimestamp == nil {
-		return end
-	}
-	told := p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
-	if !ended(p) || told.Before(end) {
+	if told := x.pods[p.UID].toldAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
 		return told
 	}
 	return end

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -36,12 +37,16 @@ type fate struct {
 	gone bool
 	// born, told and over are the versions with which the pod came, was told to end and ended; 0 is not yet.
 	born, told, over int
+	// toldAt is when it was told to end.
+	toldAt time.Time
 	// owner was the last Job to control it.
 	owner types.UID
 	// toldToEnd pods were deleted before they succeeded.
 	toldToEnd bool
 	// discarded pods were not needed any more; wasted ones had just ended or been deleted, which the controller did not know.
 	discarded, wasted bool
+	// letGo pods did not match the selector, as the controller knew it.
+	letGo bool
 	// releasedBy took the finalizer off.
 	releasedBy *process
 }
@@ -116,7 +121,7 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	}
 	f.gone = is == nil
 	if f.told == 0 && (f.gone || is.DeletionTimestamp != nil) {
-		f.told = l.server.version
+		f.told, f.toldAt = l.server.version, now().Time
 	}
 	if f.over == 0 && (f.gone || ended(is)) {
 		f.over = l.server.version

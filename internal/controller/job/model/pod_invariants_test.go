@@ -45,13 +45,14 @@ func (x podWrite) releasesAccounted() {
 		return
 	}
 	j := x.job()
-	if j == nil || j.DeletionTimestamp != nil || finished(j) || x.letGo(j) || x.accounted(j) {
+	f := x.pods[x.was.UID]
+	f.letGo = j != nil && x.letGo(j)
+	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.letGo || x.accounted(j) {
 		return
 	}
 	if !x.mayDiscard(j) {
 		x.fail("pod %s loses its finalizer uncounted", x.was.Name)
 	}
-	f := x.pods[x.was.UID]
 	f.discarded, f.wasted = true, ended(x.was) || x.was.DeletionTimestamp != nil
 }
 
@@ -105,13 +106,15 @@ func (x podWrite) surplus(j *batchv1.Job) bool {
 	others, twins, succeeded := 0, 0, 0
 	for uid, f := range x.pods {
 		p := x.by.knows.oldest(uid)
-		if p == nil || f.owner != j.UID {
+		if p == nil || (f.owner != j.UID && !controlledBy(p, j)) {
 			continue
 		}
 		if f.last.Status.Phase == corev1.PodSucceeded {
 			succeeded++
 		}
-		if active(p) && (!f.discarded || f.releasedBy != x.by) && uid != x.was.UID {
+		// The process has discarded it, unless it failed to and knows that.
+		going := f.discarded && f.releasedBy == x.by && held(p)
+		if active(p) && !going && uid != x.was.UID {
 			others++
 			if indexOf(p) == indexOf(x.was) {
 				twins++

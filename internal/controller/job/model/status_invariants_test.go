@@ -92,6 +92,12 @@ func (x statusWrite) mayLive(uid types.UID) bool {
 	return p != nil && !ended(p)
 }
 
+// mayOwn tells that the process could take the pod for one of the Job's.
+func (x statusWrite) mayOwn(uid types.UID) bool {
+	p := x.by.knows.oldest(uid)
+	return p != nil && controlledBy(p, x.is)
+}
+
 func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 	f := x.pods[uid]
 	switch {
@@ -101,7 +107,7 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 		x.fail("pod %s is listed for the second time", f.last.Name)
 	case f.discarded && !f.wasted:
 		x.fail("pod %s is listed and was discarded", f.last.Name)
-	case f.owner != x.is.UID:
+	case f.owner != x.is.UID && !x.mayOwn(uid):
 		x.fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)
 	}
 	list[uid] = true
