@@ -5,65 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 )
-
-// chronicle keeps a history for every namespace of a column.
-type chronicle struct {
-	mu        sync.Mutex
-	histories map[string]*history
-}
-
-func startChronicle(t *testing.T, api kubernetes.Interface) *chronicle {
-	c := &chronicle{histories: map[string]*history{}}
-	factory := informers.NewSharedInformerFactory(api, 0)
-	for _, informer := range []cache.SharedIndexInformer{
-		factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer(), factory.Core().V1().Events().Informer(),
-	} {
-		if _, err := informer.AddEventHandler(c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	factory.StartWithContext(t.Context())
-	factory.WaitForCacheSync(t.Context().Done())
-	return c
-}
-
-func (c *chronicle) of(namespace string) *history {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.histories[namespace] == nil {
-		c.histories[namespace] = &history{newest: map[types.UID]metav1.Object{}, changed: make(chan struct{})}
-	}
-	return c.histories[namespace]
-}
-
-// OnAdd implements cache.ResourceEventHandler.
-func (c *chronicle) OnAdd(obj any, _ bool) {
-	o := obj.(metav1.Object)
-	c.of(o.GetNamespace()).add(change{object: o})
-}
-
-// OnUpdate implements cache.ResourceEventHandler.
-func (c *chronicle) OnUpdate(_, obj any) { c.OnAdd(obj, false) }
-
-// OnDelete implements cache.ResourceEventHandler.
-func (c *chronicle) OnDelete(obj any) {
-	if unknown, is := obj.(cache.DeletedFinalStateUnknown); is {
-		obj = unknown.Obj
-	}
-	o := obj.(metav1.Object)
-	c.of(o.GetNamespace()).add(change{object: o, deleted: true})
-}
 
 // change is one write to one object.
 type change struct {
@@ -87,17 +35,6 @@ type history struct {
 	changed chan struct{}
 	// gaps tells that writes may be missing: the API server was restarted.
 	gaps bool
-}
-
-// interrupt notes that the histories of now may miss writes.
-func (c *chronicle) interrupt() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, h := range c.histories {
-		h.mu.Lock()
-		h.gaps = true
-		h.mu.Unlock()
-	}
 }
 
 func (h *history) add(c change) {

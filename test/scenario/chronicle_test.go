@@ -1,0 +1,111 @@
+package scenario_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// chronicle keeps a history for every namespace of a column.
+type chronicle struct {
+	mu        sync.Mutex
+	histories map[string]*history
+}
+
+func startChronicle(t *testing.T, api kubernetes.Interface) *chronicle {
+	c := &chronicle{histories: map[string]*history{}}
+	batch, core := api.BatchV1().RESTClient(), api.CoreV1().RESTClient()
+	c.follow(t, batch, "jobs", &batchv1.Job{})
+	c.follow(t, core, "pods", &corev1.Pod{})
+	c.follow(t, core, "events", &corev1.Event{})
+	return c
+}
+
+// follow writes down all that happens to one kind of object, until the test ends.
+func (c *chronicle) follow(t *testing.T, api cache.Getter, resource string, kind runtime.Object) {
+	w := &witness{chronicle: c, known: map[types.UID]metav1.Object{}, listed: make(chan struct{})}
+	// A server that was restarted is there again at once; an informer would wait longer each time.
+	again := &wait.Backoff{Duration: 10 * time.Millisecond}
+	list := cache.NewListWatchFromClient(api, resource, metav1.NamespaceAll, fields.Everything())
+	r := cache.NewReflectorWithOptions(list, kind, w, cache.ReflectorOptions{Name: resource, Backoff: again})
+	ctx, stop := context.WithCancel(context.Background())
+	var following sync.WaitGroup
+	following.Go(func() { r.RunWithContext(ctx) })
+	t.Cleanup(func() { stop(); following.Wait() })
+	<-w.listed
+}
+
+func (c *chronicle) of(namespace string) *history {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.histories[namespace] == nil {
+		c.histories[namespace] = &history{newest: map[types.UID]metav1.Object{}, changed: make(chan struct{})}
+	}
+	return c.histories[namespace]
+}
+
+// interrupt notes that the histories of now may miss writes.
+func (c *chronicle) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.histories {
+		h.mu.Lock()
+		h.gaps = true
+		h.mu.Unlock()
+	}
+}
+
+// witness takes down what a watch shows of one kind. It is a cache.ReflectorStore.
+type witness struct {
+	chronicle *chronicle
+	known     map[types.UID]metav1.Object
+	listed    chan struct{}
+	once      sync.Once
+}
+
+func (w *witness) Add(obj any) error {
+	o := obj.(metav1.Object)
+	w.known[o.GetUID()] = o
+	w.chronicle.of(o.GetNamespace()).add(change{object: o})
+	return nil
+}
+
+func (w *witness) Update(obj any) error { return w.Add(obj) }
+
+func (w *witness) Delete(obj any) error {
+	o := obj.(metav1.Object)
+	delete(w.known, o.GetUID())
+	w.chronicle.of(o.GetNamespace()).add(change{object: o, deleted: true})
+	return nil
+}
+
+// Replace takes down a list: what is not on it any more was deleted while nobody watched.
+func (w *witness) Replace(list []any, _ string) error {
+	there := map[types.UID]bool{}
+	for _, obj := range list {
+		there[obj.(metav1.Object).GetUID()] = true
+	}
+	for uid, o := range w.known {
+		if !there[uid] {
+			_ = w.Delete(o)
+		}
+	}
+	for _, obj := range list {
+		_ = w.Add(obj)
+	}
+	w.once.Do(func() { close(w.listed) })
+	return nil
+}
+
+func (w *witness) Resync() error { return nil }
