@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"flag"
 	"io"
+	"os"
 	"strconv"
 
 	"github.com/go-logr/logr"
@@ -20,8 +22,30 @@ func logLibraries(verbosity int) {
 		logService(verbosity)
 		return
 	}
-	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "WARNING"})
+	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL"})
 	klog.SetOutput(io.Discard)
+	klog.SetOutputBySeverity("WARNING", unansweredOnly{os.Stderr}) // and what is worse
+}
+
+// answered is what the API server's library logs about requests whose sender is told the same in the answer, or has left.
+var answered = [][]byte{
+	[]byte("apiserver received an error that is not an metav1.Status"),
+	[]byte("apiserver was unable to write"),
+	[]byte("Post-timeout activity"),
+	[]byte("Unable to authenticate the request"),
+	[]byte("Couldn't parse request"),
+}
+
+// unansweredOnly keeps from the log of a server what is a client's fault.
+type unansweredOnly struct{ io.Writer }
+
+func (w unansweredOnly) Write(line []byte) (int, error) {
+	for _, known := range answered {
+		if bytes.Contains(line, known) {
+			return len(line), nil
+		}
+	}
+	return w.Writer.Write(line)
 }
 
 // logService shows on stderr what a component of a cluster is expected to tell.
