@@ -16,6 +16,7 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 		Status: batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"listed"}}}}
 	uid := func(uid types.UID) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = uid } }
 	bare := func(p *corev1.Pod) { p.Finalizers = nil }
+	orphaned := func(p *corev1.Pod) { p.OwnerReferences = nil }
 	tests := map[string]struct {
 		pod       *corev1.Pod
 		uncertain bool
@@ -26,6 +27,7 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 		"listed, and so not counted":                   {version("9", ended, uid("listed")), false},
 		"running":                                      {version("9"), true},
 		"without the finalizer, whose fate is decided": {version("9", ended, bare), false},
+		"an orphan, which may have been adopted":       {version("9", ended, bare, orphaned), true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -66,10 +66,11 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 func (c *Controller) jobGone(job *batchv1.Job) {
 	c.gone.Add(job.UID, nil)
 	c.claims.remove(job)
-	c.memory.forget(job.UID)
+	// The index goes first: by that, a sync under way notices.
 	for _, p := range c.index.forget(job.UID) {
 		c.orphans.Add(keyOf(p))
 	}
+	c.memory.forget(job.UID)
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {

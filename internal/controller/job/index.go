@@ -163,6 +163,13 @@ func (x *podIndex) open(job types.UID) {
 	x.of(job).gone = sets.New[types.UID]()
 }
 
+// isOpen tells that job was not forgotten since its sync began.
+func (x *podIndex) isOpen(job types.UID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.jobs[job] != nil && x.jobs[job].gone != nil
+}
+
 func (x *podIndex) close(job types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

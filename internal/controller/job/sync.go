@@ -68,6 +68,9 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		if err != nil {
 			return 0, err
 		}
+		if !c.index.isOpen(job.UID) {
+			return 0, nil // The Job was deleted meanwhile, and what was known of its pods dropped.
+		}
 		d := core.Decide(obs)
 		if *action == core.Reconciling {
 			*action = d.Action
@@ -165,11 +168,13 @@ func (c *Controller) takeIn(job *batchv1.Job, wanted sets.Set[types.UID]) (found
 }
 
 // uncertain returns the pods that the next decision could count for the second time: those that had the finalizer when
-// the foreign status was older than it is now. Also pods that run could be counted, if the Job fails.
+// the foreign status was older than it is now. Also pods that run could be counted, if the Job fails, and orphans, once
+// they are adopted.
 func uncertain(job *batchv1.Job, foreign *metav1.ObjectMeta, pods []*corev1.Pod) []*corev1.Pod {
 	certain := sets.New(listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
-		return !core.HasFinalizer(p) || certain.Has(p.UID) || older(foreign, p)
+		settled := !core.HasFinalizer(p) && metav1.GetControllerOfNoCopy(p) != nil
+		return settled || certain.Has(p.UID) || older(foreign, p)
 	})
 }
 
