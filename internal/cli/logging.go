@@ -31,6 +31,7 @@ func logLibraries(verbosity int) {
 var answered = [][]byte{
 	[]byte("apiserver received an error that is not an metav1.Status"),
 	[]byte("apiserver was unable to write"),
+	[]byte("Timeout or abort while handling"),
 	[]byte("Post-timeout activity"),
 	[]byte("Unable to authenticate the request"),
 	[]byte("Couldn't parse request"),
