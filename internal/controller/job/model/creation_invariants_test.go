@@ -50,7 +50,7 @@ func (x creation) isComplete() {
 func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		if controlledBy(f.last, x.account.now()) && controlledBy(p, x.account.now()) && selects(x.account.now(), f.last) && which(f.last) {
+		if x.belongs(p, x.account.now()) && which(f.last) {
 			list = append(list, f.last)
 		}
 	}
@@ -119,7 +119,8 @@ func (x creation) failures() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		if !controlledBy(p, j) || !controlledBy(f.last, j) || !selects(j, f.last) || f.discarded || f.letGo || x.strange(p) || x.knows.early[p.UID] || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
+		forgotten := f.discarded || f.letGo || x.strange(p) || x.knows.early[p.UID]
+		if forgotten || !x.belongs(p, j) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
 		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {

@@ -45,10 +45,11 @@ type fate struct {
 	toldToEnd bool
 	// discarded pods were not needed any more; wasted ones had just ended or been deleted, which the controller did not know.
 	discarded, wasted bool
-	// letGo pods did not match the selector, as the controller knew it.
+	// letGo pods did not match the selector, as the controller knew them, or the Job had no such index any more.
 	letGo bool
-	// releasedBy took the finalizer off.
-	releasedBy *process
+	// releasedBy took the finalizer off, and got to know that it did.
+	releasedBy   *process
+	releaseKnown bool
 }
 
 // livedAfter tells that f had not come to its end, as j judges, when other came.
@@ -173,6 +174,12 @@ func (l *ledger) scaled(j *batchv1.Job) bool {
 // everFailed tells whether a controller could at some time see p as a failure of j.
 func (l *ledger) everFailed(j *batchv1.Job, p *corev1.Pod) bool {
 	return failedPod(j, p) || (judgesTerminating(j) && l.pods[p.UID].toldToEnd)
+}
+
+// belongs tells that p, as a process knows it, is a pod of j, and still is.
+func (l *ledger) belongs(p *corev1.Pod, j *batchv1.Job) bool {
+	last := l.pods[p.UID].last
+	return controlledBy(p, j) && controlledBy(last, j) && selects(j, last)
 }
 
 // podsOf returns the newest versions of all pods, gone or not, that j controls or controlled last.

@@ -46,7 +46,7 @@ func (x podWrite) releasesAccounted() {
 	}
 	j := x.job()
 	f := x.pods[x.was.UID]
-	f.letGo = j != nil && x.letGo(j)
+	f.letGo = j != nil && (x.letGo(j) || beyond(j, x.was))
 	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.letGo || x.accounted(j) {
 		return
 	}
@@ -78,8 +78,13 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		return false
 	}
 	i := indexOf(x.was)
-	return i < 0 || i >= int(*j.Spec.Completions) || (x.was.Status.Phase == corev1.PodSucceeded &&
-		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i]))
+	return x.was.Status.Phase == corev1.PodSucceeded &&
+		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i])
+}
+
+// beyond tells that the Job has no index for the pod.
+func beyond(j *batchv1.Job, p *corev1.Pod) bool {
+	return indexed(j) && (indexOf(p) < 0 || indexOf(p) >= int(*j.Spec.Completions))
 }
 
 func (x podWrite) endsForAReason() {
@@ -105,12 +110,12 @@ func (x podWrite) mayDiscard(j *batchv1.Job) bool {
 func (x podWrite) surplus(j *batchv1.Job) bool {
 	others, twins, succeeded := 0, 0, 0
 	for uid, f := range x.pods {
+		if f.owner == j.UID && f.last.Status.Phase == corev1.PodSucceeded {
+			succeeded++
+		}
 		p := x.by.knows.oldest(uid)
 		if p == nil || (f.owner != j.UID && !controlledBy(p, j)) {
 			continue
-		}
-		if f.last.Status.Phase == corev1.PodSucceeded {
-			succeeded++
 		}
 		// The process has discarded it, unless it failed to and knows that.
 		going := f.discarded && f.releasedBy == x.by && held(p)

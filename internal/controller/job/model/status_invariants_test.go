@@ -80,6 +80,9 @@ func (x statusWrite) listsEnded() {
 		if !x.everFailed(x.is, f.last) {
 			x.fail("pod %s is listed as failed and is %s", f.last.Name, describePod(f.last))
 		}
+		if p := x.by.knows.oldest(uid); p != nil && !settled(x.is) && failedPod(x.is, p) && judged(x.is, p) == batchv1.PodFailurePolicyActionFailJob {
+			x.fail("pod %s is listed and the Job shall fail for it", p.Name)
+		}
 		if f.last.Status.Phase == corev1.PodFailed && judged(x.is, f.last) == batchv1.PodFailurePolicyActionIgnore {
 			x.fail("pod %s is listed and its failure shall be ignored", f.last.Name)
 		}
@@ -105,7 +108,7 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 		x.fail("pod %s is listed and never was", uid)
 	case x.account.succeeded[uid] || x.account.failed[uid]:
 		x.fail("pod %s is listed for the second time", f.last.Name)
-	case f.discarded && !f.wasted:
+	case f.discarded && !f.wasted && (f.releasedBy != x.by || f.releaseKnown):
 		x.fail("pod %s is listed and was discarded", f.last.Name)
 	case f.owner != x.is.UID && !x.mayOwn(uid):
 		x.fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)
@@ -217,11 +220,12 @@ func (x statusWrite) seesFailures() {
 	}
 	failures := 0
 	for _, p := range x.by.knows.pods {
-		if f := x.pods[p.UID]; !controlledBy(p, x.is) || !controlledBy(f.last, x.is) || f.discarded || !selects(x.is, f.last) || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
+		f := x.pods[p.UID]
+		if !x.belongs(p, x.is) || f.discarded || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
 			continue
 		}
 		action := judged(x.is, p)
-		if action == batchv1.PodFailurePolicyActionFailJob {
+		if action == batchv1.PodFailurePolicyActionFailJob && f.releasedBy == nil {
 			x.fail("the Job succeeds and shall fail, by its pod failure policy, for %s", p.Name)
 		}
 		if i := indexOf(p); action != batchv1.PodFailurePolicyActionIgnore && (!indexed(x.is) || i >= 0 && i < int(*x.is.Spec.Completions)) {
@@ -239,7 +243,7 @@ func (x statusWrite) endsLast() {
 	}
 	for _, p := range x.by.knows.pods {
 		f := x.pods[p.UID]
-		if f.gone || !controlledBy(p, x.is) || !controlledBy(f.last, x.is) || !selects(x.is, f.last) {
+		if f.gone || !x.belongs(p, x.is) {
 			continue
 		}
 		if !ended(f.last) {

@@ -246,6 +246,9 @@ func (w *world) answered(r *request, a answer) {
 	case r.made != nil:
 		r.by.created++
 		r.by.knows.created(a.object.(*corev1.Pod))
+	case r.verb == "modify pod":
+		p := a.object.(*corev1.Pod)
+		w.ledger.pods[p.UID].releaseKnown = !held(p)
 	case r.verb == "update status":
 		j := a.object.(*batchv1.Job)
 		r.by.knows.toldJob(j)
