@@ -71,11 +71,7 @@ func validateConfigMap(cm *corev1.ConfigMap) field.ErrorList {
 
 // validateDataKey wants a key that can be a file name.
 func validateDataKey(key string, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range validation.IsConfigMapKey(key) {
-		errs = append(errs, field.Invalid(p.Key(key), key, msg))
-	}
-	return errs
+	return invalid(p.Key(key), key, validation.IsConfigMapKey(key))
 }
 
 // validateFrozen holds an object that was marked immutable to what it was. Changed tells of each field whether it

@@ -99,9 +99,7 @@ func validateEvent(e *corev1.Event) field.ErrorList {
 		}
 	}
 	if e.ReportingController != "" {
-		for _, msg := range validation.IsQualifiedName(e.ReportingController) {
-			errs = append(errs, field.Invalid(field.NewPath("reportingComponent"), e.ReportingController, msg))
-		}
+		errs = append(errs, invalid(field.NewPath("reportingComponent"), e.ReportingController, validation.IsQualifiedName(e.ReportingController))...)
 	}
 	if len(e.Message) > maxEventNoteBytes {
 		errs = append(errs, field.TooLong(field.NewPath("message"), "", maxEventNoteBytes))

@@ -115,9 +115,7 @@ func validateOnPodConditions(patterns []batchv1.PodFailurePolicyOnPodConditionsP
 		errs = append(errs, field.TooMany(p, len(patterns), maxPodFailureConditions))
 	}
 	for i, pattern := range patterns {
-		for _, msg := range validation.IsQualifiedName(string(pattern.Type)) {
-			errs = append(errs, field.Invalid(p.Index(i).Child("type"), pattern.Type, msg))
-		}
+		errs = append(errs, invalid(p.Index(i).Child("type"), pattern.Type, validation.IsQualifiedName(string(pattern.Type)))...)
 		errs = append(errs, oneOf(pattern.Status, p.Index(i).Child("status"),
 			corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown)...)
 	}

@@ -104,7 +104,7 @@ func oneOf[T ~string](value T, p *field.Path, known ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(p, fmt.Sprintf("must be one of %q", known))}
 	}
-	return among(value, p, known...)
+	return supported(value, p, known...)
 }
 
 func validateJobTemplate(spec *batchv1.JobSpec, o Options, p *field.Path) field.ErrorList {

@@ -100,9 +100,7 @@ func validateNamespaceFinalizers(finalizers []corev1.FinalizerName, p *field.Pat
 		if f == corev1.FinalizerKubernetes {
 			continue
 		}
-		for _, msg := range validation.IsQualifiedName(string(f)) {
-			errs = append(errs, field.Invalid(p.Index(i), f, msg))
-		}
+		errs = append(errs, invalid(p.Index(i), f, validation.IsQualifiedName(string(f)))...)
 		if !strings.Contains(string(f), "/") {
 			errs = append(errs, field.Invalid(p.Index(i), f, "must be fully qualified, such as example.com/mine"))
 		}

@@ -85,9 +85,7 @@ func validatePodConditions(conditions []corev1.PodCondition, p *field.Path) fiel
 	var errs field.ErrorList
 	for i, c := range conditions {
 		errs = append(errs, apivalidation.ValidateNonnegativeField(c.ObservedGeneration, p.Index(i).Child("observedGeneration"))...)
-		for _, msg := range validation.IsQualifiedName(string(c.Type)) {
-			errs = append(errs, field.Invalid(p.Index(i).Child("type"), c.Type, msg))
-		}
+		errs = append(errs, invalid(p.Index(i).Child("type"), c.Type, validation.IsQualifiedName(string(c.Type)))...)
 	}
 	return errs
 }

@@ -94,19 +94,20 @@ func label(name string, p *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
 	}
+	return invalid(p, name, validation.IsDNS1123Label(name))
+}
+
+// invalid reports what is wrong with v, each fault by itself.
+func invalid(p *field.Path, v any, faults []string) field.ErrorList {
 	var errs field.ErrorList
-	for _, msg := range validation.IsDNS1123Label(name) {
-		errs = append(errs, field.Invalid(p, name, msg))
+	for _, fault := range faults {
+		errs = append(errs, field.Invalid(p, v, fault))
 	}
 	return errs
 }
 
 func subdomain(name string, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range apivalidation.NameIsDNSSubdomain(name, false) {
-		errs = append(errs, field.Invalid(p, name, msg))
-	}
-	return errs
+	return invalid(p, name, apivalidation.NameIsDNSSubdomain(name, false))
 }
 
 // among wants v to be set, to one of the known values.

@@ -74,9 +74,7 @@ func validateNodeLabels(t *corev1.NodeSelectorTerm, p *field.Path) field.ErrorLi
 	var errs field.ErrorList
 	for i, r := range t.MatchExpressions {
 		for j, v := range r.Values {
-			for _, msg := range validation.IsValidLabelValue(v) {
-				errs = append(errs, field.Invalid(p.Child("matchExpressions").Index(i).Child("values").Index(j), v, msg))
-			}
+			errs = append(errs, invalid(p.Child("matchExpressions").Index(i).Child("values").Index(j), v, validation.IsValidLabelValue(v))...)
 		}
 	}
 	return errs
@@ -141,9 +139,7 @@ func validatePodTerm(t *corev1.PodAffinityTerm, p *field.Path) field.ErrorList {
 	errs = append(errs, validateSelector(t.LabelSelector, p.Child("labelSelector"))...)
 	errs = append(errs, validateSelector(t.NamespaceSelector, p.Child("namespaceSelector"))...)
 	for i, name := range t.Namespaces {
-		for _, msg := range validation.IsDNS1123Label(name) {
-			errs = append(errs, field.Invalid(p.Child("namespaces").Index(i), name, msg))
-		}
+		errs = append(errs, invalid(p.Child("namespaces").Index(i), name, validation.IsDNS1123Label(name))...)
 	}
 	return append(errs, validateOwnLabels(labelKeys{t.MatchLabelKeys, t.MismatchLabelKeys, t.LabelSelector}, p)...)
 }

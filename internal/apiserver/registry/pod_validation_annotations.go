@@ -10,10 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Annotations that say something about the pod, from times before there were fields for it.
-const (
-	tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations"
-)
+// tolerationsAnnotation is from the time before there was a field for it.
+const tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations"
 
 // validatePodAnnotations judges the annotations of a pod or a template that mean something.
 func validatePodAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) field.ErrorList {

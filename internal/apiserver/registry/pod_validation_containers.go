@@ -140,10 +140,7 @@ func validatePorts(c container, p *field.Path) field.ErrorList {
 }
 
 func validatePortName(name string, seen sets.Set[string], p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range validation.IsValidPortName(name) {
-		errs = append(errs, field.Invalid(p, name, msg))
-	}
+	errs := invalid(p, name, validation.IsValidPortName(name))
 	switch {
 	case len(errs) > 0:
 		return errs
@@ -155,11 +152,7 @@ func validatePortName(name string, seen sets.Set[string], p *field.Path) field.E
 }
 
 func validatePort(port int32, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range validation.IsValidPortNum(int(port)) {
-		errs = append(errs, field.Invalid(p, port, msg))
-	}
-	return errs
+	return invalid(p, port, validation.IsValidPortNum(int(port)))
 }
 
 // address is where a container listens on the host.

@@ -34,11 +34,7 @@ func validateVariableName(name string, p *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
 	}
-	var errs field.ErrorList
-	for _, msg := range validation.IsRelaxedEnvVarName(name) {
-		errs = append(errs, field.Invalid(p, name, msg))
-	}
-	return errs
+	return invalid(p, name, validation.IsRelaxedEnvVarName(name))
 }
 
 func validateEnvSource(s *corev1.EnvVarSource, p *field.Path) field.ErrorList {
@@ -107,9 +103,7 @@ func validateFieldRef(r *corev1.ObjectFieldSelector, allowed downward, p *field.
 	base, key, subscripted := splitSubscript(r.FieldPath)
 	switch {
 	case subscripted && slices.Contains(allowed.byKey, base):
-		for _, msg := range validation.IsQualifiedName(subscriptedName(base, key)) {
-			errs = append(errs, field.Invalid(p, r.FieldPath, msg))
-		}
+		errs = append(errs, invalid(p, r.FieldPath, validation.IsQualifiedName(subscriptedName(base, key)))...)
 	case subscripted:
 		errs = append(errs, field.Invalid(at, r.FieldPath, "no key can be taken of this field, only of "+strings.Join(allowed.byKey, " and ")))
 	case !slices.Contains(allowed.fields, base):
@@ -141,10 +135,7 @@ func validateKeyRef(name, key string, p *field.Path) field.ErrorList {
 	if key == "" {
 		return append(errs, field.Required(p.Child("key"), "must be set"))
 	}
-	for _, msg := range validation.IsConfigMapKey(key) {
-		errs = append(errs, field.Invalid(p.Child("key"), key, msg))
-	}
-	return errs
+	return append(errs, invalid(p.Child("key"), key, validation.IsConfigMapKey(key))...)
 }
 
 func validateFileKeyRef(r *corev1.FileKeySelector, p *field.Path) field.ErrorList {
@@ -203,9 +194,5 @@ func validateMapRef(name string, p *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "must be set")}
 	}
-	var errs field.ErrorList
-	for _, msg := range apivalidation.NameIsDNSSubdomain(name, true) {
-		errs = append(errs, field.Invalid(p, name, msg))
-	}
-	return errs
+	return invalid(p, name, apivalidation.NameIsDNSSubdomain(name, true))
 }

@@ -48,9 +48,7 @@ func validateHostnames(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 		if name.value == "" {
 			continue
 		}
-		for _, msg := range validation.IsDNS1123Label(name.value) {
-			errs = append(errs, field.Invalid(p.Child(name.field), name.value, msg))
-		}
+		errs = append(errs, invalid(p.Child(name.field), name.value, validation.IsDNS1123Label(name.value))...)
 	}
 	if s.HostnameOverride == nil {
 		return errs
@@ -98,11 +96,7 @@ func validateSearch(search string, p *field.Path) field.ErrorList {
 	if search == "." {
 		return nil
 	}
-	var errs field.ErrorList
-	for _, msg := range validation.IsDNS1123SubdomainWithUnderscore(strings.TrimSuffix(search, ".")) {
-		errs = append(errs, field.Invalid(p, search, msg))
-	}
-	return errs
+	return invalid(p, search, validation.IsDNS1123SubdomainWithUnderscore(strings.TrimSuffix(search, ".")))
 }
 
 // validateIP wants an address that everyone reads alike: without leading zeros, or IPv4 inside IPv6.

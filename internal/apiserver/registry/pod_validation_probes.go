@@ -133,9 +133,7 @@ func validateHTTPGet(g *corev1.HTTPGetAction, p *field.Path) field.ErrorList {
 	errs = append(errs, validatePortRef(g.Port, p.Child("port"))...)
 	errs = append(errs, supported(g.Scheme, p.Child("scheme"), corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
 	for i, header := range g.HTTPHeaders {
-		for _, msg := range validation.IsHTTPHeaderName(header.Name) {
-			errs = append(errs, field.Invalid(p.Child("httpHeaders").Index(i).Child("name"), header.Name, msg))
-		}
+		errs = append(errs, invalid(p.Child("httpHeaders").Index(i).Child("name"), header.Name, validation.IsHTTPHeaderName(header.Name))...)
 	}
 	return errs
 }
@@ -145,9 +143,5 @@ func validatePortRef(port intstr.IntOrString, p *field.Path) field.ErrorList {
 	if port.Type == intstr.Int {
 		return validatePort(port.IntVal, p)
 	}
-	var errs field.ErrorList
-	for _, msg := range validation.IsValidPortName(port.StrVal) {
-		errs = append(errs, field.Invalid(p, port.StrVal, msg))
-	}
-	return errs
+	return invalid(p, port.StrVal, validation.IsValidPortName(port.StrVal))
 }

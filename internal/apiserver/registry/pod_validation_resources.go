@@ -77,10 +77,7 @@ func wholePages(name corev1.ResourceName, q resource.Quantity) bool {
 }
 
 func validateContainerResource(name string, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range validation.IsQualifiedName(name) {
-		errs = append(errs, field.Invalid(p, name, msg))
-	}
+	errs := invalid(p, name, validation.IsQualifiedName(name))
 	switch r := corev1.ResourceName(name); {
 	case len(errs) > 0:
 	case !strings.Contains(name, "/") && !standard(r):

@@ -19,9 +19,7 @@ func validateScheduling(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs = append(errs, validateGates(s.SchedulingGates, p.Child("schedulingGates"))...)
 	errs = append(errs, validateSpread(s.TopologySpreadConstraints, p.Child("topologySpreadConstraints"))...)
 	for i, gate := range s.ReadinessGates {
-		for _, msg := range validation.IsQualifiedName(string(gate.ConditionType)) {
-			errs = append(errs, field.Invalid(p.Child("readinessGates").Index(i).Child("conditionType"), gate.ConditionType, msg))
-		}
+		errs = append(errs, invalid(p.Child("readinessGates").Index(i).Child("conditionType"), gate.ConditionType, validation.IsQualifiedName(string(gate.ConditionType)))...)
 	}
 	if s.Affinity != nil {
 		errs = append(errs, validateAffinity(s.Affinity, p.Child("affinity"))...)
@@ -33,9 +31,7 @@ func validateGates(gates []corev1.PodSchedulingGate, p *field.Path) field.ErrorL
 	var errs field.ErrorList
 	seen := sets.New[string]()
 	for i, gate := range gates {
-		for _, msg := range validation.IsQualifiedName(gate.Name) {
-			errs = append(errs, field.Invalid(p.Index(i), gate.Name, msg))
-		}
+		errs = append(errs, invalid(p.Index(i), gate.Name, validation.IsQualifiedName(gate.Name))...)
 		if seen.Has(gate.Name) {
 			errs = append(errs, field.Duplicate(p.Index(i), gate.Name))
 		}

@@ -69,22 +69,14 @@ func validateUser(id *int64, p *field.Path) field.ErrorList {
 	if id == nil {
 		return nil
 	}
-	var errs field.ErrorList
-	for _, msg := range validation.IsValidUserID(*id) {
-		errs = append(errs, field.Invalid(p, *id, msg))
-	}
-	return errs
+	return invalid(p, *id, validation.IsValidUserID(*id))
 }
 
 func validateGroup(id *int64, p *field.Path) field.ErrorList {
 	if id == nil {
 		return nil
 	}
-	var errs field.ErrorList
-	for _, msg := range validation.IsValidGroupID(*id) {
-		errs = append(errs, field.Invalid(p, *id, msg))
-	}
-	return errs
+	return invalid(p, *id, validation.IsValidGroupID(*id))
 }
 
 func validateSeccomp(s *corev1.SeccompProfile, p *field.Path) field.ErrorList {

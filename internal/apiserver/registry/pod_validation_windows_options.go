@@ -33,9 +33,7 @@ func validateWindowsOptions(o *corev1.WindowsSecurityContextOptions, p *field.Pa
 		errs = append(errs, field.Invalid(p.Child("gmsaCredentialSpec"), *spec, fmt.Sprintf("must have between 1 and %d bytes", maxCredentialSpec)))
 	}
 	if o.RunAsUserName != nil {
-		for _, msg := range windowsUserFaults(*o.RunAsUserName) {
-			errs = append(errs, field.Invalid(p.Child("runAsUserName"), *o.RunAsUserName, msg))
-		}
+		errs = append(errs, invalid(p.Child("runAsUserName"), *o.RunAsUserName, windowsUserFaults(*o.RunAsUserName))...)
 	}
 	return errs
 }
