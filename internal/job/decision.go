@@ -76,6 +76,8 @@ type Outcome struct {
 	NotCreated int
 	// NotRemoved are pods of Discard and Delete that were not told to end.
 	NotRemoved []*corev1.Pod
+	// Gone are pods of Discard and Delete that are no more. Somebody took their finalizer, and so decided what they count.
+	Gone []*corev1.Pod
 }
 
 // Patience tells how long a status may stay unwritten. A later decision repeats it.
@@ -104,7 +106,8 @@ func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience Patience)
 			*next.Ready++
 		}
 	}
-	next.UncountedTerminatedPods.Failed = slices.DeleteFunc(next.UncountedTerminatedPods.Failed, d.stillRuns(o))
+	*next.Terminating -= int32(len(o.Gone))
+	next.UncountedTerminatedPods.Failed = slices.DeleteFunc(next.UncountedTerminatedPods.Failed, d.spared(o))
 	if equality.Semantic.DeepEqual(d.persisted, next) {
 		return nil, Urgent
 	}
@@ -129,22 +132,23 @@ func withoutEnded(old, next *batchv1.JobStatus) *batchv1.JobStatus {
 	return s
 }
 
-// Releasable returns the pods of Release without those that run on because they could not be told to end.
+// Releasable returns the pods of Release without those that run on because they could not be told to end, and those that
+// are gone.
 func (d Decision) Releasable(o Outcome) []*corev1.Pod {
-	runs := d.stillRuns(o)
-	return slices.DeleteFunc(slices.Clone(d.Release), func(p *corev1.Pod) bool { return runs(p.UID) })
+	spared := d.spared(o)
+	return slices.DeleteFunc(slices.Clone(d.Release), func(p *corev1.Pod) bool { return spared(p.UID) })
 }
 
-// stillRuns tells which pods the next status must not list after all. What is listed already has to stay.
-func (d Decision) stillRuns(o Outcome) func(types.UID) bool {
+// spared tells which pods the next status must not list after all. What is listed already has to stay.
+func (d Decision) spared(o Outcome) func(types.UID) bool {
 	listed := orEmpty(d.persisted.UncountedTerminatedPods).Failed
-	running := sets.New[types.UID]()
-	for _, p := range o.NotRemoved {
+	spared := sets.New[types.UID]()
+	for _, p := range slices.Concat(o.NotRemoved, o.Gone) {
 		if !slices.Contains(listed, p.UID) {
-			running.Insert(p.UID)
+			spared.Insert(p.UID)
 		}
 	}
-	return running.Has
+	return spared.Has
 }
 
 // Rest tells that nothing is to be done until something changes.

@@ -81,38 +81,45 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 		c.metrics.created(d.Counts.CreationReason, made, o.NotCreated)
 	}
 	var mu sync.Mutex
-	failed := func(p *corev1.Pod, err error) error {
-		if err != nil {
-			mu.Lock()
-			defer mu.Unlock()
+	remove := func(p *corev1.Pod) error {
+		gone, err := c.remove(ctx, job, p)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil:
 			o.NotRemoved = append(o.NotRemoved, p)
+		case gone:
+			o.Gone = append(o.Gone, p)
 		}
 		return err
 	}
 	discardFailed := c.each(ctx, d.Discard, func(p *corev1.Pod) error {
-		err := c.removeFinalizer(ctx, job, p)
-		if err == nil {
-			err = c.remove(ctx, job, p)
+		if err := c.removeFinalizer(ctx, job, p); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			o.NotRemoved = append(o.NotRemoved, p)
+			return err
 		}
-		return failed(p, err)
+		return remove(p)
 	})
-	deleteFailed := c.each(ctx, d.Delete, func(p *corev1.Pod) error { return failed(p, c.remove(ctx, job, p)) })
+	deleteFailed := c.each(ctx, d.Delete, remove)
 	return o, errors.Join(createFailed, discardFailed, deleteFailed)
 }
 
-func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {
-	err := c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
+// remove tells a pod to end, or that it is gone.
+func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
+	err = c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
 	if apierrors.IsNotFound(err) {
 		c.index.mark(p.UID, func(e *entry) { e.missing = true })
-		return nil
+		return true, nil
 	}
 	if err != nil {
 		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
-		return fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
+		return false, fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })
 	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %v", p.Name)
-	return nil
+	return false, nil
 }
 
 // store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and

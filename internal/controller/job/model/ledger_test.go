@@ -45,7 +45,7 @@ type fate struct {
 	toldToEnd bool
 	// discarded pods were not needed any more; wasted ones had just ended or been deleted, which the controller did not know.
 	discarded, wasted bool
-	// letGo pods did not match the selector, as the controller knew them, or the Job had no such index any more.
+	// letGo pods had no Job, did not match the selector, as the controller knew them, or had an index beyond the Job's.
 	letGo bool
 	// releasedBy took the finalizer off, and got to know that it did.
 	releasedBy   *process

@@ -46,7 +46,7 @@ func (x podWrite) releasesAccounted() {
 	}
 	j := x.job()
 	f := x.pods[x.was.UID]
-	f.letGo = j != nil && (x.letGo(j) || beyond(j, x.was))
+	f.letGo = j == nil || x.letGo(j) || beyond(j, x.was)
 	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.letGo || x.accounted(j) {
 		return
 	}

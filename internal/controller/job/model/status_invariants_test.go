@@ -221,7 +221,7 @@ func (x statusWrite) seesFailures() {
 	failures := 0
 	for _, p := range x.by.knows.pods {
 		f := x.pods[p.UID]
-		if !x.belongs(p, x.is) || f.discarded || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
+		if !x.belongs(p, x.is) || f.discarded || f.letGo || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
 			continue
 		}
 		action := judged(x.is, p)
