@@ -1,14 +1,9 @@
 package scenario_test
 
 import (
-	"time"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
-
-// longAgo is before any delay that is still running.
-const longAgo = time.Hour
 
 const (
 	countAnnotation        = batchv1.JobIndexFailureCountAnnotation

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // backoffScenarios are about failures: how many a Job may have, and how soon it tries again.
@@ -80,7 +79,7 @@ var backoffScenarios = []scenario{
 			for failures := 1; failures <= 2; failures++ {
 				last.fail(1)
 				next := j.active(1)
-				next.madeAfter(last, s.column.backoff<<(failures-1))
+				next.madeSoonAfter(last, s.column.backoff<<(failures-1))
 				last = next
 			}
 			last.succeed()
@@ -92,7 +91,7 @@ var backoffScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(backoffLimit(5)))
 			for n := range int32(5) {
-				j.active(1).failBefore(time.Hour, 1)
+				j.active(1).failLongAgo(1)
 				j.becomes(failed(n + 1))
 			}
 			j.active(1).succeed()
@@ -105,10 +104,44 @@ var backoffScenarios = []scenario{
 			j := s.create(aJob(pods(2, 2)))
 			first := j.active(2)
 			first[:1].fail(1)
-			first[1:].failBefore(time.Hour, 1)
+			first[1:].failLongAgo(1)
 			j.becomes(failed(2))
-			j.active(2).madeAfter(first[:1], 2*s.column.backoff)
+			// Where the second failure comes late, the first may have been followed by a pod already.
+			j.active(2).newest().madeAfter(first[:1], 2*s.column.backoff)
 		},
+	},
+	{
+		name: "a failure in the second of a success causes no delay",
+		play: func(s *scene) {
+			j := s.create(aJob(pods(4, 3)))
+			three := j.active(3)
+			j.becomes(active(3))
+			s.stopController()
+			// A delay that is counted from then on would not be over before the scenario gives up.
+			then := time.Now().Add(time.Hour)
+			three[:2].exitAt(then, 1)
+			three[2:].exitAt(then, 0)
+			s.startController()
+			j.becomes(failed(2), succeeded(1), active(3))
+			j.active(3)
+		},
+		restarts: true,
+	},
+	{
+		name: "a failure after the success, in the same sync, causes a delay",
+		play: func(s *scene) {
+			j := s.create(aJob(pods(4, 3)))
+			three := j.active(3)
+			j.becomes(active(3))
+			s.stopController()
+			then := time.Now().Add(time.Hour)
+			three[:2].exitAt(then.Add(time.Second), 1)
+			three[2:].exitAt(then, 0)
+			s.startController()
+			j.becomes(failed(2), succeeded(1))
+			j.stays(failed(2), succeeded(1), active(0))
+		},
+		restarts: true,
 	},
 	{
 		name: "a success in between starts the delays anew",
@@ -163,55 +196,4 @@ var backoffScenarios = []scenario{
 			j.becomes(failed(1), succeeded(1), complete())
 		},
 	},
-}
-
-// madeAfter tells that all of the pods were made so long after the end of the others. The API knows whole seconds, so
-// the comparison is exact for a whole number of them.
-func (l podList) madeAfter(others podList, delay time.Duration) {
-	s := l.scene()
-	s.Helper()
-	for _, before := range others {
-		end := s.endOf(before)
-		for _, p := range l {
-			if earliest := end.Add(delay); p.CreationTimestamp.Time.Before(earliest) {
-				s.Errorf("pod %s was made at %s; %s ended at %s, so it should have waited until %s",
-					p.Name, p.CreationTimestamp.UTC(), before.Name, end.UTC(), earliest.UTC())
-			}
-		}
-	}
-}
-
-// endOf is when the pod's containers are said to have ended.
-func (s *scene) endOf(p pod) time.Time {
-	s.Helper()
-	var end time.Time
-	for _, c := range s.history.ordered() {
-		now, is := c.object.(*corev1.Pod)
-		if is && now.UID == p.UID && len(now.Status.ContainerStatuses) > 0 && now.Status.ContainerStatuses[0].State.Terminated != nil {
-			end = now.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time
-		}
-	}
-	if end.IsZero() {
-		s.Fatalf("pod %s has not ended", p.Name)
-	}
-	return end
-}
-
-func (l podList) without(others podList) podList {
-	var rest podList
-	for _, p := range l {
-		if !others.have(p) {
-			rest = append(rest, p)
-		}
-	}
-	return rest
-}
-
-func (l podList) have(p pod) bool {
-	for _, o := range l {
-		if o.UID == p.UID {
-			return true
-		}
-	}
-	return false
 }

@@ -1,8 +1,6 @@
 package scenario_test
 
 import (
-	"time"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +26,7 @@ var claimScenarios = []scenario{
 		name: "a pod without an owner that matches is adopted and counts",
 		play: func(s *scene) {
 			found := s.orphan("found", crew("a"))
+			s.settle()
 			j := s.create(aJob(pods(2, 2), choosing("a")))
 			j.owns(found)
 			j.active(2)
@@ -42,6 +41,7 @@ var claimScenarios = []scenario{
 		play: func(s *scene) {
 			found := s.orphan("found", crew("a"))
 			found.succeed()
+			s.settle()
 			j := s.create(aJob(choosing("a")))
 			j.becomes(succeeded(1), failed(0), complete())
 			j.owns(found)
@@ -50,7 +50,8 @@ var claimScenarios = []scenario{
 	{
 		name: "an adopted pod that has failed already counts as a failure",
 		play: func(s *scene) {
-			s.orphan("found", crew("a")).failBefore(time.Hour, 1)
+			s.orphan("found", crew("a")).failLongAgo(1)
+			s.settle()
 			j := s.create(aJob(choosing("a")))
 			j.becomes(failed(1), active(1))
 			j.active(1).succeed()
@@ -76,6 +77,7 @@ var claimScenarios = []scenario{
 		play: func(s *scene) {
 			s.orphan("one", crew("a")).succeed()
 			s.orphan("two", crew("a")).succeed()
+			s.settle()
 			j := s.create(aJob(choosing("a")))
 			j.becomes(succeeded(2), complete())
 			j.tellsOf("TooManySucceededPods")
@@ -106,6 +108,7 @@ var claimScenarios = []scenario{
 					o.Labels, o.OwnerReferences = map[string]string{"crew": "c"}, []metav1.OwnerReference{owner}
 				})
 			})
+			s.settle()
 			j := s.create(aJob(choosing("c")))
 			j.active(1).areNot(foreign)
 			j.stays(active(1))
@@ -131,15 +134,6 @@ var claimScenarios = []scenario{
 func (j *job) owns(l podList) {
 	j.Helper()
 	l.become("owned by Job "+j.name, func(p *corev1.Pod) bool { return ownedBy(p, j.uid) })
-}
-
-// areNot tells that none of the pods is one of the others.
-func (l podList) areNot(others podList) {
-	s := l.scene()
-	s.Helper()
-	if len(l.without(others)) != len(l) {
-		s.Fatalf("of the pods %v none should be one of %v", l.sortedNames(), others.sortedNames())
-	}
 }
 
 func (s *scene) configMap(name string) types.UID {

@@ -2,7 +2,6 @@ package scenario_test
 
 import (
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -88,7 +87,7 @@ var countingScenarios = []scenario{
 			all := j.active(20).run()
 			s.stopController()
 			all[:8].succeed()
-			all[8:12].failBefore(time.Hour, 1)
+			all[8:12].failLongAgo(1)
 			all[:4].forceDelete()
 			all[8:10].delete()
 			all[12:14].forceDelete()

@@ -1,8 +1,6 @@
 package scenario_test
 
 import (
-	"fmt"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +19,7 @@ var deletionScenarios = []scenario{
 			both.fail(143)
 			both.gone()
 			s.settle()
-			s.noPodsOf(j)
+			j.podsThat("are left", 0, func(*corev1.Pod) bool { return true })
 		},
 	},
 	{
@@ -37,7 +35,7 @@ var deletionScenarios = []scenario{
 			j.terminating(1).areThe(both[1:])
 			slow[1:].succeed()
 			j.gone()
-			s.noPodsOf(j)
+			j.podsThat("are left", 0, func(*corev1.Pod) bool { return true })
 		},
 	},
 	{
@@ -168,15 +166,4 @@ var deletionScenarios = []scenario{
 			done.gone()
 		},
 	},
-}
-
-// noPodsOf tells that the Job has no pods any more.
-func (s *scene) noPodsOf(j *job) {
-	s.Helper()
-	s.eventually(func(h *history) string {
-		if left := h.pods(func(p *corev1.Pod) bool { return ownedBy(p, j.uid) }); len(left) > 0 {
-			return fmt.Sprintf("no pods of Job %s; there are%s", j.name, describe(left))
-		}
-		return ""
-	})
 }

@@ -1,7 +1,6 @@
 package scenario_test
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -157,17 +156,6 @@ func (s *scene) same(what string, want, got any) {
 	}
 }
 
-// withIndex picks the one pod with this index.
-func (l podList) withIndex(i int) podList {
-	for n, p := range l {
-		if indexOf(p.Pod) == i {
-			return l[n : n+1]
-		}
-	}
-	l.scene().Fatalf("no pod has index %d", i)
-	return nil
-}
-
 // addPod creates a pod that nobody controls and that the Job's selector matches.
 func (j *job) addPod(name, index string) podList {
 	j.Helper()
@@ -192,54 +180,4 @@ func (j *job) addPodWith(name, index string, change func(*corev1.Pod)) podList {
 	j.must(err)
 	j.sees(created)
 	return podList{{created, j.scene}}
-}
-
-// failLongAgo fails pods so that no delay is left.
-func (l podList) failLongAgo(code int32) { l.scene().Helper(); l.failBefore(longAgo, code) }
-
-// exitsWith has pods end with this exit code of each container, main containers first.
-func (l podList) exitsWith(codes ...int32) {
-	l.scene().Helper()
-	l.each(func(p pod) error { return p.endAs(func(s *corev1.PodStatus) { setExitCodes(s, codes) }) })
-}
-
-func setExitCodes(s *corev1.PodStatus, codes []int32) {
-	for i := range s.ContainerStatuses {
-		s.ContainerStatuses[i].State.Terminated.ExitCode = codes[i]
-	}
-}
-
-// endsWith has pods fail, so long ago that no delay is left, in a state that change completes.
-func (l podList) endsWith(change func(*corev1.PodStatus)) {
-	l.scene().Helper()
-	l.each(func(p pod) error { return p.endAs(change) })
-}
-
-func (p pod) endAs(change func(*corev1.PodStatus)) error {
-	if err := p.bindUnlessTold(); err != nil {
-		return err
-	}
-	err := p.report(func(s *corev1.PodStatus) {
-		end := terminated(1, longAgo)
-		s.Phase, s.StartTime = corev1.PodFailed, &end.StartedAt
-		setReady(s, false)
-		setContainers(p.Pod, s, corev1.ContainerState{Terminated: end})
-		// Each container has an end of its own.
-		for i := range s.ContainerStatuses {
-			s.ContainerStatuses[i].State.Terminated = end.DeepCopy()
-		}
-		change(s)
-	})
-	if err != nil {
-		return fmt.Errorf("ending pod %s: %w", p.Name, err)
-	}
-	return p.removeIfTold()
-}
-
-func (p pod) bindUnlessTold() error {
-	now, err := p.get()
-	if err != nil || now.DeletionTimestamp != nil {
-		return err
-	}
-	return p.bind()
 }

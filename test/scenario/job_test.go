@@ -170,7 +170,7 @@ func (j *job) gone() {
 // active waits until the Job has exactly n pods that have neither ended nor been told to.
 func (j *job) active(n int) podList {
 	j.Helper()
-	return j.podsThat("are active", n, func(p *corev1.Pod) bool { return !ended(p) && p.DeletionTimestamp == nil })
+	return j.podsThat("are active", n, alive)
 }
 
 // terminating waits until the Job has exactly n pods that have been told to end and have not.
@@ -216,37 +216,6 @@ func ended(p *corev1.Pod) bool {
 
 func hasFinalizer(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
-}
-
-// haveIndexes tells that the pods have these completion indexes.
-func (l podList) haveIndexes(want ...int) {
-	s := l.scene()
-	s.Helper()
-	var got []int
-	for _, p := range l {
-		got = append(got, indexOf(p.Pod))
-	}
-	if !slices.Equal(got, want) {
-		s.Fatalf("the pods have the indexes %v, not %v", got, want)
-	}
-}
-
-// areThe tells that these are the same pods.
-func (l podList) areThe(want podList) {
-	s := l.scene()
-	s.Helper()
-	if got, want := l.sortedNames(), want.sortedNames(); !slices.Equal(got, want) {
-		s.Fatalf("the pods are %v, not %v", got, want)
-	}
-}
-
-func (l podList) sortedNames() []string {
-	var names []string
-	for _, p := range l {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // tellsOf waits until there is an event about the Job for this reason.

@@ -13,9 +13,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// nodeName is the scripted node: it does to pods, and reports of them, what a kubelet does, when the scenario says.
-const nodeName = "scripted"
-
 // pod is a pod as it was when the scenario asked for it.
 type pod struct {
 	*corev1.Pod
@@ -34,24 +31,30 @@ func (l podList) runUnready() podList { l.scene().Helper(); return l.each(pod.ru
 func (l podList) bind() podList { l.scene().Helper(); return l.each(pod.bind) }
 
 // succeed ends the pods with exit code 0. A pod that was told to end is gone then.
-func (l podList) succeed() { l.scene().Helper(); l.each(func(p pod) error { return p.exit(0, 0) }) }
-
-// fail ends the pods with an exit code. A pod that was told to end is gone then.
-func (l podList) fail(code int32) {
-	l.scene().Helper()
-	l.each(func(p pod) error { return p.exit(code, 0) })
-}
-
-// failBefore is fail, but the containers are said to have ended so long ago: the delay after it may be over already.
-func (l podList) failBefore(ago time.Duration, code int32) {
-	l.scene().Helper()
-	l.each(func(p pod) error { return p.exit(code, ago) })
-}
+func (l podList) succeed() { l.scene().Helper(); l.exitAt(time.Now(), 0) }
 
 // succeedBefore is succeed, so long ago.
 func (l podList) succeedBefore(ago time.Duration) {
 	l.scene().Helper()
-	l.each(func(p pod) error { return p.exit(0, ago) })
+	l.exitAt(time.Now().Add(-ago), 0)
+}
+
+// fail ends the pods with an exit code. A pod that was told to end is gone then.
+func (l podList) fail(code int32) { l.scene().Helper(); l.exitAt(time.Now(), code) }
+
+// failBefore is fail, but the containers are said to have ended so long ago: the delay after it may be over already.
+func (l podList) failBefore(ago time.Duration, code int32) {
+	l.scene().Helper()
+	l.exitAt(time.Now().Add(-ago), code)
+}
+
+// failLongAgo is fail, but no delay is left.
+func (l podList) failLongAgo(code int32) { l.scene().Helper(); l.failBefore(longAgo, code) }
+
+// exitAt ends the pods with an exit code, and says that it was then.
+func (l podList) exitAt(then time.Time, code int32) {
+	l.scene().Helper()
+	l.each(func(p pod) error { return p.exit(code, then) })
 }
 
 // restart has the containers of running pods restart until they have done so n times.
@@ -101,7 +104,7 @@ func (l podList) gone() {
 	})
 }
 
-// has waits until every one of the pods satisfies is.
+// become waits until every one of the pods is so.
 func (l podList) become(what string, is func(*corev1.Pod) bool) {
 	s := l.scene()
 	s.Helper()
@@ -128,78 +131,6 @@ func (l podList) each(do func(pod) error) podList {
 	running.Wait()
 	l.scene().must(errors.Join(errs...))
 	return l
-}
-
-func (p pod) bind() error {
-	now, err := p.get()
-	if err != nil || now.Spec.NodeName != "" {
-		return err
-	}
-	return p.scene.api.CoreV1().Pods(p.Namespace).Bind(p.scene.Context(), &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Name: p.Name, UID: p.UID},
-		Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
-	}, metav1.CreateOptions{})
-}
-
-func (p pod) run() error { return p.start(true) }
-
-func (p pod) runUnready() error { return p.start(false) }
-
-func (p pod) start(isReady bool) error {
-	if err := p.bind(); err != nil {
-		return err
-	}
-	return p.report(func(s *corev1.PodStatus) {
-		now := metav1.Now()
-		s.Phase, s.StartTime = corev1.PodRunning, &now
-		setReady(s, isReady)
-		setContainers(p.Pod, s, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}})
-	})
-}
-
-func (p pod) restart(n int32) error {
-	return p.report(func(s *corev1.PodStatus) {
-		for i := range s.ContainerStatuses {
-			c := &s.ContainerStatuses[i]
-			c.RestartCount = n
-			c.LastTerminationState.Terminated = terminated(1, 0)
-		}
-	})
-}
-
-// exit reports the end of the containers, and removes the pod if it was told to end.
-func (p pod) exit(code int32, ago time.Duration) error {
-	if now, err := p.get(); err != nil {
-		return err
-	} else if now.DeletionTimestamp == nil {
-		if err := p.bind(); err != nil {
-			return err
-		}
-	}
-	err := p.report(func(s *corev1.PodStatus) {
-		s.Phase = corev1.PodSucceeded
-		if code != 0 {
-			s.Phase = corev1.PodFailed
-		}
-		end := terminated(code, ago)
-		if s.StartTime == nil {
-			s.StartTime = &end.StartedAt
-		}
-		setReady(s, false)
-		setContainers(p.Pod, s, corev1.ContainerState{Terminated: end})
-	})
-	if err != nil {
-		return err
-	}
-	return p.removeIfTold()
-}
-
-func (p pod) removeIfTold() error {
-	now, err := p.get()
-	if err != nil || now.DeletionTimestamp == nil {
-		return ignoreGone(err)
-	}
-	return p.delete(ptr.To[int64](0))
 }
 
 func (p pod) delete(grace *int64) error {
@@ -267,52 +198,6 @@ func (p pod) write(write func(*corev1.Pod) (*corev1.Pod, error)) error {
 
 func (p pod) get() (*corev1.Pod, error) {
 	return p.scene.api.CoreV1().Pods(p.Namespace).Get(p.scene.Context(), p.Name, metav1.GetOptions{})
-}
-
-func setReady(s *corev1.PodStatus, is bool) {
-	status := corev1.ConditionFalse
-	if is {
-		status = corev1.ConditionTrue
-	}
-	setCondition(s, corev1.PodInitialized, corev1.ConditionTrue, "")
-	setCondition(s, corev1.ContainersReady, status, "")
-	setCondition(s, corev1.PodReady, status, "")
-}
-
-func setCondition(s *corev1.PodStatus, kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) {
-	want := corev1.PodCondition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.Now()}
-	for i, c := range s.Conditions {
-		if c.Type == kind {
-			if c.Status != status {
-				s.Conditions[i] = want
-			}
-			return
-		}
-	}
-	s.Conditions = append(s.Conditions, want)
-}
-
-func setContainers(p *corev1.Pod, s *corev1.PodStatus, state corev1.ContainerState) {
-	restarts := map[string]int32{}
-	for _, c := range s.ContainerStatuses {
-		restarts[c.Name] = c.RestartCount
-	}
-	s.ContainerStatuses = nil
-	for _, c := range p.Spec.Containers {
-		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, State: state, RestartCount: restarts[c.Name],
-			Ready: state.Running != nil, Started: ptr.To(state.Running != nil),
-		})
-	}
-}
-
-func terminated(code int32, ago time.Duration) *corev1.ContainerStateTerminated {
-	at := metav1.NewTime(time.Now().Add(-ago))
-	reason := "Completed"
-	if code != 0 {
-		reason = "Error"
-	}
-	return &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: at, FinishedAt: at}
 }
 
 func ignoreGone(err error) error {

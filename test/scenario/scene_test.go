@@ -151,12 +151,14 @@ func (s *scene) create(job *batchv1.Job) *job {
 
 func (s *scene) handle(o *batchv1.Job) *job { return &job{scene: s, name: o.Name, uid: o.UID} }
 
+const markerPrefix = "marker-"
+
 // settle returns when the controller has provably dealt with all that was written until now: it has since seen another
 // Job through, whose changes came later and take at least as many rounds.
 func (s *scene) settle() {
 	s.Helper()
 	s.markers++
-	marker := s.create(aJob(named(fmt.Sprintf("marker-%d", s.markers))))
+	marker := s.create(aJob(named(fmt.Sprint(markerPrefix, s.markers))))
 	marker.active(1).succeed()
 	marker.becomes(complete())
 }
