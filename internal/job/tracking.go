@@ -1,6 +1,8 @@
 package job
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -80,6 +82,28 @@ func split(listed []types.UID, held sets.Set[types.UID]) (stay []types.UID, gone
 		}
 	}
 	return stay, int32(len(listed) - len(stay))
+}
+
+// Settle returns the status with released pods moved from its list to its counters, nil where it lists none of them. The
+// next decision would do the same.
+func Settle(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatus {
+	gone := sets.New[types.UID]()
+	for _, p := range released {
+		gone.Insert(p.UID)
+	}
+	next := status.DeepCopy()
+	listed := orEmpty(next.UncountedTerminatedPods)
+	succeeded, failed := len(listed.Succeeded), len(listed.Failed)
+	listed.Succeeded = slices.DeleteFunc(listed.Succeeded, gone.Has)
+	listed.Failed = slices.DeleteFunc(listed.Failed, gone.Has)
+	succeeded, failed = succeeded-len(listed.Succeeded), failed-len(listed.Failed)
+	if succeeded+failed == 0 {
+		return nil
+	}
+	next.UncountedTerminatedPods = listed
+	next.Succeeded += int32(succeeded)
+	next.Failed += int32(failed)
+	return next
 }
 
 // mayRelease tells whether nothing but counting keeps the finalizer of p.

@@ -44,7 +44,11 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		c.metrics.counted(job, d.Counts)
 	}
 	c.metrics.judged(d.Counts.PolicyActions)
-	return errors.Join(failed, c.release(ctx, job, d.Releasable(outcome)))
+	released, err := c.release(ctx, job, d.Releasable(outcome))
+	if !d.Again {
+		err = errors.Join(err, c.settle(ctx, job, released))
+	}
+	return errors.Join(failed, err)
 }
 
 // claim adopts pods and lets go of others.
@@ -147,14 +151,38 @@ func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
 	return left > 0
 }
 
-// release takes the finalizer off pods that the stored status accounts for. The counters may take them a little later.
-func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
+// release takes the finalizer off pods that the stored status accounts for, and returns those that have lost it. The
+// counters may take them a little later.
+func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (released []*corev1.Pod, err error) {
 	if len(pods) == 0 {
-		return nil
+		return nil, nil
 	}
 	c.index.record(job.UID, pods)
 	c.postpone(job, core.Harmless)
-	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.removeFinalizer(ctx, job, p) })
+	var mu sync.Mutex
+	err = c.each(ctx, pods, func(p *corev1.Pod) error {
+		if err := c.removeFinalizer(ctx, job, p); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		released = append(released, p)
+		return nil
+	})
+	return released, err
+}
+
+// settle counts pods as soon as they are released, where the next list, which could do it along, is not near.
+func (c *Controller) settle(ctx context.Context, job *batchv1.Job, released []*corev1.Pod) error {
+	if c.options.SyncBatchPeriod <= haste {
+		return nil
+	}
+	job = c.memory.newest(job)
+	next := core.Settle(&job.Status, released)
+	if next == nil {
+		return nil
+	}
+	return c.store(ctx, job, next, core.Harmless)
 }
 
 func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {

@@ -10,7 +10,8 @@ import (
 const haste = 100 * time.Millisecond
 
 // pace spreads the status writes of one Job. The first ended pod is listed at once, those that end meanwhile together
-// a period later; what is listed is counted soon after. Numbers of living pods come along, or alone once a period:
+// a period later; what is listed is counted soon after: on a cluster once all are released (Controller.settle), on one
+// machine with the next list where that is near. Numbers of living pods come along, or alone once a period:
 //
 //	list         list           numbers          list
 //	 ├─haste─ count ├─haste─ count   │
@@ -26,7 +27,7 @@ type pace struct {
 
 // periodFor is longer for a Job with many pods: each write then tells of more, and costs more.
 func periodFor(period time.Duration, pods int) time.Duration {
-	return period + period*time.Duration(min(pods, maxCrowds*crowd))/crowd
+	return period + period*time.Duration(min(pods, crowd))/crowd
 }
 
 // due is when a status may be written that has patience.

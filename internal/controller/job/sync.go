@@ -24,8 +24,6 @@ const (
 	// crowd is how many pods a Job must have for its syncs to keep the whole pause between them, and to wait twice the
 	// batch period for its status.
 	crowd = 400
-	// maxCrowds bounds how often a Job's pods are a crowd.
-	maxCrowds = 3
 	// patience is how long the informer may take to show a pod that was created before somebody asks for it.
 	patience = 30 * time.Second
 )
