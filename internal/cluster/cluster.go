@@ -24,7 +24,7 @@ import (
 var Controllers = []string{"job"}
 
 // SyncBatchPeriod is longer than on one machine: here a write has a price, and there may be a limit on them.
-const SyncBatchPeriod = 250 * time.Millisecond
+const SyncBatchPeriod = 300 * time.Millisecond
 
 // stopTime is how long the last writes may take. A pod gets 30 s to stop, and the lease has to be released in them.
 const stopTime = 20 * time.Second
