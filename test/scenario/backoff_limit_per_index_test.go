@@ -1,6 +1,8 @@
 package scenario_test
 
 import (
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -106,7 +108,7 @@ var perIndexScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "an index waits twice as long after its second failure, the others do not",
+		name: "an index waits twice as long after its second failure",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(2, 2), limitPerIndex(2)))
 			first := j.active(2)
@@ -118,7 +120,21 @@ var perIndexScenarios = []scenario{
 			next := j.active(2)
 			next[:1].madeAfter(second[:1], 2*s.column.backoff)
 			next[1:].madeAfter(second[1:], s.column.backoff)
-			s.same("index 1 came first", true, next[1].CreationTimestamp.Before(&next[0].CreationTimestamp))
+		},
+	},
+	{
+		name: "an index that waits long keeps no other waiting",
+		play: func(s *scene) {
+			j := s.create(aJob(indexed(2, 2), limitPerIndex(2)))
+			first := j.active(2)
+			j.becomes(active(2))
+			first[:1].exitAt(time.Now().Add(time.Hour), 1)
+			j.becomes(active(1))
+			first[1:].fail(1)
+			j.becomes(active(1), failed(1))
+			next := j.active(1)
+			next.haveIndexes(1)
+			next.madeSoonAfter(first[1:], s.column.backoff)
 		},
 	},
 	{

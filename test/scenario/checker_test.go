@@ -33,11 +33,14 @@ func TestInvariantsNotice(t *testing.T) {
 		"no index both succeeds and fails":                           {stored(indexed(3, 3), withIndexes("0-2", "1"))},
 		"an indexed Job counts its indexes":                          {stored(indexed(3, 3), withIndexes("0-2", ""), withCounts(2, 0))},
 		"a pod is listed for counting once":                          {stored(listing("p")), stored(), stored(listing("p"))},
-		"no more pods are counted than have ended or were told to":   {stored(), running, stored(withCounts(1, 0))},
-		"no more pods are ready than active":                         {stored(func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](1) })},
-		"the numbers of pods are not negative":                       {stored(func(j *batchv1.Job) { j.Status.Active = -1 })},
-		"a Job ends when its last pod has":                           {stored(settled), running, stored(over)},
-		"a Job ends when its last pod is counted and released":       {stored(settled), done, stored(over)},
+		"no more pods are listed at once than fit into a Job": {stored(func(j *batchv1.Job) {
+			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: make([]types.UID, mostListed+1)}
+		})},
+		"no more pods are counted than have ended or were told to": {stored(), running, stored(withCounts(1, 0))},
+		"no more pods are ready than active":                       {stored(func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](1) })},
+		"the numbers of pods are not negative":                     {stored(func(j *batchv1.Job) { j.Status.Active = -1 })},
+		"a Job ends when its last pod has":                         {stored(settled), running, stored(over)},
+		"a Job ends when its last pod is counted and released":     {stored(settled), done, stored(over)},
 
 		"no pod is made after the verdict, or for a suspended Job": {stored(settled), running},
 		"no more pods live than parallelism allows":                {stored(), running, aTrackedPod("q", corev1.PodPending)},

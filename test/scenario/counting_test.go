@@ -145,6 +145,20 @@ var countingScenarios = []scenario{
 		},
 	},
 	{
+		name: "of more pods than a Job may list at once, each counts once",
+		play: func(s *scene) {
+			j := s.create(aJob(pods(mostListed+60, mostListed+60)))
+			all := j.active(mostListed + 60)
+			j.becomes(active(mostListed + 60))
+			s.stopController()
+			all.succeed()
+			s.startController()
+			j.becomes(succeeded(mostListed+60), failed(0), complete())
+			j.ended(mostListed + 60)
+		},
+		restarts: true,
+	},
+	{
 		name: "somebody else's finalizer on a pod holds up the pod, not the Job",
 		play: func(s *scene) {
 			j := s.create(aJob())

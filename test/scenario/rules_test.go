@@ -9,6 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// mostListed is how many pods a Job lists at once as ended and not counted.
+const mostListed = 500
+
 // statusRules hold for every write of a Job, whatever the scenario is about. Was is the Job before the write.
 var statusRules = []struct {
 	says  string
@@ -68,6 +71,9 @@ var statusRules = []struct {
 			}
 		}
 		return true
+	}},
+	{"no more pods are listed at once than fit into a Job", func(_ *world, _ *knownJob, j *batchv1.Job) bool {
+		return len(uncounted(j)) <= mostListed
 	}},
 	{"no more pods are counted than have ended or were told to", func(w *world, was *knownJob, j *batchv1.Job) bool {
 		succeeded, failed := listedAs(j)
