@@ -89,7 +89,9 @@ func (p *process) serve() (stop func(), err error) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = e.Run(ctx) // Work matters more than telling of it.
+		if err := e.Run(ctx); err != nil {
+			klog.FromContext(ctx).Error(err, "Working on without them") // Work matters more than telling of it.
+		}
 	}()
 	return func() { cancel(); <-served }, nil
 }

@@ -73,7 +73,9 @@ func (t *tenure) renewed(asked time.Time, err error) {
 func (t *tenure) holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.holder == "" && time.Now().Before(t.until)
+	now := time.Now()
+	// The monotonic clock stands still while a machine sleeps, so the wall clock has to agree.
+	return t.holder == "" && now.Before(t.until) && now.Round(0).Before(t.until)
 }
 
 // end lets nothing more be written, although the others may have to wait for some time yet.

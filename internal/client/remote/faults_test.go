@@ -4,28 +4,14 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/client/remote"
-	"github.com/stint-dev/stint/internal/controller/job"
-	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -106,6 +92,19 @@ func (s story) play(t *testing.T, config *rest.Config) {
 	}
 }
 
+func TestJobsEndExactlyWhenTheAPIServerDiesAndComesBack(t *testing.T) {
+	cluster := kube.ForTest(t, kube.Options{})
+	w := newWorld(t, cluster.Config())
+	w.startController(cluster.Config())
+	w.createJobs()
+	w.until("some pods are made", func(context.Context) bool { return w.made() > 5 }, func() string { return "" })
+	cluster.StopAPIServer()
+	if err := cluster.StartAPIServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.expectJobs()
+}
+
 // createJobs makes two Jobs, and expectJobs waits for their end.
 func (w *world) createJobs() {
 	w.Helper()
@@ -129,181 +128,4 @@ func (w *world) expectJobs() {
 		}
 	}
 	w.untilReleased()
-}
-
-// world is a namespace with a scripted node, both behind no proxy.
-type world struct {
-	*testing.T
-	direct    *remote.Client
-	namespace string
-
-	mu sync.Mutex
-	// pods are all that there ever were, by Job; failed are those that the node let fail.
-	pods   map[types.UID]sets.Set[types.UID]
-	failed map[types.UID]sets.Set[types.UID]
-}
-
-func newWorld(t *testing.T, config *rest.Config) *world {
-	t.Helper()
-	direct, err := remote.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{T: t, direct: direct, namespace: namespaces(config)(t),
-		pods: map[types.UID]sets.Set[types.UID]{}, failed: map[types.UID]sets.Set[types.UID]{}}
-	informer := direct.Pods().Informer()
-	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { w.end(obj.(*corev1.Pod)) },
-		UpdateFunc: func(_, obj any) { w.end(obj.(*corev1.Pod)) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	direct.Start(ctx)
-	t.Cleanup(func() { cancel(); direct.Wait() })
-	return w
-}
-
-// end ends a pod, every seventh with a failure.
-func (w *world) end(p *corev1.Pod) {
-	owner := metav1.GetControllerOf(p)
-	if p.Namespace != w.namespace || owner == nil || p.Status.Phase != corev1.PodPending {
-		return
-	}
-	w.mu.Lock()
-	if w.pods[owner.UID] == nil {
-		w.pods[owner.UID], w.failed[owner.UID] = sets.Set[types.UID]{}, sets.Set[types.UID]{}
-	}
-	w.pods[owner.UID].Insert(p.UID)
-	fails := len(w.pods[owner.UID])%7 == 1
-	if fails {
-		w.failed[owner.UID].Insert(p.UID)
-	}
-	w.mu.Unlock()
-	phase, code := corev1.PodSucceeded, int32(0)
-	if fails {
-		phase, code = corev1.PodFailed, 1
-	}
-	w.until("pod "+p.Name+" is ended", func(ctx context.Context) bool {
-		_, err := w.direct.Pods().ModifyStatus(ctx, p, func(p *corev1.Pod) {
-			p.Status.Phase = phase
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()}}}}
-		})
-		return err == nil || apierrors.IsNotFound(err)
-	}, func() string { return "" })
-}
-
-// manager keeps the controllers of several worlds apart.
-func (w *world) manager() string { return "example.com/" + w.namespace }
-
-func (w *world) podsOf(job types.UID) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.pods[job])
-}
-
-func (w *world) failedOf(job types.UID) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.failed[job])
-}
-
-func (w *world) startController(config *rest.Config) {
-	w.Helper()
-	c, err := remote.New(config)
-	if err != nil {
-		w.Fatal(err)
-	}
-	writer := events.NewWriter(c.Events(), scheme.Scheme)
-	jc := job.New(c, writer.Recorder("job-controller"), job.Options{
-		ManagedBy: []string{w.manager()}, PodFailureBackoff: 10 * time.Millisecond, MaxPodFailureBackoff: 100 * time.Millisecond})
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	c.Start(ctx)
-	go func() { stopped <- jc.Run(ctx) }()
-	w.Cleanup(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			w.Error(err)
-		}
-		c.Wait()
-		writer.Close()
-	})
-}
-
-func (w *world) create(name string, change func(*batchv1.JobSpec)) {
-	w.Helper()
-	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
-		Spec: batchv1.JobSpec{ManagedBy: ptr.To(w.manager()), BackoffLimit: ptr.To[int32](1000), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "c", Image: "i"}},
-		}}},
-	}
-	change(&j.Spec)
-	if _, err := w.direct.Jobs().Create(w.Context(), j); err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *world) untilComplete(name string) *batchv1.Job {
-	w.Helper()
-	var last *batchv1.Job
-	w.until("Job "+name+" is complete", func(ctx context.Context) bool {
-		j, err := w.direct.Jobs().Get(ctx, w.namespace, name)
-		if err == nil {
-			last = j
-		}
-		return err == nil && j.Status.CompletionTime != nil
-	}, func() string { return fmt.Sprintf("%+v", last.Status) })
-	return last
-}
-
-// untilReleased waits until no pod is held by a finalizer.
-func (w *world) untilReleased() {
-	w.Helper()
-	var held []string
-	w.until("all pods are released", func(context.Context) bool {
-		held = nil
-		for _, obj := range w.direct.Pods().Informer().GetStore().List() {
-			if p := obj.(*corev1.Pod); p.Namespace == w.namespace && len(p.Finalizers) > 0 {
-				held = append(held, p.Name)
-			}
-		}
-		return len(held) == 0
-	}, func() string { return fmt.Sprint(held) })
-}
-
-func (w *world) until(what string, is func(context.Context) bool, state func() string) {
-	w.Helper()
-	err := wait.PollUntilContextTimeout(w.Context(), 10*time.Millisecond, 2*time.Minute, true,
-		func(ctx context.Context) (bool, error) { return is(ctx), nil })
-	if err != nil {
-		w.Fatalf("waiting until %s: %v\n%s", what, err, state())
-	}
-}
-
-func TestJobsEndExactlyWhenTheAPIServerDiesAndComesBack(t *testing.T) {
-	cluster := kube.ForTest(t, kube.Options{})
-	w := newWorld(t, cluster.Config())
-	w.startController(cluster.Config())
-	w.createJobs()
-	w.until("some pods are made", func(context.Context) bool { return w.made() > 5 }, func() string { return "" })
-	cluster.StopAPIServer()
-	if err := cluster.StartAPIServer(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.expectJobs()
-}
-
-// made counts pods.
-func (w *world) made() (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, pods := range w.pods {
-		n += pods.Len()
-	}
-	return n
 }
