@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -30,11 +31,12 @@ func startCluster(t *testing.T) *kube.Cluster {
 // upstream is kube-controller-manager with nothing but its Job controller.
 type upstream struct {
 	cluster *kube.Cluster
+	flags   []string
 	process *kube.Process
 }
 
-func newReferenceColumn(t *testing.T, cluster *kube.Cluster) *column {
-	u := &upstream{cluster: cluster}
+func newReferenceColumn(t *testing.T, cluster *kube.Cluster, flags ...string) *column {
+	u := &upstream{cluster: cluster, flags: slices.Concat(unlimited, flags)}
 	u.start(t)
 	t.Cleanup(func() { u.stop(t) })
 	c := newColumn(t, onReference, cluster.Config(), u)
@@ -44,7 +46,7 @@ func newReferenceColumn(t *testing.T, cluster *kube.Cluster) *column {
 
 func (u *upstream) start(t testing.TB) {
 	var err error
-	if u.process, err = u.cluster.StartControllerManager("job-controller", unlimited...); err != nil {
+	if u.process, err = u.cluster.StartControllerManager("job-controller", u.flags...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,18 +17,23 @@ import (
 const serverBackoff = 2 * time.Second
 
 func newServerColumn(t *testing.T) *column {
-	s := &stintServer{dir: t.TempDir()}
-	s.run(t, server.Options{})
-	t.Cleanup(func() { s.end(t) })
-	c := newColumn(t, onServer, &rest.Config{Host: "http://stint", Transport: &s.gate}, s)
+	c := startServer(t, controller.Options{PodFailureBackoff: serverBackoff})
 	c.backoff, c.patience = serverBackoff, time.Minute
 	return c
+}
+
+func startServer(t *testing.T, job controller.Options) *column {
+	s := &stintServer{dir: t.TempDir(), job: job}
+	s.run(t, server.Options{})
+	t.Cleanup(func() { s.end(t) })
+	return newColumn(t, onServer, &rest.Config{Host: "http://stint", Transport: &s.gate}, s)
 }
 
 // stintServer is stint server in this process. Its controllers come and go with the whole server; while they are
 // stopped, another one serves the same data without controllers.
 type stintServer struct {
 	dir    string
+	job    controller.Options
 	gate   gate
 	server *server.Server
 	cancel context.CancelFunc
@@ -47,7 +52,7 @@ func (s *stintServer) replace(t testing.TB, o server.Options) {
 }
 
 func (s *stintServer) run(t testing.TB, o server.Options) {
-	o.DataDir, o.Job = s.dir, controller.Options{PodFailureBackoff: serverBackoff}
+	o.DataDir, o.Job = s.dir, s.job
 	ctx, cancel := context.WithCancel(context.Background())
 	running, err := server.Start(ctx, o)
 	if err != nil {

@@ -112,9 +112,11 @@ var combinationScenarios = []scenario{
 	{
 		name: "a deadline fails the Job, not its indexes",
 		play: func(s *scene) {
-			j := s.create(aJob(indexed(3, 3), limitPerIndex(0), deadline(3)))
+			j := s.create(aJob(indexed(3, 3), limitPerIndex(0)))
 			three := j.active(3).run()
 			three[:1].fail(1)
+			j.becomes(exactly("active=2 ready=2 failed=1 failedIndexes=0"))
+			j.update(deadline(1))
 			j.becomes(exactly("terminating=2 failed=3 failedIndexes=0 FailureTarget(DeadlineExceeded)"))
 			three[1:].fail(143)
 			j.becomes(exactly("failed=3 failedIndexes=0 " + pastDeadline))

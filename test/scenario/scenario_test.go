@@ -75,12 +75,12 @@ func playAll(t *testing.T, c *column, results *table) {
 
 func playOne(t *testing.T, c *column, number int, results *table) {
 	s := all()[number]
-	play, note := s.play, ""
-	if c.reference && s.differs != "" {
-		play, note = s.upstream, "differs"
+	play, differs := s.play, c.reference && s.differs != ""
+	if differs {
+		play = s.upstream
 	}
 	if why := s.notOn[c.name]; why != "" || play == nil {
-		results.set(s.name, c.name, result{outcome: "not run"})
+		results.set(s.name, c.name, result{outcome: notRun})
 		return
 	}
 	start, played := time.Now(), false
@@ -93,9 +93,9 @@ func playOne(t *testing.T, c *column, number int, results *table) {
 	if !played {
 		return // -run asks for others
 	}
-	r := result{outcome: "ok", note: note, took: time.Since(start)}
+	r := result{outcome: passed, took: time.Since(start), differs: differs}
 	if !ok {
-		r.outcome = "FAILED"
+		r.outcome = failedIt
 	}
 	results.set(s.name, c.name, r)
 }

@@ -3,7 +3,11 @@ package scenario_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"text/tabwriter"
@@ -20,9 +24,21 @@ type table struct {
 	results   map[[2]string]result
 }
 
+// columns in the order of the table.
+var columns = []string{onServer, onCluster, onReference}
+
+// The outcomes.
+const (
+	passed   = "ok"
+	failedIt = "FAILED"
+	notRun   = "not run"
+)
+
 type result struct {
-	outcome, note string
-	took          time.Duration
+	outcome string
+	took    time.Duration
+	// differs tells that another story was played: upstream does not do as Stint does.
+	differs bool
 }
 
 func newTable(scenarios []scenario) *table {
@@ -35,13 +51,16 @@ func (t *table) set(scenario, column string, r result) {
 	t.results[[2]string{scenario, column}] = r
 }
 
+// print writes one line for each scenario, the totals, and what is not alike everywhere and why.
 func (t *table) print(tb testing.TB) {
 	var out bytes.Buffer
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "SCENARIO\t%s\t%s\t%s\n", onServer, onCluster, onReference)
+	fmt.Fprintf(w, "SCENARIO\t%s\n", strings.Join(columns, "\t"))
 	for _, s := range t.scenarios {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.name, t.cell(s, onServer), t.cell(s, onCluster), t.cell(s, onReference))
+		t.line(w, s.name, func(column string) string { return t.results[[2]string{s.name, column}].String() })
 	}
+	t.line(w, "", func(string) string { return "" })
+	t.line(w, fmt.Sprintf("%d scenarios", len(t.scenarios)), t.total)
 	w.Flush()
 	t.remarks(&out)
 	tb.Logf("\n%s", out.String())
@@ -52,28 +71,54 @@ func (t *table) print(tb testing.TB) {
 	}
 }
 
-func (t *table) cell(s scenario, column string) string {
-	r, known := t.results[[2]string{s.name, column}]
-	switch {
-	case !known:
-		return "-"
-	case r.took == 0:
-		return r.outcome
+func (t *table) line(w io.Writer, name string, cell func(column string) string) {
+	fmt.Fprint(w, name)
+	for _, column := range columns {
+		fmt.Fprint(w, "\t", cell(column))
 	}
-	cell := fmt.Sprintf("%s %.1fs", r.outcome, r.took.Seconds())
-	if r.note != "" {
-		cell += ", " + r.note
-	}
-	return cell
+	fmt.Fprintln(w)
 }
 
-func (t *table) remarks(out *bytes.Buffer) {
+func (r result) String() string {
+	switch {
+	case r.outcome == "":
+		return "-" // -run asked for others
+	case r.outcome == notRun:
+		return r.outcome
+	case r.differs:
+		return fmt.Sprintf("%-6s %5.1f s, differs", r.outcome, r.took.Seconds())
+	}
+	return fmt.Sprintf("%-6s %5.1f s", r.outcome, r.took.Seconds())
+}
+
+// total counts the outcomes of a column.
+func (t *table) total(column string) string {
+	count := map[string]int{}
+	for _, s := range t.scenarios {
+		if r := t.results[[2]string{s.name, column}]; r.outcome != "" {
+			count[r.outcome]++
+		}
+	}
+	var parts []string
+	for _, outcome := range []string{passed, failedIt, notRun} {
+		if count[outcome] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[outcome], outcome))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (t *table) remarks(out io.Writer) {
+	fmt.Fprint(out, "\nDifferences from Kubernetes that are meant:\n")
 	for _, s := range t.scenarios {
 		if s.differs != "" {
-			fmt.Fprintf(out, "\n%s: differs from upstream: %s\n", s.name, s.differs)
+			fmt.Fprintf(out, "- %s:\n  %s\n", s.name, s.differs)
 		}
-		for column, why := range s.notOn {
-			fmt.Fprintf(out, "\n%s: not on %s: %s\n", s.name, column, why)
+	}
+	fmt.Fprint(out, "\nNot run everywhere:\n")
+	for _, s := range t.scenarios {
+		for _, column := range slices.Sorted(maps.Keys(s.notOn)) {
+			fmt.Fprintf(out, "- %s:\n  not on %s: %s\n", s.name, column, s.notOn[column])
 		}
 	}
 }
