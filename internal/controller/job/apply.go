@@ -182,7 +182,12 @@ func (c *Controller) settle(ctx context.Context, job *batchv1.Job, released []*c
 	if next == nil {
 		return nil
 	}
-	return c.store(ctx, job, next, core.Harmless)
+	if err := c.store(ctx, job, next, core.Harmless); err != nil {
+		return err
+	}
+	c.metrics.counted(job, core.Counts{
+		PodsSucceeded: int(next.Succeeded - job.Status.Succeeded), PodsFailed: int(next.Failed - job.Status.Failed)})
+	return nil
 }
 
 func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *corev1.Pod) error {

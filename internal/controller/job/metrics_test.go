@@ -2,7 +2,9 @@ package job_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,9 +42,36 @@ func TestMetricsCarryThePublishedNames(t *testing.T) {
 		"job_controller_terminated_pods_tracking_finalizer_total{delete}":        3,
 		"job_controller_jobs_by_external_controller_total{example.com/other}":    1,
 	}
+	e.untilMeasured(registry, want)
+}
+
+// Where the status may wait for long, pods are counted outside of decisions too.
+func TestPodsAreMeasuredWheneverTheyAreCounted(t *testing.T) {
+	o := quick()
+	o.SyncBatchPeriod = 200 * time.Millisecond
+	registry := prometheus.NewRegistry()
+	o.Registerer = registry
+	var ended atomic.Int32
+	e := start(t, o, func(*corev1.Pod) fate {
+		if ended.Add(1) == 1 {
+			return fail42
+		}
+		return succeed
+	})
+	e.create(newJob("j", pods(6, 2)))
+	e.untilFinished("j")
+	e.untilMeasured(registry, map[string]float64{
+		"job_controller_job_pods_finished_total{NonIndexed,failed}":    1,
+		"job_controller_job_pods_finished_total{NonIndexed,succeeded}": 6,
+	})
+}
+
+// untilMeasured waits until the counters are as wanted; those that want leaves out may be anything.
+func (e *env) untilMeasured(registry *prometheus.Registry, want map[string]float64) {
+	e.t.Helper()
 	var diff string
 	e.eventually("the metrics to be counted", func(context.Context) bool {
-		got := gather(t, registry)
+		got := gather(e.t, registry)
 		for name := range got {
 			if _, checked := want[name]; !checked {
 				delete(got, name)
@@ -54,7 +83,7 @@ func TestMetricsCarryThePublishedNames(t *testing.T) {
 }
 
 // gather returns all counters as name{label values}.
-func gather(t *testing.T, r *prometheus.Registry) map[string]float64 {
+func gather(t testing.TB, r *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
 	if err != nil {
