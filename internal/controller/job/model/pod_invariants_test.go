@@ -46,7 +46,7 @@ func (x podWrite) releasesAccounted() {
 	}
 	j := x.job()
 	f := x.pods[x.was.UID]
-	f.letGo = j == nil || x.letGo(j) || beyond(j, x.was)
+	f.letGo = j == nil || x.letGo(j) || x.beyond(j)
 	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.letGo || x.accounted(j) {
 		return
 	}
@@ -82,9 +82,11 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i])
 }
 
-// beyond tells that the Job has no index for the pod.
-func beyond(j *batchv1.Job, p *corev1.Pod) bool {
-	return indexed(j) && (indexOf(p) < 0 || indexOf(p) >= int(*j.Spec.Completions))
+// beyond tells that the Job, as the process could know it, has no index for the pod.
+func (x podWrite) beyond(j *batchv1.Job) bool {
+	return indexed(j) && slices.ContainsFunc(x.jobs[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
+		return indexOf(x.was) < 0 || indexOf(x.was) >= int(*j.Spec.Completions)
+	})
 }
 
 func (x podWrite) endsForAReason() {

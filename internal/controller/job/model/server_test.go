@@ -169,6 +169,11 @@ func (s *server) modifyPod(observed *corev1.Pod, edit func(*corev1.Pod)) (*corev
 		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), is.Name, nil)
 	}
 	s.putPod(was, is)
+	if _, there := s.pods.objects[is.Name]; !there {
+		// It went with the change, which got no version of its own.
+		is = is.DeepCopy()
+		is.ResourceVersion = was.ResourceVersion
+	}
 	return is, nil
 }
 
