@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -58,11 +59,12 @@ func (*upstream) interrupts() bool { return false }
 // stintController is Stint's Job controller with a connection of its own, as stint controller has it.
 type stintController struct {
 	cluster *kube.Cluster
+	metrics prometheus.Registerer
 	end     func() error
 }
 
-func newClusterColumn(t *testing.T, cluster *kube.Cluster) *column {
-	s := &stintController{cluster: cluster}
+func newClusterColumn(t *testing.T, cluster *kube.Cluster, metrics prometheus.Registerer) *column {
+	s := &stintController{cluster: cluster, metrics: metrics}
 	s.start(t)
 	t.Cleanup(func() { s.stop(t) })
 	return newColumn(t, onCluster, cluster.Config(), s)
@@ -75,7 +77,7 @@ func (s *stintController) start(t testing.TB) {
 	}
 	writer := events.NewWriter(client.Events(), scheme.Scheme)
 	c := controller.New(client, writer.Recorder("job-controller"), controller.Options{
-		ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy},
+		ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy}, Registerer: s.metrics,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	client.Start(ctx)

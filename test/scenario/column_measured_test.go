@@ -14,10 +14,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	controller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/kube"
 )
 
-func newMeasuredReference(t *testing.T) (*column, func() map[string]float64) {
-	cluster := startCluster(t)
+func newMeasuredReference(t *testing.T, cluster *kube.Cluster) (*column, func() map[string]float64) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +40,17 @@ func newMeasuredReference(t *testing.T) (*column, func() map[string]float64) {
 
 func newMeasuredServer(t *testing.T) (*column, func() map[string]float64) {
 	registry := prometheus.NewRegistry()
-	c := startServer(t, controller.Options{Registerer: registry})
+	return startServer(t, controller.Options{Registerer: registry}), reader(t, registry)
+}
+
+func newMeasuredCluster(t *testing.T, cluster *kube.Cluster) (*column, func() map[string]float64) {
+	registry := prometheus.NewRegistry()
+	return newClusterColumn(t, cluster, registry), reader(t, registry)
+}
+
+func reader(t *testing.T, registry *prometheus.Registry) func() map[string]float64 {
 	handler := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	return c, func() map[string]float64 {
+	return func() map[string]float64 {
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return readSeries(t, answer.Body)

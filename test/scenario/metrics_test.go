@@ -36,7 +36,7 @@ var unmeasured = []string{
 // TestMetricsAreUpstreams plays the same scenarios to kube-controller-manager and to stint server, and compares what
 // they have counted.
 func TestMetricsAreUpstreams(t *testing.T) {
-	reference, theirs := newMeasuredReference(t)
+	reference, theirs := newMeasuredReference(t, startCluster(t))
 	own, ours := newMeasuredServer(t)
 	for name, scenarios := range measured {
 		t.Run(name, func(t *testing.T) {
@@ -55,34 +55,35 @@ func TestMetricsAreUpstreams(t *testing.T) {
 			return // the numbers add up, so all that follow would differ too
 		}
 	}
-	t.Run("refused pods", func(t *testing.T) {
-		for _, c := range []*column{reference, own} {
-			measure(t, c, refusedPods)
-		}
-		awaitSeries(t, theirs, refusals...)
-		awaitSeries(t, ours, refusals...)
-	})
 	compareSyncs(t, theirs(), ours())
 }
 
-// refusedPods has pods that no API server takes: the host name of index 10 is too long. How often that is tried is each
-// one's own business; upstream even counts such pods as created.
-var refusedPods = scenario{
-	name: "pods that are refused",
-	play: func(s *scene) {
-		j := s.create(aJob(named(strings.Repeat("n", 61)), indexed(10, 10)))
-		j.becomes(active(10))
-		j.update(pods(11, 11))
-		j.tellsOf("FailedCreate")
-		j.becomes(active(10))
-	},
+// TestMetricsOfRefusedPodsAreUpstreams compares what there is to see of pods that the API server refuses. How often that
+// is tried is each one's own business; upstream even counts such pods as created, too.
+func TestMetricsOfRefusedPodsAreUpstreams(t *testing.T) {
+	cluster := startCluster(t)
+	refuse := scenario{name: "pods that a quota refuses", play: func(s *scene) {
+		s.quota("0")
+		s.create(aJob()).tellsOf("FailedCreate")
+		s.quota("10")
+	}}
+	t.Run(onReference, func(t *testing.T) {
+		reference, theirs := newMeasuredReference(t, cluster)
+		measure(t, reference, refuse)
+		awaitSeries(t, theirs, refusals...)
+	})
+	t.Run(onCluster, func(t *testing.T) {
+		own, ours := newMeasuredCluster(t, cluster)
+		measure(t, own, refuse)
+		awaitSeries(t, ours, refusals...)
+	})
 }
 
 // refusals are what is counted of it.
 var refusals = []string{
 	`job_controller_job_pods_creation_total{reason="new",status="failed"}`,
-	`job_controller_job_syncs_total{action="pods_created",completion_mode="Indexed",result="error"}`,
-	`job_controller_job_sync_duration_seconds_count{action="pods_created",completion_mode="Indexed",result="error"}`,
+	`job_controller_job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="error"}`,
+	`job_controller_job_sync_duration_seconds_count{action="pods_created",completion_mode="NonIndexed",result="error"}`,
 }
 
 func awaitSeries(t *testing.T, counted func() map[string]float64, names ...string) {

@@ -56,7 +56,7 @@ func TestScenarios(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) {
 		cluster := startCluster(t)
 		t.Run(onReference, func(t *testing.T) { playAll(t, newReferenceColumn(t, cluster), results) })
-		t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster), results) })
+		t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster, nil), results) })
 	})
 }
 
