@@ -31,12 +31,12 @@ test-race: ## the same under the race detector (needs a C compiler)
 .PHONY: test-long
 test-long: ## property tests with many histories, and fuzzing for a while
 	$(GO) test ./internal/job -rapid.checks=75000 -timeout 20m
-	$(GO) test ./internal/controller/job/model -rapid.checks=25000 -rapid.seed=0 -timeout 20m
+	$(GO) test ./internal/controller/job/model -rapid.checks=25000 -timeout 20m
 	hack/fuzz.sh 20s
 
 .PHONY: test-cluster
 test-cluster: ## the tests against a real kube-apiserver, which is built the first time
-	STINT_CLUSTER=$$(test/cluster/build) $(GO) test -count=1 -timeout 20m $(CLUSTER_TESTS)
+	STINT_CLUSTER=$$(test/cluster/build) $(GO) test -count=1 -p 1 -timeout 20m $(CLUSTER_TESTS)
 
 .PHONY: lint
 lint:

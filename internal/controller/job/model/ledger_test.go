@@ -67,6 +67,11 @@ func newLedger(w *world) *ledger {
 
 func (a *account) now() *batchv1.Job { return a.versions[len(a.versions)-1] }
 
+// before returns the version before j.
+func (a *account) before(j *batchv1.Job) *batchv1.Job {
+	return a.versions[slices.IndexFunc(a.versions, func(v *batchv1.Job) bool { return versionOf(v) == versionOf(j) })-1]
+}
+
 // since returns the versions that a process may have acted on: the one it knew and all later ones.
 func (a *account) since(known *batchv1.Job) []*batchv1.Job {
 	if known == nil || known.UID != a.now().UID {

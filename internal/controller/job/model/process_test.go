@@ -41,8 +41,7 @@ type process struct {
 	cancel  context.CancelFunc
 	stopped chan error
 
-	// created and ended count the pods created and the ends stored, as far as the process got to know of it.
-	created, ended int
+	deeds deeds
 
 	mu     sync.Mutex
 	events []told

@@ -244,7 +244,7 @@ func result(err error, f fault) string {
 func (w *world) answered(r *request, a answer) {
 	switch {
 	case r.made != nil:
-		r.by.created++
+		r.by.deeds.created++
 		r.by.knows.created(a.object.(*corev1.Pod))
 	case r.verb == "modify pod":
 		p := a.object.(*corev1.Pod)
@@ -252,9 +252,7 @@ func (w *world) answered(r *request, a answer) {
 	case r.verb == "update status":
 		j := a.object.(*batchv1.Job)
 		r.by.knows.toldJob(j)
-		if finished(j) {
-			r.by.ended++
-		}
+		r.by.deeds.stored(w.ledger.jobs[j.UID].before(j), j)
 	}
 }
 
