@@ -178,13 +178,13 @@ func (x *podIndex) close(job types.UID) {
 	}
 }
 
-// awaits tells that a pod was removed which the informer never showed. If it came and went while the watch was broken,
+// awaits tells that there is a pod which the informer has not shown. If it came and went while the watch was broken,
 // nobody will tell of its end: somebody must ask.
 func (x *podIndex) awaits(job types.UID) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, e := range x.of(job).pods {
-		if !e.shown && !e.missing && (e.deleted || e.pod.DeletionTimestamp != nil) {
+		if !e.shown && !e.missing {
 			return true
 		}
 	}

@@ -127,6 +127,24 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+func TestAPodIsAwaitedUntilItIsShownOrFoundMissing(t *testing.T) {
+	for name, end := range map[string]func(*podIndex){
+		"shown":   func(x *podIndex) { x.show(owner, version("1")) },
+		"missing": func(x *podIndex) { x.mark("p", func(e *entry) { e.missing = true }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newPodIndex(matchesAll)
+			x.wrote(owner, version("1"), noon)
+			if !x.awaits(owner) {
+				t.Error("nobody would ask for a pod that was never shown")
+			}
+			if end(x); x.awaits(owner) {
+				t.Error("still awaited")
+			}
+		})
+	}
+}
+
 func TestTheIndexDoesNotGrowWithHistory(t *testing.T) {
 	x := newPodIndex(matchesAll)
 	for i := range 10_000 {
