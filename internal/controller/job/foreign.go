@@ -20,6 +20,8 @@ type foreign struct {
 	listed sets.Set[types.UID]
 	// asked are the pods whose state after the status is known. Nobody asks for them again.
 	asked sets.Set[types.UID]
+	// unconfirmed tells that the server was asked for pods, and not yet since whether the Job has a newer status.
+	unconfirmed bool
 }
 
 func (f *foreign) look(job *batchv1.Job) {

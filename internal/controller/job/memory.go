@@ -126,13 +126,13 @@ func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
 	return 0
 }
 
-// lastForeign takes in what is known of job before a decision.
-func (m *memory) lastForeign(job *batchv1.Job) foreign {
+// lastForeign takes in what is known of job before a decision. What it returns is for the sync of job alone.
+func (m *memory) lastForeign(job *batchv1.Job) *foreign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
 	r.foreign.look(job)
-	return r.foreign
+	return &r.foreign
 }
 
 func (m *memory) batchSize(job types.UID) int {

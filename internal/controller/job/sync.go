@@ -117,9 +117,11 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		find = c.storedPod
 		suspects = slices.DeleteFunc(suspects, func(p *corev1.Pod) bool { return status.asked.Has(p.UID) })
 	}
+	status.unconfirmed = status.unconfirmed || behind && len(suspects) > 0
 	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
-	if err == nil && behind && len(suspects) > 0 {
+	if err == nil && status.unconfirmed {
 		err = c.confirm(ctx, job)
+		status.unconfirmed = err != nil
 	}
 	if err == nil && behind {
 		for _, p := range suspects {

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -127,39 +126,4 @@ func criteriaMet(j *batchv1.Job, succeeded map[int]bool) bool {
 		}
 		return len(eligible) >= wanted
 	})
-}
-
-func describeSpec(j *batchv1.Job) string {
-	text := fmt.Sprintf("%s %s", j.UID, ptr.Deref(j.Spec.CompletionMode, ""))
-	add := func(name string, value any) { text += fmt.Sprintf(" %s=%v", name, value) }
-	addPtr(add, "completions", j.Spec.Completions)
-	addPtr(add, "parallelism", j.Spec.Parallelism)
-	addPtr(add, "backoffLimit", j.Spec.BackoffLimit)
-	addPtr(add, "backoffLimitPerIndex", j.Spec.BackoffLimitPerIndex)
-	addPtr(add, "maxFailedIndexes", j.Spec.MaxFailedIndexes)
-	addPtr(add, "deadline", j.Spec.ActiveDeadlineSeconds)
-	addPtr(add, "suspend", j.Spec.Suspend)
-	addPtr(add, "manualSelector", j.Spec.ManualSelector)
-	addPtr(add, "managedBy", j.Spec.ManagedBy)
-	addPtr(add, "replace", j.Spec.PodReplacementPolicy)
-	add("restart", j.Spec.Template.Spec.RestartPolicy)
-	if policy := j.Spec.SuccessPolicy; policy != nil {
-		for _, r := range policy.Rules {
-			text += " success:"
-			addPtr(add, "indexes", r.SucceededIndexes)
-			addPtr(add, "count", r.SucceededCount)
-		}
-	}
-	if policy := j.Spec.PodFailurePolicy; policy != nil {
-		for _, r := range policy.Rules {
-			text += fmt.Sprintf(" on failure: %s %v %v", r.Action, r.OnExitCodes, r.OnPodConditions)
-		}
-	}
-	return text
-}
-
-func addPtr[T any](add func(string, any), name string, p *T) {
-	if p != nil {
-		add(name, *p)
-	}
 }

@@ -62,41 +62,6 @@ func (w *world) describe() string {
 	return b.String()
 }
 
-func describeStatus(j *batchv1.Job) string {
-	s := &j.Status
-	text := fmt.Sprintf("active=%d succeeded=%d failed=%d", s.Active, s.Succeeded, s.Failed)
-	if u := s.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) > 0 {
-		text += fmt.Sprintf(" uncounted=%v/%v", u.Succeeded, u.Failed)
-	}
-	if s.CompletedIndexes != "" {
-		text += " completedIndexes=" + s.CompletedIndexes
-	}
-	if s.FailedIndexes != nil && *s.FailedIndexes != "" {
-		text += " failedIndexes=" + *s.FailedIndexes
-	}
-	for _, c := range s.Conditions {
-		text += fmt.Sprintf(" %s=%s(%s)", c.Type, c.Status, c.Reason)
-	}
-	return text
-}
-
-func describePod(p *corev1.Pod) string {
-	text := fmt.Sprintf("%s %s %s", p.Name, p.UID, p.Status.Phase)
-	if i, ok := p.Annotations[batchv1.JobCompletionIndexAnnotation]; ok {
-		text += " index " + i
-	}
-	if p.DeletionTimestamp != nil {
-		text += " terminating"
-	}
-	if len(p.Finalizers) > 0 {
-		text += " held"
-	}
-	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
-		text += " of " + string(ref.UID)
-	}
-	return text
-}
-
 // pause lets all goroutines go on until they wait for the test, and the processes at rest take stock.
 func (w *world) pause() {
 	synctest.Wait()

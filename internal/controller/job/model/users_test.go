@@ -1,0 +1,127 @@
+package model_test
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+)
+
+// drawnJob returns the Job that users act on.
+func (w *world) drawnJob(t *rapid.T) *batchv1.Job {
+	j := w.server.jobs.objects[jobName]
+	if j == nil {
+		t.Skip("no Job")
+	}
+	return j
+}
+
+func (w *world) userActs(t *rapid.T) {
+	switch rapid.SampledFrom([]string{"suspend", "suspend", "parallelism", "parallelism", "scale", "scale", "limit", "deadline",
+		"delete", "recreate", "orphan", "labels", "disown", "other"}).Draw(t, "what") {
+	case "suspend":
+		on := rapid.Bool().Draw(t, "on")
+		w.edit(t, "suspend", on, func(j *batchv1.Job) { j.Spec.Suspend = &on })
+	case "parallelism":
+		if w.ledger.scaled(w.drawnJob(t)) {
+			// The API refuses the status of a Job that loses indexes and is not elastic any more.
+			t.Skip("scaled")
+		}
+		n := rapid.Int32Range(0, 5).Draw(t, "n")
+		w.edit(t, "parallelism", n, func(j *batchv1.Job) { j.Spec.Parallelism = &n })
+	case "scale":
+		n := rapid.Int32Range(0, 7).Draw(t, "n")
+		w.edit(t, "completions and parallelism", n, func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = &n, &n })
+	case "limit":
+		n := rapid.Int32Range(0, 5).Draw(t, "n")
+		w.edit(t, "backoffLimit", n, func(j *batchv1.Job) { j.Spec.BackoffLimit = &n })
+	case "deadline":
+		n := rapid.Int64Range(1, 3000).Draw(t, "n")
+		w.edit(t, "activeDeadlineSeconds", n, func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &n })
+	case "delete":
+		w.deleteTheJob(t)
+	case "recreate":
+		w.recreate(t)
+	case "orphan":
+		w.createOrphan(t)
+	case "labels":
+		w.relabel(t)
+	case "disown":
+		p := w.drawLivingPod(t)
+		w.say("somebody takes the owner off pod %s", p.Name)
+		w.server.setPod(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
+	case "other":
+		w.steal(t)
+	}
+}
+
+func (w *world) edit(t *rapid.T, what string, to any, edit func(*batchv1.Job)) {
+	j := w.drawnJob(t)
+	if err := w.server.updateJob(j.Name, edit); err != nil {
+		t.Skip("not allowed")
+	}
+	w.say("user sets %s to %v", what, to)
+}
+
+func (w *world) deleteTheJob(t *rapid.T) {
+	j := w.drawnJob(t)
+	if j.DeletionTimestamp != nil || !one(t, 3, "really") {
+		t.Skip("not really")
+	}
+	how := rapid.SampledFrom([]metav1.DeletionPropagation{metav1.DeletePropagationForeground,
+		metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan}).Draw(t, "how")
+	w.say("user deletes the Job: %s", how)
+	w.server.deleteJob(j.Name, how)
+}
+
+func (w *world) recreate(t *rapid.T) {
+	if w.server.jobs.objects[jobName] != nil {
+		t.Skip("the Job is there")
+	}
+	w.createJob(drawJob(t))
+}
+
+func (w *world) createJob(j *batchv1.Job) {
+	made, err := w.server.createJob(j)
+	if err != nil {
+		w.fail("the Job is not valid: %v", err)
+	}
+	w.say("user creates a Job: %s", describeSpec(made))
+}
+
+func (w *world) createOrphan(t *rapid.T) {
+	if j := w.drawnJob(t); !ptr.Deref(j.Spec.ManualSelector, false) {
+		t.Skip("no orphan would match")
+	}
+	made, _ := w.server.createPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "orphan-", Labels: map[string]string{"app": "j"}}})
+	w.say("user creates pod %s, which the Job's selector matches", made.Name)
+}
+
+// relabel makes a pod match the selector no more, or again.
+func (w *world) relabel(t *rapid.T) {
+	p := w.drawLivingPod(t)
+	w.say("somebody changes the labels of pod %s", p.Name)
+	w.server.setPod(p, func(p *corev1.Pod) {
+		for _, key := range []string{"app", batchv1.ControllerUidLabel} {
+			if value, has := p.Labels[key]; has {
+				delete(p.Labels, key)
+				p.Labels["was-"+key] = value
+			} else if value, had := p.Labels["was-"+key]; had {
+				p.Labels[key] = value
+			}
+		}
+	})
+}
+
+// steal gives an orphan to somebody else.
+func (w *world) steal(t *rapid.T) {
+	p := w.drawPod(t)
+	if len(p.OwnerReferences) > 0 {
+		t.Skip("not an orphan")
+	}
+	w.say("another controller adopts pod %s", p.Name)
+	w.server.setPod(p, func(p *corev1.Pod) {
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "other", UID: "other", Controller: ptr.To(true)}}
+	})
+}
