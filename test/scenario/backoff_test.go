@@ -142,6 +142,7 @@ var backoffScenarios = []scenario{
 			j.stays(failed(2), succeeded(1), active(0))
 		},
 		restarts: true,
+		differs:  "the delay survives the restarts of other scenarios; upstream forgets it when it is restarted",
 	},
 	{
 		name: "a success in between starts the delays anew",
