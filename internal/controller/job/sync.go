@@ -119,6 +119,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	}
 	status.unconfirmed = status.unconfirmed || behind && len(suspects) > 0
 	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	asked := status.unconfirmed || len(doubtful)+len(suspects) > 0
 	if err == nil && status.unconfirmed {
 		err = c.confirm(ctx, job)
 		status.unconfirmed = err != nil
@@ -128,7 +129,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 			status.asked.Insert(p.UID)
 		}
 	}
-	if len(doubtful)+len(suspects) > 0 {
+	if asked {
 		c.index.observe(&obs, patience)
 	}
 	return obs, err
