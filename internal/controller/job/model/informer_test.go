@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -16,8 +17,10 @@ type informer[T client.Object] struct {
 	table   *table[T]
 	store   cache.Store
 	handler cache.ResourceEventHandler
-	// seen is how much of the table's log the store shows; version is that of the newest change in it.
-	seen, version int
+	// seen is how much of the table's log the store shows.
+	seen int
+	// version is that of the newest change in the store. The controller asks for it at any time.
+	version atomic.Int64
 	// untold is what the handlers have not heard of.
 	untold []news
 	// told is asked for each object that the handlers hear of.
@@ -48,7 +51,7 @@ func (registration) HasSyncedChecker() cache.DoneChecker { return nil }
 
 func (i *informer[T]) GetStore() cache.Store { return i.store }
 
-func (i *informer[T]) LastSyncResourceVersion() string { return strconv.Itoa(i.version) }
+func (i *informer[T]) LastSyncResourceVersion() string { return strconv.FormatInt(i.version.Load(), 10) }
 
 // list begins with the state of some time ago: a list may come from a cache of the server.
 func (i *informer[T]) list(at int) {
@@ -69,7 +72,7 @@ func (i *informer[T]) skip(to int) {
 func (i *informer[T]) take(c change[T]) (was any) {
 	key := namespace + "/" + nameOf(c)
 	was, _, _ = i.store.GetByKey(key)
-	i.version = c.version
+	i.version.Store(int64(c.version))
 	if c.new {
 		_ = i.store.Update(c.is)
 	} else {
@@ -103,7 +106,7 @@ func (i *informer[T]) show(n int) {
 }
 
 // bookmark is what a server sends now and then to an informer that shows all: how new that is.
-func (i *informer[T]) bookmark(version int) { i.version = version }
+func (i *informer[T]) bookmark(version int) { i.version.Store(int64(version)) }
 
 // tell lets the handlers hear of n more changes.
 func (i *informer[T]) tell(n int) {

@@ -66,7 +66,7 @@ func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *p
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
 	})
 	p.pods.list(max(0, len(s.pods.log)-latePods))
-	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(p.pods.version)))
+	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(int(p.pods.version.Load()))))
 	p.jobs.tell(len(p.jobs.untold))
 	p.pods.tell(len(p.pods.untold))
 	p.knows.settle()
