@@ -107,12 +107,12 @@ var podRules = []struct {
 	says  string
 	holds func(w *world, owner *knownJob, old, p *corev1.Pod) bool
 }{
-	{"no pod is made after the verdict, or for a suspended Job", func(_ *world, owner *knownJob, old, _ *corev1.Pod) bool {
-		suspended := ptr.Deref(owner.Spec.Suspend, false) && isTrue(owner.Job, batchv1.JobSuspended)
+	{"no pod is made after the verdict, or for a suspended Job", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
+		suspended := !w.gaps && ptr.Deref(owner.Spec.Suspend, false) && isTrue(owner.Job, batchv1.JobSuspended)
 		return old != nil || (!hasVerdict(owner.Job) && !suspended)
 	}},
 	{"no more pods live than parallelism allows", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
-		return old != nil || w.podsOf(owner.Job, alive) <= int(owner.parallelism)
+		return w.gaps || old != nil || w.podsOf(owner.Job, alive) <= int(owner.parallelism)
 	}},
 	{"with podReplacementPolicy Failed, pods that are ending count as living", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
 		return old != nil || ptr.Deref(owner.Spec.PodReplacementPolicy, "") != batchv1.Failed ||
