@@ -33,7 +33,8 @@ func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Ha
 	return apifilters.WithAuditInit(handler)
 }
 
-// withShutdown ends watches and logs when the server stops, which would wait for them otherwise.
+// withShutdown ends watches and logs when the server stops, which would wait for them otherwise. Logs are broken off:
+// one that ended in good order would pass for whole.
 func (s *Server) withShutdown(handler http.Handler, longRunning apirequest.LongRunningRequestCheck) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		info, ok := apirequest.RequestInfoFrom(req.Context())
@@ -45,5 +46,8 @@ func (s *Server) withShutdown(handler http.Handler, longRunning apirequest.LongR
 		defer cancel()
 		defer context.AfterFunc(s.stopping, cancel)()
 		handler.ServeHTTP(w, req.WithContext(ctx))
+		if info.Subresource == "log" && s.stopping.Err() != nil {
+			panic(http.ErrAbortHandler)
+		}
 	})
 }

@@ -1,8 +1,10 @@
 package apiserver_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,6 +76,39 @@ func TestStoppingEndsOpenWatches(t *testing.T) {
 	r.stop()
 	if _, open := <-w.ResultChan(); open {
 		t.Error("the watch goes on")
+	}
+}
+
+// endless is the log of a container that goes on.
+type endless struct{}
+
+func (endless) PodLogs(ctx context.Context, _ *corev1.Pod, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = w.Close() })
+	go fmt.Fprintln(w, "one line")
+	return r, nil
+}
+
+// A reader must not take it for the end of the log.
+func TestStoppingBreaksLogsOff(t *testing.T) {
+	r := startIn(t, t.TempDir(), endless{})
+	sockets := r.clientset(t)
+	inProcess := kubernetes.NewForConfigOrDie(r.RESTConfig())
+	must[*corev1.Pod](t)(r.Client().Pods().Create(t.Context(), pod("a")))
+	logs := map[string]*bufio.Reader{}
+	for name, c := range map[string]*kubernetes.Clientset{"socket": sockets, "in process": inProcess} {
+		body := must[io.ReadCloser](t)(c.CoreV1().Pods("default").GetLogs("a", &corev1.PodLogOptions{Follow: true}).Stream(t.Context()))
+		defer body.Close()
+		logs[name] = bufio.NewReader(body)
+		if line, err := logs[name].ReadString('\n'); err != nil || line != "one line\n" {
+			t.Fatalf("%s: %q, %v", name, line, err)
+		}
+	}
+	r.stop()
+	for name, log := range logs {
+		if rest, err := io.ReadAll(log); err == nil {
+			t.Errorf("%s: the log ended with %q as if it were whole", name, rest)
+		}
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -95,6 +97,29 @@ func TestStreamThatBreaksIsTakenUpWhereItBroke(t *testing.T) {
 		}
 		if len(l.trouble) > 0 {
 			t.Error(l.trouble)
+		}
+	})
+}
+
+func TestServerThatIsAwayForLongIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lines
+		opened := 0
+		source := func(context.Context, *corev1.Pod, *corev1.PodLogOptions) (io.ReadCloser, error) {
+			opened++
+			switch {
+			case opened == 1:
+				return broken("one\n"), nil
+			case opened <= 10*tries:
+				return nil, &url.Error{Op: "Get", Err: syscall.ECONNREFUSED}
+			}
+			return whole("one\ntwo\n"), nil
+		}
+		c := New(t.Context(), source, Options{SinglePod: true}, l.emit, l.complain)
+		c.Observe(pod("p", corev1.PodSucceeded, 0))
+		c.Drain(t.Context(), "job")
+		if diff := cmp.Diff([]string{"one", "two"}, l.got); diff != "" || len(l.trouble) > 0 {
+			t.Errorf("trouble %v, lines (-want +got):\n%s", l.trouble, diff)
 		}
 	})
 }

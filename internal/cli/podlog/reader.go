@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/stint-dev/stint/internal/cli/output"
 )
@@ -21,7 +22,7 @@ type Source func(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOption
 const (
 	// longestLine is passed on in one piece.
 	longestLine = 1 << 20
-	// tries bounds how often an interrupted stream is taken up again.
+	// tries bounds how often in a row an interrupted stream is taken up again in vain.
 	tries      = 5
 	retryDelay = 200 * time.Millisecond
 	// statusLag is how long after its log the end of a container may show in the pod's status.
@@ -41,7 +42,8 @@ func (c *Collector) read(a attempt) {
 		if done || c.ctx.Err() != nil {
 			return
 		}
-		if passed > before {
+		// Where nothing listens a server may come back, or another run brings one: the collector's end bounds that.
+		if passed > before || utilnet.IsConnectionRefused(err) {
 			try = 0
 		}
 	}
