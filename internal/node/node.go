@@ -110,7 +110,9 @@ func New(c Config) (*Node, error) {
 	configs := config.Reader{Client: c.Client}
 	n.env = env.Resolver{Configs: configs, Facts: facts, Base: env.Base(c.Environ)}
 	n.vols = volumes.Maker{Configs: configs, Facts: facts}
-	return n, n.watch()
+	err = n.watch()
+	n.Logs.synced = n.synced
+	return n, err
 }
 
 // Name is the name of the node's object.

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -224,6 +225,28 @@ func TestLogs(t *testing.T) {
 	}
 	if n := len(rt.startedOf(gated.UID)); n != 0 {
 		t.Errorf("a gated pod was started %d times", n)
+	}
+}
+
+// The log of a container that runs must not end only because its node has just been started again.
+func TestLogOfANodeThatDoesNotKnowItsPodsYet(t *testing.T) {
+	h := newHouse(t, newScripted())
+	n, err := node.New(node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := build("runs", []string{"print", "hello"}, nil)
+	pod.UID = "u"
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main",
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := n.PodLogs(ctx, pod, &corev1.PodLogOptions{Container: "main", Follow: true})
+	if err == nil {
+		_ = r.Close()
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the log was opened: %v", err)
 	}
 }
 

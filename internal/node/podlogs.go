@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/logs"
@@ -30,6 +31,8 @@ var never = func() chan struct{} {
 type Logs struct {
 	dir  string
 	pods *pods
+	// synced tell that the node has heard of its pods.
+	synced []cache.InformerSynced
 }
 
 // StoredLogs reads the logs that nodes have left in dir, where none runs now.
@@ -38,6 +41,10 @@ func StoredLogs(dir string) *Logs { return &Logs{dir: dir, pods: &pods{}} }
 // PodLogs returns what one container of the pod has printed. With opts.Follow the reader goes on until the
 // container has ended or ctx is over.
 func (l *Logs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	// To a node that has just started no container runs, and a follower would not wait for its end.
+	if !cache.WaitForCacheSync(ctx.Done(), l.synced...) {
+		return nil, ctx.Err()
+	}
 	id, err := l.attemptOf(pod, opts)
 	if err != nil {
 		return nil, err
