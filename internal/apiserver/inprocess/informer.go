@@ -57,16 +57,7 @@ func (l listWatch) ListWithContext(ctx context.Context, options metav1.ListOptio
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (l listWatch) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	w, err := l.kind.Store.Watch(in(ctx, ""), &metainternalversion.ListOptions{
-		ResourceVersion: options.ResourceVersion, AllowWatchBookmarks: options.AllowWatchBookmarks,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return watch.Filter(w, func(e watch.Event) (watch.Event, bool) {
-		e.Object = l.kind.held(ctx, e)
-		return e, true
-	}), nil
+	return l.kind.watch(ctx, options)
 }
 
 // held returns the object of an event as the server's cache holds it, so that the two share its memory. Where the

@@ -1,0 +1,204 @@
+package inprocess_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/storage/cacher/metrics"
+	"k8s.io/component-base/metrics/testutil"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/inprocess"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline is for what never comes.
+const deadline = 30 * time.Second
+
+// start runs a server on dir and returns its pods and what stops it.
+func start(t *testing.T, dir string) (client.Resource[*corev1.Pod], func()) {
+	t.Helper()
+	st := must(store.Open(dir))(t)
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	s := must(apiserver.New(apiserver.Config{DataDir: dir, Store: st, Listener: listener}))(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		defer close(done)
+		done <- s.Run(ctx)
+	}()
+	stop := func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		_ = st.Close()
+	}
+	t.Cleanup(stop)
+	select {
+	case <-s.Ready():
+	case err := <-done:
+		t.Fatalf("the server ended: %v", err)
+	case <-time.After(deadline):
+		t.Fatal("the server is not ready")
+	}
+	return s.Client().Pods(), stop
+}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// watchFromNow lists and then watches, as a reflector does.
+func watchFromNow(t *testing.T, pods client.Resource[*corev1.Pod]) watch.Interface {
+	t.Helper()
+	lw := inprocess.ListWatchOf(pods)
+	list := must(lw.ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "0"}))(t)
+	version := must(meta.ListAccessor(list))(t).GetResourceVersion()
+	return must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}))(t)
+}
+
+// writeUntilClosed makes pods until the server has closed a watch that nobody reads, and returns how many it made.
+func writeUntilClosed(t *testing.T, pods client.Resource[*corev1.Pod], from int) int {
+	t.Helper()
+	before := terminated(t)
+	late := time.After(deadline)
+	for i := from; ; i++ {
+		if terminated(t) > before {
+			return i
+		}
+		select {
+		case <-late:
+			t.Fatalf("after %d pods the server has closed no watch", i)
+		default:
+		}
+		must(pods.Create(t.Context(), pod(i)))(t)
+	}
+}
+
+// terminated counts the watches of pods that the server closed because they were not read.
+func terminated(t *testing.T) float64 {
+	t.Helper()
+	return must(testutil.GetCounterMetricValue(metrics.TerminatedWatchersCounter.WithLabelValues("", "pods")))(t)
+}
+
+func pod(i int) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p%d", i), Namespace: "default"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}},
+	}
+}
+
+// next returns the next event that is no bookmark, and whether there was one.
+func next(t *testing.T, w watch.Interface) (watch.Event, bool) {
+	t.Helper()
+	late := time.After(deadline)
+	for {
+		select {
+		case e, ok := <-w.ResultChan():
+			if !ok || e.Type != watch.Bookmark {
+				return e, ok
+			}
+		case <-late:
+			t.Fatal("no event came")
+		}
+	}
+}
+
+func TestAWatchThatTheServerClosesGoesOnWithoutLossOrRepetition(t *testing.T) {
+	pods, _ := start(t, t.TempDir())
+	w := watchFromNow(t, pods)
+	defer w.Stop()
+	seen := 0
+	for range 3 {
+		for made := writeUntilClosed(t, pods, seen); seen < made; seen++ {
+			e, ok := next(t, w)
+			if !ok {
+				t.Fatalf("the watch ended after %d of %d pods", seen, made)
+			}
+			want := fmt.Sprintf("p%d", seen)
+			if got, isPod := e.Object.(*corev1.Pod); !isPod || e.Type != watch.Added || got.Name != want {
+				t.Fatalf("event %d is %s of %T %v, want %s added", seen, e.Type, e.Object, got.GetName(), want)
+			}
+		}
+	}
+}
+
+func TestAWatchStopsWhateverItDoes(t *testing.T) {
+	pods, _ := start(t, t.TempDir())
+	made := 0
+	for name, before := range map[string]func(t *testing.T){
+		"while nothing happens": func(*testing.T) {},
+		"while an event waits to be read": func(t *testing.T) {
+			must(pods.Create(t.Context(), pod(made)))(t)
+			made++
+		},
+		"after the server closed its part": func(t *testing.T) { made = writeUntilClosed(t, pods, made) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := watchFromNow(t, pods)
+			before(t)
+			w.Stop()
+			w.Stop()
+			for ok := true; ok; {
+				_, ok = next(t, w)
+			}
+		})
+	}
+}
+
+func TestAStoppedWatchThatNobodyDrainsLeavesNothing(t *testing.T) {
+	others := goleak.IgnoreCurrent()
+	pods, stop := start(t, t.TempDir())
+	idle, full := watchFromNow(t, pods), watchFromNow(t, pods)
+	idle.Stop()
+	writeUntilClosed(t, pods, 0)
+	full.Stop()
+	stop()
+	goleak.VerifyNone(t, others)
+}
+
+func TestAWatchFromAForgottenVersionSaysSoAndEnds(t *testing.T) {
+	dir := t.TempDir()
+	pods, stop := start(t, dir)
+	must(pods.Create(t.Context(), pod(0)))(t)
+	stop()
+	// A new server remembers nothing from before its start.
+	pods, _ = start(t, dir)
+	lw := inprocess.ListWatchOf(pods)
+	w := must(lw.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "1"}))(t)
+	defer w.Stop()
+	e, _ := next(t, w)
+	if err := apierrors.FromObject(e.Object); e.Type != watch.Error || !apierrors.IsResourceExpired(err) {
+		t.Errorf("the first event is %s %v, want ERROR, expired", e.Type, err)
+	}
+	if e, ok := next(t, w); ok {
+		t.Errorf("%s came after the error", e.Type)
+	}
+}
+
+func TestAWatchEndsWithItsServer(t *testing.T) {
+	pods, stop := start(t, t.TempDir())
+	w := watchFromNow(t, pods)
+	defer w.Stop()
+	stop()
+	if e, ok := next(t, w); ok {
+		t.Errorf("%s came from a server that has stopped", e.Type)
+	}
+}
