@@ -63,8 +63,11 @@ func (x podWrite) letGo(j *batchv1.Job) bool {
 
 // accounted tells whether the stored status says what became of the pod, or will never say anything.
 func (x podWrite) accounted(j *batchv1.Job) bool {
-	listed := uncounted(j)
-	if slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID) {
+	// A pod that was listed some time ago may have lost its owner since, and been adopted again.
+	if slices.ContainsFunc(x.jobs[j.UID].versions, func(j *batchv1.Job) bool {
+		listed := uncounted(j)
+		return slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID)
+	}) {
 		return true
 	}
 	if known := x.by.knows.oldest(x.was.UID); settled(j) && known != nil && !ended(known) {
