@@ -29,8 +29,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Flags of the command line come later and win.
+	// The histories are always the same, so that a change is blamed only for what it breaks: among 25,000 fresh ones,
+	// one may still show something new. -rapid.seed=0 draws fresh ones. Flags of the command line come later and win.
 	_ = flag.Set("rapid.checks", "300")
+	_ = flag.Set("rapid.seed", "7")
 	os.Exit(m.Run())
 }
 
