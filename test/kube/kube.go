@@ -161,8 +161,6 @@ func (c *Cluster) ready(ctx context.Context) bool {
 }
 
 func (c *Cluster) startEtcd() (err error) {
-	// A socket in the working folder: etcd wants HOST:PORT even there.
-	const peer = "unix://peer:0"
 	c.etcd, err = c.start("etcd",
 		"--data-dir="+c.path("etcd"),
 		"--listen-client-urls="+etcdSocket,

@@ -51,7 +51,9 @@ func (registration) HasSyncedChecker() cache.DoneChecker { return nil }
 
 func (i *informer[T]) GetStore() cache.Store { return i.store }
 
-func (i *informer[T]) LastSyncResourceVersion() string { return strconv.FormatInt(i.version.Load(), 10) }
+func (i *informer[T]) LastSyncResourceVersion() string {
+	return strconv.FormatInt(i.version.Load(), 10)
+}
 
 // list begins with the state of some time ago: a list may come from a cache of the server.
 func (i *informer[T]) list(at int) {
