@@ -176,13 +176,23 @@ func (d *driver) latencies() (all []float64) {
 	return all
 }
 
-// clear removes all Jobs and pods, so that the next run starts with nothing.
+// clear removes all Jobs and pods, so that the next run starts with nothing. A page at a time: the API server gives up on
+// a request after a minute.
 func (d *driver) clear(ctx context.Context) error {
 	now := int64(0)
 	background := metav1.DeletePropagationBackground
 	o := metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}
-	return errors.Join(
-		d.set.BatchV1().Jobs(namespace).DeleteCollection(ctx, o, metav1.ListOptions{}),
-		d.set.CoreV1().Pods(namespace).DeleteCollection(ctx, o, metav1.ListOptions{}),
-		d.set.CoreV1().Events(namespace).DeleteCollection(ctx, o, metav1.ListOptions{}))
+	page := metav1.ListOptions{Limit: 1000}
+	if err := d.set.BatchV1().Jobs(namespace).DeleteCollection(ctx, o, page); err != nil {
+		return err
+	}
+	for {
+		pods, err := d.set.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil || len(pods.Items) == 0 {
+			return err
+		}
+		if err := d.set.CoreV1().Pods(namespace).DeleteCollection(ctx, o, page); err != nil {
+			return err
+		}
+	}
 }
