@@ -26,9 +26,10 @@ import (
 // Two rules keep the count right over any crash, lost write or conflict: a finalizer goes only when the stored status
 // lists its pod, and a UID leaves the list only when the finalizer is gone. So "ended" is never mistaken for "counted".
 //
-// The cheapest order is one status write a round: write n+1 counts the pods that write n listed and lists those that
-// ended since, so a Job that ends pods in k rounds costs k+1 status writes, not 2k. An index in completedIndexes is list
-// and counter in one: it cannot be added twice.
+// The cheapest order, and the slowest to count, is one status write a round: write n+1 counts the pods that write n
+// listed and lists those that ended since, so a Job that ends pods in k rounds costs k+1 status writes, not 2k. Settle is
+// for those who would rather count at once. An index in completedIndexes is list and counter in one: it cannot be added
+// twice.
 type tally struct {
 	// uncounted is the list to store.
 	uncounted batchv1.UncountedTerminatedPods

@@ -91,13 +91,16 @@ func (d *driver) end(ctx context.Context, pod *corev1.Pod) error {
 	succeed(pod)
 	pod.Spec.NodeName = "" // a real API server takes it in a binding only, and no count depends on it
 	_, err := d.set.CoreV1().Pods(namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.finished = append(d.finished, time.Now())
-	return err
+	return nil
 }
 
 func (d *driver) jobShown(o any) {
