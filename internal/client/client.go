@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // Object is a pointer to an API type.
@@ -30,6 +32,9 @@ type Object interface {
 type Interface interface {
 	Jobs() Resource[*batchv1.Job]
 	Pods() Resource[*corev1.Pod]
+	CronJobs() Resource[*batchv1.CronJob]
+	ScheduledJobs() Resource[*stintv1.ScheduledJob]
+	PodTemplates() Resource[*corev1.PodTemplate]
 	Nodes() Resource[*corev1.Node]
 	Namespaces() Resource[*corev1.Namespace]
 	ConfigMaps() Resource[*corev1.ConfigMap]

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
 )
@@ -67,6 +68,21 @@ func (c *Client) Jobs() client.Resource[*batchv1.Job] { return of[*batchv1.Job](
 
 // Pods implements client.Interface.
 func (c *Client) Pods() client.Resource[*corev1.Pod] { return of[*corev1.Pod](c, "", "pods") }
+
+// CronJobs implements client.Interface.
+func (c *Client) CronJobs() client.Resource[*batchv1.CronJob] {
+	return of[*batchv1.CronJob](c, "batch", "cronjobs")
+}
+
+// ScheduledJobs implements client.Interface.
+func (c *Client) ScheduledJobs() client.Resource[*stintv1.ScheduledJob] {
+	return of[*stintv1.ScheduledJob](c, stintv1.GroupName, "scheduledjobs")
+}
+
+// PodTemplates implements client.Interface.
+func (c *Client) PodTemplates() client.Resource[*corev1.PodTemplate] {
+	return of[*corev1.PodTemplate](c, "", "podtemplates")
+}
 
 // Nodes implements client.Interface.
 func (c *Client) Nodes() client.Resource[*corev1.Node] { return of[*corev1.Node](c, "", "nodes") }

@@ -27,6 +27,16 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
+		"github.com/stint-dev/stint/api/stint/v1.Execution":                          schema_stint_api_stint_v1_Execution(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ExitCode":                           schema_stint_api_stint_v1_ExitCode(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ObservedSchedule":                   schema_stint_api_stint_v1_ObservedSchedule(ref),
+		"github.com/stint-dev/stint/api/stint/v1.Overrides":                          schema_stint_api_stint_v1_Overrides(ref),
+		"github.com/stint-dev/stint/api/stint/v1.Schedule":                           schema_stint_api_stint_v1_Schedule(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ScheduledJob":                       schema_stint_api_stint_v1_ScheduledJob(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobList":                   schema_stint_api_stint_v1_ScheduledJobList(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobRun":                    schema_stint_api_stint_v1_ScheduledJobRun(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobSpec":                   schema_stint_api_stint_v1_ScheduledJobSpec(ref),
+		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobStatus":                 schema_stint_api_stint_v1_ScheduledJobStatus(ref),
 		v1.BoundObjectReference{}.OpenAPIModelName():                                 schema_k8sio_api_authentication_v1_BoundObjectReference(ref),
 		v1.SelfSubjectReview{}.OpenAPIModelName():                                    schema_k8sio_api_authentication_v1_SelfSubjectReview(ref),
 		v1.SelfSubjectReviewStatus{}.OpenAPIModelName():                              schema_k8sio_api_authentication_v1_SelfSubjectReviewStatus(ref),
@@ -430,6 +440,697 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                         schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                                      schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                            schema_k8sio_apimachinery_pkg_version_Info(ref),
+	}
+}
+
+func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Execution is one run.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"tag": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tag names the run among those of its ScheduledJob: its due time (20260301-120000, UTC) or, for a run on demand, what its author chose. Its Job is called NAME-TAG; Job and pods carry it in the label stint.dev/job-tag.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"trigger": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"dueAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "DueAt is the due time of a scheduled run.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"createdAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CreatedAt is when the run was asked for or became due.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "StartedAt is when its Job was created.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"completedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CompletedAt is when its Job ended.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"jobName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "JobName and JobUID are of the run's Job.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"jobUID": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"success": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Success tells how a completed run ended.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason and Message tell why a run failed, or why it waits.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"exitCodes": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref("github.com/stint-dev/stint/api/stint/v1.ExitCode"),
+									},
+								},
+							},
+						},
+					},
+					"overrides": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Overrides change this one run on demand.",
+							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.Overrides"),
+						},
+					},
+				},
+				Required: []string{"tag"},
+			},
+		},
+		Dependencies: []string{
+			"github.com/stint-dev/stint/api/stint/v1.ExitCode", "github.com/stint-dev/stint/api/stint/v1.Overrides", metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_ExitCode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ExitCode is a code and how many pods ended with it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code is that of the first container that failed, or 0.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods is how many pods ended with it.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"indexes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Indexes are those of these pods, such as \"0,2-5\". Left out where they would be many.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"code", "pods"},
+			},
+		},
+	}
+}
+
+func schema_stint_api_stint_v1_ObservedSchedule(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObservedSchedule is a schedule that is in force.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"timeSpec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TimeSpec and TimeZone are the spec's.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"timeZone": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"since": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Since is when the schedule was taken up: nothing is due before.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"timeSpec", "since"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_Overrides(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Overrides change the containers of one run.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Container is the one to change. Default: env is for all of them, and args for the first.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"env": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Env is added to the container's environment, in place of variables of the same name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.EnvVar{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"args": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Args replace the container's args.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			corev1.EnvVar{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_Schedule(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Schedule says when runs start.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"timeSpec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TimeSpec is either a repeating interval of ISO 8601, R[n]/<start>/<duration>, or a cron expression.\n\nRn is for n runs and R for ever. The start is a date and a time, or a time only, which means its next occurrence, or empty, which means now; it may end in Z or in an offset such as +02:00, and is in timeZone where it does not. The duration (PT90S, P1D, P1M …) is between one start and the next; days, months and years are those of the calendar.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"timeZone": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TimeZone is the IANA name of the zone of times that name none. Default Etc/UTC.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"skipOutdated": {
+						SchemaProps: spec.SchemaProps{
+							Description: "SkipOutdated keeps only the latest of the scheduled runs that wait: one that becomes due replaces those before it. Default true.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"blockOnFailure": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BlockOnFailure stops the schedule after a failed run, until a person resumes it. Runs on demand go on. Default false.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"timeSpec"},
+			},
+		},
+	}
+}
+
+func schema_stint_api_stint_v1_ScheduledJob(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledJob runs a Job at the times of its schedule and on demand. Every run is one batch/v1 Job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref("github.com/stint-dev/stint/api/stint/v1.ScheduledJobSpec"),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Status is written by the controller. Who wants a run now adds it to pendingExecutions.",
+							Default:     map[string]interface{}{},
+							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.ScheduledJobStatus"),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			"github.com/stint-dev/stint/api/stint/v1.ScheduledJobSpec", "github.com/stint-dev/stint/api/stint/v1.ScheduledJobStatus", metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_ScheduledJobList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledJobList is a list of ScheduledJobs.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(metav1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref("github.com/stint-dev/stint/api/stint/v1.ScheduledJob"),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			"github.com/stint-dev/stint/api/stint/v1.ScheduledJob", metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_ScheduledJobRun(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledJobRun asks for one run: POST it to …/scheduledjobs/NAME/run of stint server. The answer has the tag.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"tag": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Tag names the run, so that it can be asked for twice without running twice. Default: a generated one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"overrides": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref("github.com/stint-dev/stint/api/stint/v1.Overrides"),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			"github.com/stint-dev/stint/api/stint/v1.Overrides", metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledJobSpec is what is run, when, and how many at a time.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"schedule": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Schedule says when runs start. Without it they start on demand only.",
+							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.Schedule"),
+						},
+					},
+					"suspend": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Suspend stops the schedule: due times pass without a run. Runs on demand and those that run already go on. Default false.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"allowConcurrentRun": {
+						SchemaProps: spec.SchemaProps{
+							Description: "AllowConcurrentRun lets a run start while another one runs. Where it is false runs wait for each other, in the order in which they came. Default true.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"maxRestart": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MaxRestart is how many times failing containers of a pod are started again. Default 1.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"execTimeout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ExecTimeout is how long containers may run, in seconds. One that runs longer is killed, and counts as failed. Default: for ever.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"podCount": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PodCount is how many pods a run has. They all start at once; each is told the number in JOB_POD_COUNT and its own index, from 0, in JOB_POD_INDEX. Default 1.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"selector": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Selector selects the pods, together with the label stint.dev/job-tag of their run. Normally it is left out, and the system takes care of it. Needs manualSelector.",
+							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
+						},
+					},
+					"manualSelector": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ManualSelector tells that selector is meant as it is written. Default false.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"template": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Template is the pods of a run. Either it or templateRef is needed.",
+							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
+						},
+					},
+					"templateRef": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TemplateRef names a PodTemplate of the same namespace to be used instead of template, as it is when a run starts.",
+							Ref:         ref(corev1.LocalObjectReference{}.OpenAPIModelName()),
+						},
+					},
+					"managedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ManagedBy is the controller that runs the Jobs, copied into each. Default: whoever runs Jobs that name none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"successfulJobsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "SuccessfulJobsHistoryLimit is how many Jobs of successful runs are kept, the newest ones. Default 3.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failedJobsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "FailedJobsHistoryLimit is how many Jobs of failed runs are kept, the newest ones. Default 1.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"completedExecutionsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CompletedExecutionsHistoryLimit is how many entries status.completedExecutions has, from 0 to 1000. They outlive the Jobs. Default 20.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			"github.com/stint-dev/stint/api/stint/v1.Schedule", corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName()},
+	}
+}
+
+func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledJobStatus is the runs to come, those that run, and those that ended.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ObservedGeneration is that of the spec which the rest of the status is about.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"schedule": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Schedule is the schedule as it was taken up, from which due times are computed.",
+							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.ObservedSchedule"),
+						},
+					},
+					"pendingExecutions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"tag",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "PendingExecutions wait to start, in this order. Add an entry with a tag of its own to have it run.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref("github.com/stint-dev/stint/api/stint/v1.Execution"),
+									},
+								},
+							},
+						},
+					},
+					"runningExecutions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"tag",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "RunningExecutions have a Job that has not ended, in the order of their starts.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref("github.com/stint-dev/stint/api/stint/v1.Execution"),
+									},
+								},
+							},
+						},
+					},
+					"completedExecutions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"tag",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "CompletedExecutions are the latest runs that ended, in the order of their ends.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref("github.com/stint-dev/stint/api/stint/v1.Execution"),
+									},
+								},
+							},
+						},
+					},
+					"scheduleCount": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ScheduleCount is how many runs have started so far, by the schedule and on demand.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"skippedCount": {
+						SchemaProps: spec.SchemaProps{
+							Description: "SkippedCount is how many due times have passed without a run.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"lastScheduleTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastScheduleTime is the latest due time that has been dealt with: it has become a run or has been skipped.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"nextScheduleTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NextScheduleTime is the next due time, where there is one.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"lastSuccessfulTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastSuccessfulTime is when the latest successful run ended.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"conditions": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"type",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Conditions are Blocked and Suspended.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(metav1.Condition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			"github.com/stint-dev/stint/api/stint/v1.Execution", "github.com/stint-dev/stint/api/stint/v1.ObservedSchedule", metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

@@ -26,6 +26,7 @@ func All(o Options) []Resource {
 		PodTemplate(o),
 		Job(o),
 		CronJob(o),
+		ScheduledJob(o),
 		ConfigMap(),
 		Secret(),
 		ServiceAccount(),

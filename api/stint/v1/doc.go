@@ -1,0 +1,11 @@
+// Package v1 is Stint's own API, group stint.dev: ScheduledJobs, which run a Job again and again or on demand.
+//
+// The same types are served by stint server and, through a CustomResourceDefinition, by any Kubernetes cluster. What
+// deepcopy functions and the definition say is generated from this file: make generate.
+//
+// +kubebuilder:object:generate=true
+// +groupName=stint.dev
+// +k8s:openapi-gen=true
+package v1
+
+//go:generate go tool -modfile=../../../tools/go.mod controller-gen object paths=.
