@@ -1,0 +1,113 @@
+// Package alarm rings at times of the wall clock: one goroutine and a heap for any number of keys.
+//
+// A timer of the language counts the time that passes on the machine, which is not what clocks show: it stops while the
+// machine sleeps, and does not know when the clock is set. So the alarm compares what the clock shows, and looks at it
+// once a second at the latest.
+package alarm
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// longestSleep is how late an alarm may be after the clock was set or the machine slept.
+const longestSleep = time.Second
+
+// Alarm rings once for each key that is set, at its time.
+type Alarm struct {
+	ring func(types.NamespacedName)
+	// earlier has something in it when Run is to look again before it had meant to.
+	earlier chan struct{}
+
+	mu      sync.Mutex
+	entries map[types.NamespacedName]*entry
+	waiting queue
+}
+
+// New is an alarm that calls ring, one key at a time. It is silent until it runs.
+func New(ring func(types.NamespacedName)) *Alarm {
+	return &Alarm{
+		ring:    ring,
+		earlier: make(chan struct{}, 1),
+		entries: map[types.NamespacedName]*entry{},
+	}
+}
+
+// Set has key rung for at this time, instead of the one that was set before. The zero time is never. A time that has
+// passed is now.
+func (a *Alarm) Set(key types.NamespacedName, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.entries[key]
+	switch {
+	case at.IsZero():
+		if e != nil {
+			a.remove(e)
+		}
+		return
+	case e == nil:
+		e = &entry{key: key, at: at.Round(0)}
+		a.entries[key] = e
+		heap.Push(&a.waiting, e)
+	default:
+		e.at = at.Round(0)
+		heap.Fix(&a.waiting, e.position)
+	}
+	if e.position == 0 {
+		select {
+		case a.earlier <- struct{}{}:
+		default: // It will look again anyway.
+		}
+	}
+}
+
+// Run rings until ctx ends.
+func (a *Alarm) Run(ctx context.Context) {
+	timer := time.NewTimer(longestSleep)
+	defer timer.Stop()
+	for {
+		due, sleep := a.take(time.Now().Round(0))
+		for _, key := range due {
+			if ctx.Err() != nil {
+				return
+			}
+			a.ring(key)
+		}
+		var tick <-chan time.Time
+		if sleep > 0 {
+			timer.Reset(sleep)
+			tick = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.earlier:
+		case <-tick:
+		}
+	}
+}
+
+// take forgets the keys that are due and returns them, in the order of their times, and how long to sleep then; 0 is
+// until something is set.
+func (a *Alarm) take(now time.Time) (due []types.NamespacedName, sleep time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.waiting) > 0 {
+		e := a.waiting[0]
+		if wait := e.at.Sub(now); wait > 0 {
+			return due, min(wait, longestSleep)
+		}
+		a.remove(e)
+		due = append(due, e.key)
+	}
+	return due, 0
+}
+
+func (a *Alarm) remove(e *entry) {
+	heap.Remove(&a.waiting, e.position)
+	delete(a.entries, e.key)
+}

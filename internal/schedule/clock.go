@@ -1,0 +1,126 @@
+package schedule
+
+import (
+	"math/bits"
+	"sort"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// clock is due whenever clocks in its zone show one of the times of its fields.
+type clock struct {
+	fields
+	zone  *time.Location
+	since int64
+}
+
+// No cron expression leaves out more than eight years: those around 2100 between two 29ths of February.
+const longestGap = 9 * 366 * day
+
+func (c clock) next(after int64) (int64, bool) {
+	after = max(after, c.since)
+	until := min(after+longestGap, lastSecond)
+	for after < until {
+		s := spanAt(c.zone, after+1)
+		end := min(until, s.end-1)
+		if w, ok := c.first(after+s.offset, end+s.offset); ok {
+			return w - s.offset, true
+		}
+		after = end
+	}
+	return 0, false
+}
+
+func (c clock) count(after, until int64) (n, last int64) {
+	after, until = max(after, c.since), min(until, lastSecond)
+	for after < until {
+		s := spanAt(c.zone, after+1)
+		end := min(until, s.end-1)
+		if m, w := c.all(after+s.offset, end+s.offset); m > 0 {
+			n, last = n+m, w-s.offset
+		}
+		after = end
+	}
+	return n, last
+}
+
+// fields are those of a cron expression.
+type fields struct {
+	seconds []int64 // of a day, in order
+	// days, months and weekdays have a bit for each.
+	days, months, weekdays uint64
+	// eitherDay: the author restricted both days and weekdays, and means days that are of one or the other.
+	eitherDay bool
+}
+
+// star is the bit by which the library remembers that a field was not restricted.
+const star = 1 << 63
+
+func fieldsOf(s *cron.SpecSchedule) fields {
+	f := fields{days: s.Dom, months: s.Month, weekdays: s.Dow, eitherDay: s.Dom&star == 0 && s.Dow&star == 0}
+	for h := range 24 {
+		for m := range 60 {
+			if s.Hour>>h&1 == 1 && s.Minute>>m&1 == 1 {
+				f.seconds = append(f.seconds, int64(h*hour+m*minute))
+			}
+		}
+	}
+	return f
+}
+
+// first is the first time in (after, until], of a clock that is never set.
+func (f fields) first(after, until int64) (int64, bool) {
+	for d := dayOf(after); d*day <= until; d++ {
+		if !f.onDay(d) {
+			continue
+		}
+		if i := f.upTo(after - d*day); i < len(f.seconds) {
+			w := d*day + f.seconds[i]
+			return w, w <= until
+		}
+	}
+	return 0, false
+}
+
+// all is how many times there are in (after, until], and the last of them.
+func (f fields) all(after, until int64) (n, last int64) {
+	for d := dayOf(after); d*day <= until; d++ {
+		if !f.onDay(d) {
+			continue
+		}
+		from, to := f.upTo(after-d*day), f.upTo(until-d*day)
+		if from < to {
+			n, last = n+int64(to-from), d*day+f.seconds[to-1]
+		}
+	}
+	return n, last
+}
+
+// upTo is how many of the times of a day come up to and with this second of it.
+func (f fields) upTo(second int64) int {
+	switch {
+	case second < 0:
+		return 0
+	case second >= day:
+		return len(f.seconds)
+	}
+	return sort.Search(len(f.seconds), func(i int) bool { return f.seconds[i] > second })
+}
+
+// onDay tells whether this day since 1970 is one.
+func (f fields) onDay(d int64) bool {
+	if bits.OnesCount64(f.months) == 0 || len(f.seconds) == 0 {
+		return false
+	}
+	t := time.Unix(d*day, 0).UTC()
+	_, month, dayOfMonth := t.Date()
+	if f.months>>month&1 == 0 {
+		return false
+	}
+	byDay, byWeekday := f.days>>dayOfMonth&1 == 1, f.weekdays>>t.Weekday()&1 == 1
+	if f.eitherDay {
+		return byDay || byWeekday
+	}
+	return byDay && byWeekday
+}

@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// Schedule knows when something is due.
+type Schedule interface {
+	// Next is the first due time after `after`. Not ok: never again.
+	Next(after time.Time) (due time.Time, ok bool)
+	// Due are the first due times in (after, until], at most limit of them.
+	Due(after, until time.Time, limit int) []time.Time
+	// Count tells how many due times there are in (after, until], and the last of them.
+	Count(after, until time.Time) (n int64, last time.Time)
+}
+
+// Spec is a schedule that has been read, before its zone and its beginning are known.
+type Spec struct {
+	in func(zone *time.Location, since int64) sequence
+}
+
+// In is the schedule of a Spec that was taken up at `since`: nothing is due then or before, but the first time of an
+// interval without a start, which is due at since itself. Times that name no zone are in `zone`.
+func (s Spec) In(zone *time.Location, since time.Time) Schedule {
+	return timeline{s.in(zone, since.Unix())}
+}
+
+// Parse reads a repeating interval, if text looks like one, or else a cron expression.
+func Parse(text string) (Spec, error) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case trimmed == "":
+		return Spec{}, errors.New(`must say when: R5/T01:00:00/PT1H is five times, every hour, first at 01:00; "0 3 * * *" is every day at 03:00`)
+	case looksLikeInterval(trimmed):
+		return ParseInterval(trimmed)
+	}
+	return ParseCron(text)
+}
+
+// No cron expression starts with one of these letters.
+func looksLikeInterval(text string) bool {
+	return strings.ContainsRune("RrPp", rune(text[0]))
+}
+
+// sequence is a Schedule in seconds since 1970.
+type sequence interface {
+	next(after int64) (due int64, ok bool)
+	count(after, until int64) (n, last int64)
+}
+
+// timeline is a sequence told in times. As due times are whole seconds, the fractions of the times that are asked about
+// do not matter: Unix rounds down.
+type timeline struct{ sequence }
+
+func (t timeline) Next(after time.Time) (time.Time, bool) {
+	due, ok := t.next(after.Unix())
+	if !ok {
+		return time.Time{}, false
+	}
+	return instant(due), true
+}
+
+func (t timeline) Due(after, until time.Time, limit int) []time.Time {
+	var all []time.Time
+	from, to := after.Unix(), until.Unix()
+	for len(all) < limit {
+		due, ok := t.next(from)
+		if !ok || due > to {
+			break
+		}
+		all = append(all, instant(due))
+		from = due
+	}
+	return all
+}
+
+func (t timeline) Count(after, until time.Time) (int64, time.Time) {
+	n, last := t.count(after.Unix(), until.Unix())
+	if n == 0 {
+		return 0, time.Time{}
+	}
+	return n, instant(last)
+}
+
+func instant(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
