@@ -6,6 +6,7 @@
 // +kubebuilder:object:generate=true
 // +groupName=stint.dev
 // +k8s:openapi-gen=true
+// +k8s:openapi-model-package=dev.stint.v1
 package v1
 
 //go:generate go tool -modfile=../../../tools/go.mod controller-gen object paths=.

@@ -12,12 +12,27 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=scheduledjobs,singular=scheduledjob,shortName=sj,categories=all
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule.timeSpec`
+// +kubebuilder:printcolumn:name="Suspend",type=boolean,JSONPath=`.spec.suspend`
+// +kubebuilder:printcolumn:name="Pending",type=string,JSONPath=`.status.pendingExecutions[*].tag`
+// +kubebuilder:printcolumn:name="Running",type=string,JSONPath=`.status.runningExecutions[*].tag`
+// +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`
+// +kubebuilder:printcolumn:name="Last Success",type=boolean,JSONPath=`.status.completedExecutions[-1:].success`
+// +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextScheduleTime`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.template.spec.containers[*].name`
+// +kubebuilder:printcolumn:name="Images",type=string,priority=1,JSONPath=`.spec.template.spec.containers[*].image`
+//
+// The longest name of a pod is NAME-TAG-INDEX, which is its host name too.
+//
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS label, as the host names of the pods begin with it: lower case letters, digits and hyphens"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) + size(string((has(self.spec.podCount) ? self.spec.podCount : 1) - 1)) <= 46",message="metadata.name is too long: 45 characters, and one less for each further digit of podCount - 1, leave room for the run's tag and the pod's index"
 type ScheduledJob struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// +optional
-	Spec ScheduledJobSpec `json:"spec,omitempty"`
+	// +required
+	Spec ScheduledJobSpec `json:"spec"`
 	// Status is written by the controller. Who wants a run now adds it to pendingExecutions.
 	// +optional
 	Status ScheduledJobStatus `json:"status,omitempty"`
@@ -34,6 +49,13 @@ type ScheduledJobList struct {
 }
 
 // ScheduledJobSpec is what is run, when, and how many at a time.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.template) != has(self.templateRef)",message="either template or templateRef is needed, and not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.selector) || (has(self.manualSelector) && self.manualSelector)",message="leave selector out, as it is generated for every run, or set manualSelector to true",fieldPath=".selector"
+// +kubebuilder:validation:XValidation:rule="has(self.selector) || !has(self.manualSelector) || !self.manualSelector",message="manualSelector needs a selector that matches the labels of the template",fieldPath=".manualSelector"
+// +kubebuilder:validation:XValidation:rule="!has(self.selector) || !has(self.selector.matchLabels) || !has(self.template) || self.selector.matchLabels.all(k, has(self.template.metadata) && has(self.template.metadata.labels) && k in self.template.metadata.labels && self.template.metadata.labels[k] == self.selector.matchLabels[k])",message="the selector does not match the labels of the template",fieldPath=".selector"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.template.metadata) || !has(self.template.metadata.labels) || !('stint.dev/job-name' in self.template.metadata.labels || 'stint.dev/job-tag' in self.template.metadata.labels)",message="leave the labels stint.dev/job-name and stint.dev/job-tag out of the template: every run gets its own",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || (has(self.template.spec) && (!has(self.template.spec.restartPolicy) || self.template.spec.restartPolicy in ['Never', 'OnFailure']))",message="the pods of a run come to an end: leave restartPolicy out, or set it to Never or OnFailure",fieldPath=".template"
 type ScheduledJobSpec struct {
 	// Schedule says when runs start. Without it they start on demand only.
 	// +optional
@@ -42,25 +64,33 @@ type ScheduledJobSpec struct {
 	// Suspend stops the schedule: due times pass without a run. Runs on demand and those that run already go on.
 	// Default false.
 	// +optional
+	// +default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
 	// AllowConcurrentRun lets a run start while another one runs. Where it is false runs wait for each other, in the
 	// order in which they came. Default true.
 	// +optional
+	// +default=true
 	AllowConcurrentRun *bool `json:"allowConcurrentRun,omitempty"`
 
 	// MaxRestart is how many times failing containers of a pod are started again. Default 1.
 	// +optional
+	// +default=1
+	// +kubebuilder:validation:Minimum=0
 	MaxRestart *int32 `json:"maxRestart,omitempty"`
 
 	// ExecTimeout is how long containers may run, in seconds. One that runs longer is killed, and counts as failed.
 	// Default: for ever.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
 	ExecTimeout *int64 `json:"execTimeout,omitempty"`
 
 	// PodCount is how many pods a run has. They all start at once; each is told the number in JOB_POD_COUNT and its
 	// own index, from 0, in JOB_POD_INDEX. Default 1.
 	// +optional
+	// +default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
 	PodCount *int32 `json:"podCount,omitempty"`
 
 	// Selector selects the pods, together with the label stint.dev/job-tag of their run. Normally it is left out, and
@@ -82,19 +112,29 @@ type ScheduledJobSpec struct {
 
 	// ManagedBy is the controller that runs the Jobs, copied into each. Default: whoever runs Jobs that name none.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$`
 	ManagedBy *string `json:"managedBy,omitempty"`
 
 	// SuccessfulJobsHistoryLimit is how many Jobs of successful runs are kept, the newest ones. Default 3.
 	// +optional
+	// +default=3
+	// +kubebuilder:validation:Minimum=0
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 
 	// FailedJobsHistoryLimit is how many Jobs of failed runs are kept, the newest ones. Default 1.
 	// +optional
+	// +default=1
+	// +kubebuilder:validation:Minimum=0
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 
 	// CompletedExecutionsHistoryLimit is how many entries status.completedExecutions has, from 0 to 1000. They outlive
 	// the Jobs. Default 20.
 	// +optional
+	// +default=20
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
 	CompletedExecutionsHistoryLimit *int32 `json:"completedExecutionsHistoryLimit,omitempty"`
 }
 
@@ -106,24 +146,42 @@ type Schedule struct {
 	// occurrence, or empty, which means now; it may end in Z or in an offset such as +02:00, and is in timeZone where it
 	// does not. The duration (PT90S, P1D, P1M …) is between one start and the next; days, months and years are those of
 	// the calendar.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ')",message="must not hold a time zone: set timeZone instead"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(R[0-9]*/[^/]*/P[0-9A-Z.,]+|@(yearly|annually|monthly|weekly|daily|midnight|hourly)|@every .+|\\\\s*[0-9A-Za-z*,/?-]+(\\\\s+[0-9A-Za-z*,/?-]+){4}\\\\s*)$')",message="write an interval, R[n]/START/DURATION, such as R5//PT10M, or a cron expression of five fields, such as 0 3 * * *"
 	TimeSpec string `json:"timeSpec"`
 
 	// TimeZone is the IANA name of the zone of times that name none. Default Etc/UTC.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}(/[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13})*$`
+	// +kubebuilder:validation:XValidation:rule="self.lowerAscii() != 'local' && !self.matches('^[+-]?[0-9]') && timestamp('2026-01-01T00:00:00Z').getHours(self) >= 0",message="unknown time zone: write an IANA name such as Europe/Berlin or Etc/UTC"
 	TimeZone *string `json:"timeZone,omitempty"`
 
 	// SkipOutdated keeps only the latest of the scheduled runs that wait: one that becomes due replaces those before it.
 	// Default true.
 	// +optional
+	// +default=true
 	SkipOutdated *bool `json:"skipOutdated,omitempty"`
 
 	// BlockOnFailure stops the schedule after a failed run, until a person resumes it. Runs on demand go on.
 	// Default false.
 	// +optional
+	// +default=false
 	BlockOnFailure *bool `json:"blockOnFailure,omitempty"`
 }
 
 // ScheduledJobStatus is the runs to come, those that run, and those that ended.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || self.pendingExecutions.all(e, !has(e.status) || e.status == 'Pending')",message="the status of pendingExecutions is Pending",fieldPath=".pendingExecutions"
+// +kubebuilder:validation:XValidation:rule="!has(self.runningExecutions) || self.runningExecutions.all(e, !has(e.status) || e.status == 'Running')",message="the status of runningExecutions is Running",fieldPath=".runningExecutions"
+// +kubebuilder:validation:XValidation:rule="!has(self.completedExecutions) || self.completedExecutions.all(e, !has(e.status) || e.status == 'Completed')",message="the status of completedExecutions is Completed",fieldPath=".completedExecutions"
+// +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || self.pendingExecutions.filter(e, e.tag.matches('^[a-z]')).size() <= 100",message="no more than 100 runs on demand wait at a time",fieldPath=".pendingExecutions"
+// +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || !has(self.completedExecutions) || self.pendingExecutions.all(e, !self.completedExecutions.exists(c, c.tag == e.tag))",message="a tag of pendingExecutions is among completedExecutions: take another one",fieldPath=".pendingExecutions"
+// +kubebuilder:validation:XValidation:rule="!has(self.pendingExecutions) || !has(self.runningExecutions) || self.pendingExecutions.all(e, !self.runningExecutions.exists(c, c.tag == e.tag))",message="a tag of pendingExecutions is among runningExecutions: take another one",fieldPath=".pendingExecutions"
 type ScheduledJobStatus struct {
 	// ObservedGeneration is that of the spec which the rest of the status is about.
 	// +optional
@@ -137,26 +195,31 @@ type ScheduledJobStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
+	// +kubebuilder:validation:MaxItems=200
 	PendingExecutions []Execution `json:"pendingExecutions,omitempty"`
 
 	// RunningExecutions have a Job that has not ended, in the order of their starts.
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
+	// +kubebuilder:validation:MaxItems=3000
 	RunningExecutions []Execution `json:"runningExecutions,omitempty"`
 
 	// CompletedExecutions are the latest runs that ended, in the order of their ends.
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
+	// +kubebuilder:validation:MaxItems=1000
 	CompletedExecutions []Execution `json:"completedExecutions,omitempty"`
 
 	// ScheduleCount is how many runs have started so far, by the schedule and on demand.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	ScheduleCount int64 `json:"scheduleCount,omitempty"`
 
 	// SkippedCount is how many due times have passed without a run.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	SkippedCount int64 `json:"skippedCount,omitempty"`
 
 	// LastScheduleTime is the latest due time that has been dealt with: it has become a run or has been skipped.
@@ -220,9 +283,14 @@ const (
 )
 
 // Execution is one run.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.trigger) || (self.trigger == 'Schedule') == self.tag.matches('^[0-9]')",message="the tag of a scheduled run is its due time, that of a run on demand begins with a letter",fieldPath=".trigger"
 type Execution struct {
 	// Tag names the run among those of its ScheduledJob: its due time (20260301-120000, UTC) or, for a run on demand, what
 	// its author chose. Its Job is called NAME-TAG; Job and pods carry it in the label stint.dev/job-tag.
+	// +required
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:Pattern=`^([0-9]{8}-[0-9]{6}|[a-z]([a-z0-9-]{0,13}[a-z0-9])?)$`
 	Tag string `json:"tag"`
 	// +optional
 	Trigger Trigger `json:"trigger,omitempty"`
@@ -296,7 +364,6 @@ type Overrides struct {
 // ScheduledJobRun asks for one run: POST it to …/scheduledjobs/NAME/run of stint server. The answer has the tag.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:skip
 type ScheduledJobRun struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

@@ -8,7 +8,8 @@
 package openapi
 
 import (
-	v1 "k8s.io/api/authentication/v1"
+	v1 "github.com/stint-dev/stint/api/stint/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -27,26 +28,26 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
-		"github.com/stint-dev/stint/api/stint/v1.Execution":                          schema_stint_api_stint_v1_Execution(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ExitCode":                           schema_stint_api_stint_v1_ExitCode(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ObservedSchedule":                   schema_stint_api_stint_v1_ObservedSchedule(ref),
-		"github.com/stint-dev/stint/api/stint/v1.Overrides":                          schema_stint_api_stint_v1_Overrides(ref),
-		"github.com/stint-dev/stint/api/stint/v1.Schedule":                           schema_stint_api_stint_v1_Schedule(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ScheduledJob":                       schema_stint_api_stint_v1_ScheduledJob(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobList":                   schema_stint_api_stint_v1_ScheduledJobList(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobRun":                    schema_stint_api_stint_v1_ScheduledJobRun(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobSpec":                   schema_stint_api_stint_v1_ScheduledJobSpec(ref),
-		"github.com/stint-dev/stint/api/stint/v1.ScheduledJobStatus":                 schema_stint_api_stint_v1_ScheduledJobStatus(ref),
-		v1.BoundObjectReference{}.OpenAPIModelName():                                 schema_k8sio_api_authentication_v1_BoundObjectReference(ref),
-		v1.SelfSubjectReview{}.OpenAPIModelName():                                    schema_k8sio_api_authentication_v1_SelfSubjectReview(ref),
-		v1.SelfSubjectReviewStatus{}.OpenAPIModelName():                              schema_k8sio_api_authentication_v1_SelfSubjectReviewStatus(ref),
-		v1.TokenRequest{}.OpenAPIModelName():                                         schema_k8sio_api_authentication_v1_TokenRequest(ref),
-		v1.TokenRequestSpec{}.OpenAPIModelName():                                     schema_k8sio_api_authentication_v1_TokenRequestSpec(ref),
-		v1.TokenRequestStatus{}.OpenAPIModelName():                                   schema_k8sio_api_authentication_v1_TokenRequestStatus(ref),
-		v1.TokenReview{}.OpenAPIModelName():                                          schema_k8sio_api_authentication_v1_TokenReview(ref),
-		v1.TokenReviewSpec{}.OpenAPIModelName():                                      schema_k8sio_api_authentication_v1_TokenReviewSpec(ref),
-		v1.TokenReviewStatus{}.OpenAPIModelName():                                    schema_k8sio_api_authentication_v1_TokenReviewStatus(ref),
-		v1.UserInfo{}.OpenAPIModelName():                                             schema_k8sio_api_authentication_v1_UserInfo(ref),
+		v1.Execution{}.OpenAPIModelName():                                            schema_stint_api_stint_v1_Execution(ref),
+		v1.ExitCode{}.OpenAPIModelName():                                             schema_stint_api_stint_v1_ExitCode(ref),
+		v1.ObservedSchedule{}.OpenAPIModelName():                                     schema_stint_api_stint_v1_ObservedSchedule(ref),
+		v1.Overrides{}.OpenAPIModelName():                                            schema_stint_api_stint_v1_Overrides(ref),
+		v1.Schedule{}.OpenAPIModelName():                                             schema_stint_api_stint_v1_Schedule(ref),
+		v1.ScheduledJob{}.OpenAPIModelName():                                         schema_stint_api_stint_v1_ScheduledJob(ref),
+		v1.ScheduledJobList{}.OpenAPIModelName():                                     schema_stint_api_stint_v1_ScheduledJobList(ref),
+		v1.ScheduledJobRun{}.OpenAPIModelName():                                      schema_stint_api_stint_v1_ScheduledJobRun(ref),
+		v1.ScheduledJobSpec{}.OpenAPIModelName():                                     schema_stint_api_stint_v1_ScheduledJobSpec(ref),
+		v1.ScheduledJobStatus{}.OpenAPIModelName():                                   schema_stint_api_stint_v1_ScheduledJobStatus(ref),
+		authenticationv1.BoundObjectReference{}.OpenAPIModelName():                   schema_k8sio_api_authentication_v1_BoundObjectReference(ref),
+		authenticationv1.SelfSubjectReview{}.OpenAPIModelName():                      schema_k8sio_api_authentication_v1_SelfSubjectReview(ref),
+		authenticationv1.SelfSubjectReviewStatus{}.OpenAPIModelName():                schema_k8sio_api_authentication_v1_SelfSubjectReviewStatus(ref),
+		authenticationv1.TokenRequest{}.OpenAPIModelName():                           schema_k8sio_api_authentication_v1_TokenRequest(ref),
+		authenticationv1.TokenRequestSpec{}.OpenAPIModelName():                       schema_k8sio_api_authentication_v1_TokenRequestSpec(ref),
+		authenticationv1.TokenRequestStatus{}.OpenAPIModelName():                     schema_k8sio_api_authentication_v1_TokenRequestStatus(ref),
+		authenticationv1.TokenReview{}.OpenAPIModelName():                            schema_k8sio_api_authentication_v1_TokenReview(ref),
+		authenticationv1.TokenReviewSpec{}.OpenAPIModelName():                        schema_k8sio_api_authentication_v1_TokenReviewSpec(ref),
+		authenticationv1.TokenReviewStatus{}.OpenAPIModelName():                      schema_k8sio_api_authentication_v1_TokenReviewStatus(ref),
+		authenticationv1.UserInfo{}.OpenAPIModelName():                               schema_k8sio_api_authentication_v1_UserInfo(ref),
 		authorizationv1.FieldSelectorAttributes{}.OpenAPIModelName():                 schema_k8sio_api_authorization_v1_FieldSelectorAttributes(ref),
 		authorizationv1.LabelSelectorAttributes{}.OpenAPIModelName():                 schema_k8sio_api_authorization_v1_LabelSelectorAttributes(ref),
 		authorizationv1.LocalSubjectAccessReview{}.OpenAPIModelName():                schema_k8sio_api_authorization_v1_LocalSubjectAccessReview(ref),
@@ -539,7 +540,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref("github.com/stint-dev/stint/api/stint/v1.ExitCode"),
+										Ref: ref(v1.ExitCode{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -548,7 +549,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 					"overrides": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Overrides change this one run on demand.",
-							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.Overrides"),
+							Ref:         ref(v1.Overrides{}.OpenAPIModelName()),
 						},
 					},
 				},
@@ -556,7 +557,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 			},
 		},
 		Dependencies: []string{
-			"github.com/stint-dev/stint/api/stint/v1.ExitCode", "github.com/stint-dev/stint/api/stint/v1.Overrides", metav1.Time{}.OpenAPIModelName()},
+			v1.ExitCode{}.OpenAPIModelName(), v1.Overrides{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -720,6 +721,7 @@ func schema_stint_api_stint_v1_Schedule(ref common.ReferenceCallback) common.Ope
 					"skipOutdated": {
 						SchemaProps: spec.SchemaProps{
 							Description: "SkipOutdated keeps only the latest of the scheduled runs that wait: one that becomes due replaces those before it. Default true.",
+							Default:     true,
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -727,6 +729,7 @@ func schema_stint_api_stint_v1_Schedule(ref common.ReferenceCallback) common.Ope
 					"blockOnFailure": {
 						SchemaProps: spec.SchemaProps{
 							Description: "BlockOnFailure stops the schedule after a failed run, until a person resumes it. Runs on demand go on. Default false.",
+							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -742,7 +745,7 @@ func schema_stint_api_stint_v1_ScheduledJob(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ScheduledJob runs a Job at the times of its schedule and on demand. Every run is one batch/v1 Job.",
+				Description: "ScheduledJob runs a Job at the times of its schedule and on demand. Every run is one batch/v1 Job.\n\n\nThe longest name of a pod is NAME-TAG-INDEX, which is its host name too.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -768,21 +771,22 @@ func schema_stint_api_stint_v1_ScheduledJob(ref common.ReferenceCallback) common
 					"spec": {
 						SchemaProps: spec.SchemaProps{
 							Default: map[string]interface{}{},
-							Ref:     ref("github.com/stint-dev/stint/api/stint/v1.ScheduledJobSpec"),
+							Ref:     ref(v1.ScheduledJobSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Status is written by the controller. Who wants a run now adds it to pendingExecutions.",
 							Default:     map[string]interface{}{},
-							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.ScheduledJobStatus"),
+							Ref:         ref(v1.ScheduledJobStatus{}.OpenAPIModelName()),
 						},
 					},
 				},
+				Required: []string{"spec"},
 			},
 		},
 		Dependencies: []string{
-			"github.com/stint-dev/stint/api/stint/v1.ScheduledJobSpec", "github.com/stint-dev/stint/api/stint/v1.ScheduledJobStatus", metav1.ObjectMeta{}.OpenAPIModelName()},
+			v1.ScheduledJobSpec{}.OpenAPIModelName(), v1.ScheduledJobStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -819,7 +823,7 @@ func schema_stint_api_stint_v1_ScheduledJobList(ref common.ReferenceCallback) co
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref("github.com/stint-dev/stint/api/stint/v1.ScheduledJob"),
+										Ref: ref(v1.ScheduledJob{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -830,7 +834,7 @@ func schema_stint_api_stint_v1_ScheduledJobList(ref common.ReferenceCallback) co
 			},
 		},
 		Dependencies: []string{
-			"github.com/stint-dev/stint/api/stint/v1.ScheduledJob", metav1.ListMeta{}.OpenAPIModelName()},
+			v1.ScheduledJob{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -870,14 +874,14 @@ func schema_stint_api_stint_v1_ScheduledJobRun(ref common.ReferenceCallback) com
 					},
 					"overrides": {
 						SchemaProps: spec.SchemaProps{
-							Ref: ref("github.com/stint-dev/stint/api/stint/v1.Overrides"),
+							Ref: ref(v1.Overrides{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			"github.com/stint-dev/stint/api/stint/v1.Overrides", metav1.ObjectMeta{}.OpenAPIModelName()},
+			v1.Overrides{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -891,12 +895,13 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"schedule": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Schedule says when runs start. Without it they start on demand only.",
-							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.Schedule"),
+							Ref:         ref(v1.Schedule{}.OpenAPIModelName()),
 						},
 					},
 					"suspend": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Suspend stops the schedule: due times pass without a run. Runs on demand and those that run already go on. Default false.",
+							Default:     false,
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -904,6 +909,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"allowConcurrentRun": {
 						SchemaProps: spec.SchemaProps{
 							Description: "AllowConcurrentRun lets a run start while another one runs. Where it is false runs wait for each other, in the order in which they came. Default true.",
+							Default:     true,
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -911,6 +917,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"maxRestart": {
 						SchemaProps: spec.SchemaProps{
 							Description: "MaxRestart is how many times failing containers of a pod are started again. Default 1.",
+							Default:     1,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -925,6 +932,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"podCount": {
 						SchemaProps: spec.SchemaProps{
 							Description: "PodCount is how many pods a run has. They all start at once; each is told the number in JOB_POD_COUNT and its own index, from 0, in JOB_POD_INDEX. Default 1.",
+							Default:     1,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -964,6 +972,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"successfulJobsHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
 							Description: "SuccessfulJobsHistoryLimit is how many Jobs of successful runs are kept, the newest ones. Default 3.",
+							Default:     3,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -971,6 +980,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"failedJobsHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
 							Description: "FailedJobsHistoryLimit is how many Jobs of failed runs are kept, the newest ones. Default 1.",
+							Default:     1,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -978,6 +988,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					"completedExecutionsHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
 							Description: "CompletedExecutionsHistoryLimit is how many entries status.completedExecutions has, from 0 to 1000. They outlive the Jobs. Default 20.",
+							Default:     20,
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -986,7 +997,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 			},
 		},
 		Dependencies: []string{
-			"github.com/stint-dev/stint/api/stint/v1.Schedule", corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName()},
+			v1.Schedule{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), metav1.LabelSelector{}.OpenAPIModelName()},
 	}
 }
 
@@ -1007,7 +1018,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 					"schedule": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Schedule is the schedule as it was taken up, from which due times are computed.",
-							Ref:         ref("github.com/stint-dev/stint/api/stint/v1.ObservedSchedule"),
+							Ref:         ref(v1.ObservedSchedule{}.OpenAPIModelName()),
 						},
 					},
 					"pendingExecutions": {
@@ -1025,7 +1036,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref("github.com/stint-dev/stint/api/stint/v1.Execution"),
+										Ref: ref(v1.Execution{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1046,7 +1057,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref("github.com/stint-dev/stint/api/stint/v1.Execution"),
+										Ref: ref(v1.Execution{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1067,7 +1078,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref("github.com/stint-dev/stint/api/stint/v1.Execution"),
+										Ref: ref(v1.Execution{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -1130,7 +1141,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 			},
 		},
 		Dependencies: []string{
-			"github.com/stint-dev/stint/api/stint/v1.Execution", "github.com/stint-dev/stint/api/stint/v1.ObservedSchedule", metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1.Execution{}.OpenAPIModelName(), v1.ObservedSchedule{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -1207,14 +1218,14 @@ func schema_k8sio_api_authentication_v1_SelfSubjectReview(ref common.ReferenceCa
 						SchemaProps: spec.SchemaProps{
 							Description: "status is filled in by the server with the user attributes.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.SelfSubjectReviewStatus{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.SelfSubjectReviewStatus{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.SelfSubjectReviewStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			authenticationv1.SelfSubjectReviewStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -1229,14 +1240,14 @@ func schema_k8sio_api_authentication_v1_SelfSubjectReviewStatus(ref common.Refer
 						SchemaProps: spec.SchemaProps{
 							Description: "userInfo is a set of attributes belonging to the user making this request.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.UserInfo{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.UserInfo{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.UserInfo{}.OpenAPIModelName()},
+			authenticationv1.UserInfo{}.OpenAPIModelName()},
 	}
 }
 
@@ -1272,21 +1283,21 @@ func schema_k8sio_api_authentication_v1_TokenRequest(ref common.ReferenceCallbac
 						SchemaProps: spec.SchemaProps{
 							Description: "spec holds information about the request being evaluated",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.TokenRequestSpec{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.TokenRequestSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
 							Description: "status is filled in by the server and indicates whether the token can be authenticated.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.TokenRequestStatus{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.TokenRequestStatus{}.OpenAPIModelName()),
 						},
 					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.TokenRequestSpec{}.OpenAPIModelName(), v1.TokenRequestStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			authenticationv1.TokenRequestSpec{}.OpenAPIModelName(), authenticationv1.TokenRequestStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -1326,7 +1337,7 @@ func schema_k8sio_api_authentication_v1_TokenRequestSpec(ref common.ReferenceCal
 					"boundObjectRef": {
 						SchemaProps: spec.SchemaProps{
 							Description: "boundObjectRef is a reference to an object that the token will be bound to. The token will only be valid for as long as the bound object exists. NOTE: The API server's TokenReview endpoint will validate the BoundObjectRef, but other audiences may not. Keep ExpirationSeconds small if you want prompt revocation.",
-							Ref:         ref(v1.BoundObjectReference{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.BoundObjectReference{}.OpenAPIModelName()),
 						},
 					},
 					"attestations": {
@@ -1355,7 +1366,7 @@ func schema_k8sio_api_authentication_v1_TokenRequestSpec(ref common.ReferenceCal
 			},
 		},
 		Dependencies: []string{
-			v1.BoundObjectReference{}.OpenAPIModelName()},
+			authenticationv1.BoundObjectReference{}.OpenAPIModelName()},
 	}
 }
 
@@ -1420,14 +1431,14 @@ func schema_k8sio_api_authentication_v1_TokenReview(ref common.ReferenceCallback
 						SchemaProps: spec.SchemaProps{
 							Description: "spec holds information about the request being evaluated",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.TokenReviewSpec{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.TokenReviewSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
 							Description: "status is filled in by the server and indicates whether the request can be authenticated.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.TokenReviewStatus{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.TokenReviewStatus{}.OpenAPIModelName()),
 						},
 					},
 				},
@@ -1435,7 +1446,7 @@ func schema_k8sio_api_authentication_v1_TokenReview(ref common.ReferenceCallback
 			},
 		},
 		Dependencies: []string{
-			v1.TokenReviewSpec{}.OpenAPIModelName(), v1.TokenReviewStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+			authenticationv1.TokenReviewSpec{}.OpenAPIModelName(), authenticationv1.TokenReviewStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
 	}
 }
 
@@ -1497,7 +1508,7 @@ func schema_k8sio_api_authentication_v1_TokenReviewStatus(ref common.ReferenceCa
 						SchemaProps: spec.SchemaProps{
 							Description: "user is the UserInfo associated with the provided token.",
 							Default:     map[string]interface{}{},
-							Ref:         ref(v1.UserInfo{}.OpenAPIModelName()),
+							Ref:         ref(authenticationv1.UserInfo{}.OpenAPIModelName()),
 						},
 					},
 					"audiences": {
@@ -1530,7 +1541,7 @@ func schema_k8sio_api_authentication_v1_TokenReviewStatus(ref common.ReferenceCa
 			},
 		},
 		Dependencies: []string{
-			v1.UserInfo{}.OpenAPIModelName()},
+			authenticationv1.UserInfo{}.OpenAPIModelName()},
 	}
 }
 

@@ -1,0 +1,148 @@
+// Generate writes the CustomResourceDefinition of ScheduledJobs: what controller-gen makes of api/stint/v1, without what
+// would be too much or would contradict stint server.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+//go:generate go run .
+
+// The paths are seen from this folder, where go generate runs.
+const (
+	tools = "-modfile=../../../tools/go.mod"
+	types = "../../../api/stint/v1"
+	file  = "../stint.dev_scheduledjobs.yaml"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	cmd := exec.Command("go", "tool", tools, "controller-gen",
+		"crd:generateEmbeddedObjectMeta=true", "paths="+types, "output:stdout")
+	cmd.Stderr = os.Stderr
+	generated, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("controller-gen: %w", err)
+	}
+	definition, err := scheduledJobs(generated)
+	if err != nil {
+		return err
+	}
+	trim(definition)
+	text, err := yaml.Marshal(definition)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append([]byte("# Made by go generate: do not edit.\n"), text...), 0o644)
+}
+
+// scheduledJobs picks one definition: ScheduledJobRuns look like a kind, but are never stored.
+func scheduledJobs(generated []byte) (node, error) {
+	for document := range bytes.SplitSeq(generated, []byte("\n---\n")) {
+		var definition node
+		if err := yaml.Unmarshal(document, &definition); err != nil {
+			return nil, err
+		}
+		if at(definition, "metadata")["name"] == "scheduledjobs.stint.dev" {
+			return definition, nil
+		}
+	}
+	return nil, errors.New("controller-gen wrote no definition of scheduledjobs")
+}
+
+func trim(definition node) {
+	version := at(definition, "spec")["versions"].([]any)[0].(node)
+	schema := at(version, "schema", "openAPIV3Schema")
+	spec := at(schema, "properties", "spec", "properties")
+	bare(at(spec, "template"))
+	bare(at(spec, "templateRef"))
+	for name, property := range at(schema, "properties", "status", "properties") {
+		if strings.HasSuffix(name, "Executions") {
+			bare(at(property, "items", "properties", "overrides", "properties", "env"))
+		}
+	}
+	bound(schema)
+}
+
+// bound limits what Kubernetes' types leave open, without which the rules could take too long to be allowed.
+func bound(schema node) {
+	at(schema, "properties")["metadata"] = node{
+		"type":       "object",
+		"properties": node{"name": node{"type": "string", "maxLength": 45}},
+	}
+	matchLabels := at(schema, "properties", "spec", "properties", "selector", "properties", "matchLabels")
+	matchLabels["maxProperties"] = 64
+	at(matchLabels, "additionalProperties")["maxLength"] = 63
+}
+
+// bare takes out of a schema of Kubernetes' own what is below its topmost node:
+//   - descriptions, which would make the definition too large for kubectl apply;
+//   - defaults, as the template is stored as it was written, and defaulted when it becomes a Job. The protocol of a port
+//     is an exception: it is part of the key by which server-side apply finds the port.
+func bare(schema node) {
+	for key, value := range schema {
+		switch inner := value.(type) {
+		case node:
+			if key == "properties" {
+				for name, property := range inner {
+					bareField(name, property.(node))
+				}
+				continue
+			}
+			bareField(key, inner)
+			requireKeys(schema, key, inner)
+		case []any:
+			for _, element := range inner {
+				if n, ok := element.(node); ok {
+					bareField(key, n)
+				}
+			}
+		}
+	}
+}
+
+func bareField(name string, schema node) {
+	delete(schema, "description")
+	if name != "protocol" {
+		delete(schema, "default")
+	}
+	bare(schema)
+}
+
+// requireKeys demands what had an empty default for the only reason that it is the key of a list's elements.
+func requireKeys(list node, key string, items node) {
+	if key != "items" || list["x-kubernetes-list-type"] != "map" {
+		return
+	}
+	required, _ := items["required"].([]any)
+	for _, name := range list["x-kubernetes-list-map-keys"].([]any) {
+		if _, hasDefault := at(items, "properties", name.(string))["default"]; !hasDefault && !slices.Contains(required, name) {
+			required = append(required, name)
+		}
+	}
+	items["required"] = required
+}
+
+type node = map[string]any
+
+// at follows the keys down.
+func at(from any, keys ...string) node {
+	for _, key := range keys {
+		from = from.(node)[key]
+	}
+	return from.(node)
+}
