@@ -8,7 +8,8 @@ import (
 	_ "time/tzdata" // A machine without time zones shall know them too.
 )
 
-const zoneRemedy = `write an IANA name such as "Europe/Berlin" or "Etc/UTC"`
+// ZoneRemedy says what to do about a bad zone.
+const ZoneRemedy = `write an IANA name such as "Europe/Berlin" or "Etc/UTC"`
 
 // zoneNamePart is a part of an IANA name between slashes. It keeps paths out of what is looked up as a file.
 var zoneNamePart = regexp.MustCompile(`^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$`)
@@ -16,12 +17,12 @@ var zoneNamePart = regexp.MustCompile(`^[A-Za-z._0-9+][A-Za-z._0-9+-]{0,13}$`)
 // LoadZone is the zone of an IANA name; without one it is UTC.
 func LoadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "Local") {
-		return nil, errors.New("must not depend on the machine: " + zoneRemedy)
+		return nil, errors.New("must not depend on the machine: " + ZoneRemedy)
 	}
 	if name == "" {
 		return time.UTC, nil
 	}
-	unknown := errors.New("unknown time zone: " + zoneRemedy)
+	unknown := errors.New("unknown time zone: " + ZoneRemedy)
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." || part == ".." || !zoneNamePart.MatchString(part) {
 			return nil, unknown

@@ -3,7 +3,6 @@ package registry
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -71,24 +70,4 @@ func TestTimeZones(t *testing.T) {
 			wantErrors(t, validateTimeZone(&name, field.NewPath("timeZone")), "timeZone Invalid")
 		})
 	}
-}
-
-func FuzzSchedule(f *testing.F) {
-	for _, seed := range []string{"* * * * *", "TZ=UTC", "TZ=0", "CRON_TZ= @daily", "@every 1h", "@every -1h", "*/5 1-2,3 * JAN ?", ", , , , ,", "TZ"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		errs := validateSchedule(text, field.NewPath("schedule"))
-		schedule, err := parseSchedule(text)
-		if (len(errs) == 0) != (err == nil) {
-			t.Fatalf("%q: validation says %v, the parser %v", text, errs.ToAggregate(), err)
-		}
-		if err != nil {
-			return
-		}
-		from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-		if next := schedule.Next(from); !next.IsZero() && !next.After(from) {
-			t.Fatalf("%q after %v comes at %v", text, from, next)
-		}
-	})
 }

@@ -48,7 +48,7 @@ func template(edits ...jobEdit) cronJobEdit {
 	}
 }
 
-func schedule(text string) cronJobEdit {
+func scheduled(text string) cronJobEdit {
 	return cronSpec(func(s *batchv1.CronJobSpec) { s.Schedule = text })
 }
 
@@ -89,7 +89,7 @@ func TestCronJobCreate(t *testing.T) {
 		"a plain CronJob is accepted":               {func(*batchv1.CronJob) {}, nil},
 		"a name of 52 characters names Jobs of 63":  {name(52), nil},
 		"a name of 53 characters is too long":       {name(53), []string{"metadata.name Invalid"}},
-		"a schedule is needed":                      {schedule(""), []string{"spec.schedule Required"}},
+		"a schedule is needed":                      {scheduled(""), []string{"spec.schedule Required"}},
 		"Forbid is a policy":                        {concurrency(batchv1.ForbidConcurrent), nil},
 		"Replace is a policy":                       {concurrency(batchv1.ReplaceConcurrent), nil},
 		"an unknown policy is refused":              {concurrency("Queue"), []string{"spec.concurrencyPolicy NotSupported"}},
@@ -103,13 +103,13 @@ func TestCronJobCreate(t *testing.T) {
 		"the Jobs do not select by hand":            {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(true) })), []string{"spec.jobTemplate.spec.manualSelector NotSupported"}},
 		"that they do not may be said":              {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(false) })), nil},
 		"the Job's annotations of the future wait":  {template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "x"} }), []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Forbidden"}},
-		"a time zone in the schedule is refused":    {schedule("TZ=UTC 0 3 * * *"), []string{"spec.schedule Invalid"}},
-		"a bare time zone in it is refused quietly": {schedule("TZ=UTC"), []string{"spec.schedule Invalid"}},
-		"TZ=0 in it is refused quietly":             {schedule("TZ=0"), []string{"spec.schedule Invalid"}},
-		"CRON_TZ in it is refused":                  {schedule("CRON_TZ=Asia/Tokyo @daily"), []string{"spec.schedule Invalid"}},
+		"a time zone in the schedule is refused":    {scheduled("TZ=UTC 0 3 * * *"), []string{"spec.schedule Invalid"}},
+		"a bare time zone in it is refused quietly": {scheduled("TZ=UTC"), []string{"spec.schedule Invalid"}},
+		"TZ=0 in it is refused quietly":             {scheduled("TZ=0"), []string{"spec.schedule Invalid"}},
+		"CRON_TZ in it is refused":                  {scheduled("CRON_TZ=Asia/Tokyo @daily"), []string{"spec.schedule Invalid"}},
 		"a time zone goes beside the schedule":      {zone("Europe/Berlin"), nil},
 		"a time zone that is unknown is refused":    {zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
-		"both wrong are told of both":               {func(c *batchv1.CronJob) { zone("x y")(c); schedule("x")(c) }, []string{"spec.schedule Invalid", "spec.timeZone Invalid"}},
+		"both wrong are told of both":               {func(c *batchv1.CronJob) { zone("x y")(c); scheduled("x")(c) }, []string{"spec.schedule Invalid", "spec.timeZone Invalid"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wantErrors(t, CronJob(Options{}).Validate(context.Background(), createdCronJob(c.edit)), c.want...)
@@ -125,14 +125,14 @@ func TestCronJobUpdate(t *testing.T) {
 		want      []string
 	}{
 		"nothing may change":                       {long, func(*batchv1.CronJob) {}, nil},
-		"the schedule may change":                  {long, schedule("@hourly"), nil},
-		"the schedule is checked":                  {long, schedule("hourly"), []string{"spec.schedule Invalid"}},
+		"the schedule may change":                  {long, scheduled("@hourly"), nil},
+		"the schedule is checked":                  {long, scheduled("hourly"), []string{"spec.schedule Invalid"}},
 		"the template may change":                  {long, template(onFailure), nil},
 		"the template is checked":                  {long, template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.Containers = nil })), []string{"spec.jobTemplate.spec.template.spec.containers Required"}},
 		"the rest of the Job is checked":           {long, template(failurePolicy(failOnExit())), []string{"spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values Invalid"}},
-		"a zone that has become unknown may stay":  {zone("Europe/Nowhere"), schedule("@hourly"), nil},
+		"a zone that has become unknown may stay":  {zone("Europe/Nowhere"), scheduled("@hourly"), nil},
 		"a zone that comes must be known":          {long, zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
-		"the template's annotations may stay":      {annotated, schedule("@hourly"), nil},
+		"the template's annotations may stay":      {annotated, scheduled("@hourly"), nil},
 		"annotations of the future may still wait": {long, annotated, []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Forbidden"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -150,14 +150,14 @@ func TestCronJobGenerationAndStatus(t *testing.T) {
 	r := CronJob(Options{})
 	old := createdCronJob()
 	cronJob := old.DeepCopy()
-	schedule("@hourly")(cronJob)
+	scheduled("@hourly")(cronJob)
 	cronJob.Status.LastScheduleTime = at(5)
 	r.PrepareForUpdate(context.Background(), cronJob, old)
 	if cronJob.Generation != 2 || cronJob.Status.LastScheduleTime != nil {
 		t.Errorf("generation %d, last run %v; want 2 and none", cronJob.Generation, cronJob.Status.LastScheduleTime)
 	}
 	ran := old.DeepCopy()
-	schedule("@hourly")(ran)
+	scheduled("@hourly")(ran)
 	ran.Status.LastScheduleTime = at(5)
 	r.Status.PrepareForUpdate(context.Background(), ran, old)
 	if ran.Spec.Schedule != old.Spec.Schedule || ran.Status.LastScheduleTime == nil {
