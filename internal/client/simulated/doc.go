@@ -1,0 +1,12 @@
+// Package simulated is an API server for model tests of controllers: everything that can go wrong between a controller
+// and its server happens when the test wants it to.
+//
+//	Table ── versions, preconditions, finalizers, like a real server; one thing at a time
+//	  │ log of all changes
+//	  ▼
+//	Informer ── shows a process the changes as late as the test wants, again, or compared after a broken watch
+//	Process ── one run of a controller; its requests wait until World serves them, with or without a Fault
+//
+// It runs inside testing/synctest: World.Pause lets all goroutines go on until they wait for the test. Whatever fails
+// ends the history with a panic that World.Fail makes, which carries all that happened.
+package simulated

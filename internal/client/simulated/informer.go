@@ -1,0 +1,185 @@
+package simulated
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// Informer shows one process the objects of a table as late as the test wants. As with a real one, the store comes
+// first, the handlers later, and the changes of one kind in their order.
+type Informer[T client.Object] struct {
+	// What a controller asks beyond the methods below is not simulated.
+	cache.SharedIndexInformer
+	table    *Table[T]
+	store    cache.Indexer
+	handlers []cache.ResourceEventHandler
+	// seen is how much of the table's log the store shows.
+	seen int
+	// version is that of the newest change in the store. A controller asks for it at any time.
+	version atomic.Int64
+	// untold is what the handlers have not heard of.
+	untold []news
+}
+
+type news struct {
+	was, is any
+	// first marks objects of the list with which an informer begins.
+	first bool
+}
+
+// feed is an Informer of any kind.
+type feed interface {
+	List()
+	Show(n int)
+	Tell(n int)
+	Behind() int
+	Untold() int
+	Repeat()
+	Relist()
+	bookmark(version int)
+}
+
+func newInformer[T client.Object](x *Table[T]) *Informer[T] {
+	return &Informer[T]{table: x, store: cache.NewIndexer(cache.MetaNamespaceKeyFunc,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
+}
+
+// AddEventHandler implements cache.SharedIndexInformer.
+func (i *Informer[T]) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	i.handlers = append(i.handlers, h)
+	return registration{}, nil
+}
+
+// registration is of a handler that has heard the first list before the controller runs.
+type registration struct{}
+
+func (registration) HasSynced() bool { return true }
+
+func (registration) HasSyncedChecker() cache.DoneChecker { return nil }
+
+// GetStore implements cache.SharedIndexInformer.
+func (i *Informer[T]) GetStore() cache.Store { return i.store }
+
+// GetIndexer implements cache.SharedIndexInformer.
+func (i *Informer[T]) GetIndexer() cache.Indexer { return i.store }
+
+// AddIndexers implements cache.SharedIndexInformer.
+func (i *Informer[T]) AddIndexers(x cache.Indexers) error { return i.store.AddIndexers(x) }
+
+// HasSynced implements cache.SharedIndexInformer.
+func (i *Informer[T]) HasSynced() bool { return true }
+
+// LastSyncResourceVersion implements cache.SharedIndexInformer.
+func (i *Informer[T]) LastSyncResourceVersion() string {
+	return strconv.FormatInt(i.version.Load(), 10)
+}
+
+// List begins with all that is stored, and tells the handlers.
+func (i *Informer[T]) List() {
+	i.skip(len(i.table.log))
+	i.version.Store(int64(i.table.server.version))
+	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
+		obj, _, _ := i.store.GetByKey(key)
+		i.untold = append(i.untold, news{is: obj, first: true})
+	}
+	i.Tell(len(i.untold))
+}
+
+// skip takes changes into the store that nobody will hear of.
+func (i *Informer[T]) skip(to int) {
+	for ; i.seen < to; i.seen++ {
+		i.take(i.table.log[i.seen])
+	}
+}
+
+func (i *Informer[T]) take(c change[T]) (was any) {
+	object := c.is
+	if !c.new {
+		object = c.was
+	}
+	was, _, _ = i.store.GetByKey(keyOf(object.GetNamespace(), object.GetName()))
+	i.version.Store(int64(c.version))
+	if c.new {
+		_ = i.store.Update(c.is)
+	} else {
+		_ = i.store.Delete(c.was)
+	}
+	return was
+}
+
+// Behind is how many changes the store does not show.
+func (i *Informer[T]) Behind() int { return len(i.table.log) - i.seen }
+
+// Untold is how many changes the handlers have not heard of.
+func (i *Informer[T]) Untold() int { return len(i.untold) }
+
+// Show brings n more changes into the store.
+func (i *Informer[T]) Show(n int) {
+	for ; n > 0 && i.Behind() > 0; n-- {
+		c := i.table.log[i.seen]
+		was := i.take(c)
+		i.seen++
+		switch {
+		case c.new:
+			i.untold = append(i.untold, news{was: was, is: c.is})
+		case was != nil:
+			i.untold = append(i.untold, news{was: c.was})
+		}
+	}
+}
+
+// bookmark is what a server sends now and then to an informer that shows all: how new that is.
+func (i *Informer[T]) bookmark(version int) {
+	if i.Behind() == 0 {
+		i.version.Store(int64(version))
+	}
+}
+
+// Tell lets the handlers hear of n more changes.
+func (i *Informer[T]) Tell(n int) {
+	for ; n > 0 && len(i.untold) > 0; n-- {
+		x := i.untold[0]
+		i.untold = i.untold[1:]
+		for _, h := range i.handlers {
+			switch {
+			case x.is == nil:
+				h.OnDelete(x.was)
+			case x.was == nil:
+				h.OnAdd(x.is, x.first)
+			default:
+				h.OnUpdate(x.was, x.is)
+			}
+		}
+	}
+}
+
+// Repeat tells the handlers again of all that the store shows, as a resync does.
+func (i *Informer[T]) Repeat() {
+	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
+		obj, _, _ := i.store.GetByKey(key)
+		i.untold = append(i.untold, news{was: obj, is: obj})
+	}
+}
+
+// Relist is what follows when the watch broke and its changes are gone: the objects are listed and compared.
+func (i *Informer[T]) Relist() {
+	before := map[string]any{}
+	for _, key := range i.store.ListKeys() {
+		before[key], _, _ = i.store.GetByKey(key)
+	}
+	i.skip(len(i.table.log))
+	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
+		obj, _, _ := i.store.GetByKey(key)
+		i.untold = append(i.untold, news{was: before[key], is: obj})
+		delete(before, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		i.untold = append(i.untold, news{was: cache.DeletedFinalStateUnknown{Key: key, Obj: before[key]}})
+	}
+}

@@ -1,0 +1,147 @@
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// Process is one run of a controller, from its start to its end or death. It is the recorder of its events too.
+type Process struct {
+	Number   int
+	requests *requests
+	feeds    []feed
+
+	// dead processes write no more. Leaving ones were told to stop, and end once their requests are answered.
+	dead    atomic.Bool
+	leaving bool
+	cancel  context.CancelFunc
+	stopped chan error
+
+	mu     sync.Mutex
+	events []Event
+}
+
+// Event is one that a process recorded.
+type Event struct {
+	Object          client.Object
+	Type            string
+	Reason, Message string
+}
+
+// Events returns all that were recorded so far.
+func (p *Process) Events() []Event {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]Event(nil), p.events...)
+}
+
+// Event implements record.EventRecorder.
+func (p *Process) Event(object runtime.Object, kind, reason, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events = append(p.events, Event{object.(client.Object), kind, reason, message})
+}
+
+// Eventf implements record.EventRecorder.
+func (p *Process) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
+	p.Event(object, kind, reason, fmt.Sprintf(format, args...))
+}
+
+// AnnotatedEventf implements record.EventRecorder.
+//
+//nolint:revive // The interface is client-go's.
+func (p *Process) AnnotatedEventf(object runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	p.Eventf(object, kind, reason, format, args...)
+}
+
+// resource is what one process sees of a table.
+type resource[T client.Object] struct {
+	process  *Process
+	table    *Table[T]
+	informer *Informer[T]
+}
+
+// Of lets a process use a table.
+func Of[T client.Object](p *Process, x *Table[T]) client.Resource[T] {
+	r := &resource[T]{p, x, newInformer(x)}
+	p.feeds = append(p.feeds, r.informer)
+	return r
+}
+
+func (r *resource[T]) Informer() cache.SharedIndexInformer { return r.informer }
+
+func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
+	return r.ask(ctx, "get", name, func() (T, error) { return r.table.Get(namespace, name) })
+}
+
+func (r *resource[T]) Create(ctx context.Context, o T) (T, error) {
+	return r.ask(ctx, "create", o.GetName(), func() (T, error) { return r.table.Create(o) })
+}
+
+func (r *resource[T]) UpdateStatus(ctx context.Context, o T) (T, error) {
+	return r.ask(ctx, "update status of", o.GetName(), func() (T, error) { return r.table.UpdateStatus(o) })
+}
+
+func (r *resource[T]) Modify(ctx context.Context, observed T, change func(T)) (T, error) {
+	return r.ask(ctx, "modify", observed.GetName(), func() (T, error) {
+		if err := r.same(observed); err != nil {
+			return observed, err
+		}
+		return r.table.Update(observed.GetNamespace(), observed.GetName(), change)
+	})
+}
+
+func (r *resource[T]) ModifyStatus(ctx context.Context, observed T, change func(T)) (T, error) {
+	return r.ask(ctx, "modify status of", observed.GetName(), func() (T, error) {
+		if err := r.same(observed); err != nil {
+			return observed, err
+		}
+		return r.table.EditStatus(observed.GetNamespace(), observed.GetName(), change)
+	})
+}
+
+func (r *resource[T]) same(observed metav1.Object) error {
+	now, err := r.table.Get(observed.GetNamespace(), observed.GetName())
+	if err == nil && now.GetUID() != observed.GetUID() {
+		return apierrors.NewNotFound(r.table.Rules.Resource, observed.GetName())
+	}
+	return err
+}
+
+func (r *resource[T]) Delete(ctx context.Context, o T, opts client.DeleteOptions) error {
+	_, err := r.ask(ctx, "delete", o.GetName(), func() (T, error) {
+		return o, r.table.Delete(o.GetNamespace(), o.GetName(), o.GetUID(), opts)
+	})
+	return err
+}
+
+// ask sends a request and waits for the answer.
+func (r *resource[T]) ask(ctx context.Context, verb, name string, do func() (T, error)) (none T, err error) {
+	p := r.process
+	if p.dead.Load() {
+		return none, apierrors.NewServiceUnavailable("the process is dead")
+	}
+	q := &Request{By: p, Verb: verb, Kind: r.table.Rules.Kind, Name: name, At: time.Now(), answer: make(chan answer, 1),
+		do: func() (client.Object, error) { return do() }}
+	p.requests.add(q)
+	select {
+	case a := <-q.answer:
+		if a.err != nil {
+			return none, a.err
+		}
+		return a.object.(T), nil
+	case <-ctx.Done():
+		p.requests.remove(q)
+		return none, ctx.Err()
+	}
+}

@@ -1,0 +1,33 @@
+package simulated
+
+import (
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Server is what the tables of one API server have in common.
+type Server struct {
+	version int
+	made    int
+}
+
+// NewServer is a server without tables.
+func NewServer() *Server { return &Server{version: 1} }
+
+// next gives an object the next version.
+func (s *Server) next(o metav1.Object) int {
+	s.version++
+	o.SetResourceVersion(strconv.Itoa(s.version))
+	return s.version
+}
+
+func (s *Server) uid(kind string) types.UID {
+	s.made++
+	return types.UID(kind + "-" + strconv.Itoa(s.made))
+}
+
+// now is in whole seconds, as all times in the API are.
+func now() metav1.Time { return metav1.NewTime(time.Now().Truncate(time.Second)) }

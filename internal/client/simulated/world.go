@@ -1,0 +1,226 @@
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// patience is how many requests may be sent before all processes must have come to rest.
+const patience = 1000
+
+// World is a server, the processes that use it, and the story of what happened.
+type World struct {
+	Server    *Server
+	Processes []*Process
+	// Describe adds the present state to a failure. May be nil.
+	Describe func() string
+	// Writer is the process whose request is being carried out; nil while others write.
+	Writer *Process
+
+	requests *requests
+	started  int
+	// serving is the request that is being answered, served how many there were.
+	serving *Request
+	served  int
+	words   []string
+}
+
+// NewWorld is a world in which nothing has happened.
+func NewWorld() *World { return &World{Server: NewServer(), requests: &requests{}} }
+
+// Say adds to the story.
+func (w *World) Say(format string, args ...any) {
+	w.words = append(w.words, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// Broken is a failure with its history. It travels as a panic through whatever is under way.
+type Broken struct{ error }
+
+// Fail ends the history.
+func (w *World) Fail(format string, args ...any) {
+	state := ""
+	if w.Describe != nil {
+		state = w.Describe()
+	}
+	panic(Broken{fmt.Errorf("%s\n%s\nHistory:\n  %s", fmt.Sprintf(format, args...), state, strings.Join(w.words, "\n  "))})
+}
+
+// Play runs one history in a bubble of its own and returns how it was broken, or whatever else it panicked with.
+func Play(t *testing.T, happens func(*World)) (why any) {
+	synctest.Test(t, func(*testing.T) {
+		w := NewWorld()
+		defer func() {
+			why = recover()
+			w.end()
+		}()
+		happens(w)
+	})
+	return why
+}
+
+// Pause lets all goroutines go on until they wait for the test.
+func (w *World) Pause() { synctest.Wait() }
+
+// Start starts a process: build makes a controller on it and returns what runs it.
+func (w *World) Start(build func(*Process) func(context.Context) error) *Process {
+	w.started++
+	w.Say("controller %d starts", w.started)
+	p := &Process{Number: w.started, requests: w.requests, stopped: make(chan error, 1)}
+	run := build(p)
+	for _, f := range p.feeds {
+		f.List()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	go func() { p.stopped <- run(ctx) }()
+	w.Processes = append(w.Processes, p)
+	w.Pause()
+	return p
+}
+
+// Kill ends a process as a lost machine would: what it has asked for may still come to pass, unseen.
+func (w *World) Kill(p *Process, comesToPass func(*Request) bool) {
+	w.Say("controller %d is killed", p.Number)
+	p.dead.Store(true)
+	for _, r := range w.requests.of(p) {
+		w.requests.remove(r)
+		w.serving = r
+		if comesToPass(r) {
+			w.Say("  its request still comes to pass: %s %s %s", r.Verb, r.Kind, r.Name)
+			w.do(r)
+		}
+		w.serving = nil
+		r.answer <- answer{err: errors.New("the process is dead")}
+	}
+	p.cancel()
+	w.bury(p)
+}
+
+// Leave tells a process to stop; it may take a while over its last requests.
+func (w *World) Leave(p *Process) {
+	w.Say("controller %d is told to stop", p.Number)
+	p.leaving = true
+	p.cancel()
+	w.Pause()
+	w.buryStopped()
+}
+
+func (w *World) buryStopped() {
+	for _, p := range slices.Clone(w.Processes) {
+		if p.leaving && len(w.requests.of(p)) == 0 {
+			w.bury(p)
+		}
+	}
+}
+
+func (w *World) bury(p *Process) {
+	if err := <-p.stopped; err != nil {
+		w.Fail("controller %d: %v", p.Number, err)
+	}
+	w.Processes = slices.DeleteFunc(w.Processes, func(other *Process) bool { return other == p })
+}
+
+// end stops all that runs, whatever came of the history.
+func (w *World) end() {
+	over := answer{err: errors.New("the history is over")}
+	for _, p := range w.Processes {
+		p.dead.Store(true)
+		p.cancel()
+	}
+	if w.serving != nil {
+		w.serving.answer <- over
+	}
+	for _, r := range w.requests.list() {
+		r.answer <- over
+	}
+	for _, p := range w.Processes {
+		<-p.stopped
+	}
+}
+
+// do carries a request out.
+func (w *World) do(r *Request) (a answer) {
+	w.Writer = r.By
+	a.object, a.err = r.do()
+	w.Writer = nil
+	return a
+}
+
+// Waiting are the requests that wait, always in the same order.
+func (w *World) Waiting() []*Request { return w.requests.list() }
+
+// Serve answers a request.
+func (w *World) Serve(r *Request, f Fault) {
+	w.served++
+	w.requests.remove(r)
+	w.serving = r
+	at := len(w.words)
+	a := f.spoil(r, func() answer { return w.do(r) })
+	line := fmt.Sprintf("%scontroller %d: %s %s %s", time.Now().UTC().Format("15:04:05.000 "), r.By.Number, r.Verb, r.Kind, r.Name)
+	switch {
+	case f != NoFault:
+		line += ": " + string(f)
+	case apierrors.IsInvalid(a.err):
+		line += ": " + a.err.Error()
+	case a.err != nil:
+		line += ": " + string(apierrors.ReasonForError(a.err))
+	}
+	w.words = slices.Insert(w.words, at, line)
+	w.serving = nil
+	r.answer <- a
+	w.Pause()
+	w.buryStopped()
+}
+
+// Inform brings all processes up to date.
+func (w *World) Inform() {
+	for _, p := range slices.Clone(w.Processes) {
+		for _, f := range p.feeds {
+			f.Show(f.Behind())
+			f.bookmark(w.Server.version)
+		}
+		for _, f := range p.feeds {
+			for f.Untold() > 0 {
+				f.Tell(1)
+				w.Pause()
+			}
+		}
+	}
+}
+
+// Rest lets news and requests flow, without faults, until nothing is left to do at this time.
+func (w *World) Rest() {
+	limit := w.served + patience
+	for {
+		w.Inform()
+		if len(w.requests.list()) == 0 {
+			return
+		}
+		for {
+			waiting := w.requests.list()
+			if len(waiting) == 0 {
+				break
+			}
+			if w.served > limit {
+				w.Fail("the controllers do not come to rest")
+			}
+			w.Serve(waiting[0], NoFault)
+		}
+	}
+}
+
+// Pass lets time go by.
+func (w *World) Pass(d time.Duration) {
+	w.Say("%s go by", d)
+	time.Sleep(d)
+	w.Pause()
+	w.buryStopped()
+}
