@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
@@ -91,7 +90,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		return nil
 	}
 	c := p.api.Client()
-	p.events = events.NewWriter(c.Events(), scheme.Scheme)
+	p.events = events.NewWriter(c.Events(), events.Scheme)
 	p.services = append(p.services, controllers(c, p.events, o)...)
 	if p.host == nil {
 		return nil
