@@ -10,12 +10,12 @@ import (
 )
 
 // check says what is wrong with a Job, or nothing.
-type check func(*batchv1.Job) string
+type check = func(*batchv1.Job) string
 
-func failing(j *batchv1.Job, checks []check) string {
+func failing[T any](o T, checks []func(T) string) string {
 	var all []string
-	for _, c := range checks {
-		if wrong := c(j); wrong != "" {
+	for _, check := range checks {
+		if wrong := check(o); wrong != "" {
 			all = append(all, wrong)
 		}
 	}

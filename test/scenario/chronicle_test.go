@@ -27,6 +27,7 @@ func startChronicle(t *testing.T, api kubernetes.Interface) *chronicle {
 	c := &chronicle{histories: map[string]*history{}}
 	batch, core := api.BatchV1().RESTClient(), api.CoreV1().RESTClient()
 	c.follow(t, batch, "jobs", &batchv1.Job{})
+	c.follow(t, batch, "cronjobs", &batchv1.CronJob{})
 	c.follow(t, core, "pods", &corev1.Pod{})
 	c.follow(t, core, "events", &corev1.Event{})
 	return c

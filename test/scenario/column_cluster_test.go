@@ -16,7 +16,7 @@ import (
 )
 
 // unlimited is what kube-controller-manager needs to serve all scenarios at the same time.
-var unlimited = []string{"--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-job-syncs=20"}
+var unlimited = []string{"--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-job-syncs=20", "--concurrent-cron-job-syncs=20"}
 
 // startCluster starts what both columns share: the API server, and the controllers that end what Jobs leave behind.
 func startCluster(t *testing.T) *kube.Cluster {
@@ -29,7 +29,7 @@ func startCluster(t *testing.T) *kube.Cluster {
 	return cluster
 }
 
-// upstream is kube-controller-manager with nothing but its Job controller.
+// upstream is kube-controller-manager with nothing but its controllers of Jobs and CronJobs.
 type upstream struct {
 	cluster *kube.Cluster
 	flags   []string
@@ -47,7 +47,7 @@ func newReferenceColumn(t *testing.T, cluster *kube.Cluster, flags ...string) *c
 
 func (u *upstream) start(t testing.TB) {
 	var err error
-	if u.process, err = u.cluster.StartControllerManager("job-controller", u.flags...); err != nil {
+	if u.process, err = u.cluster.StartControllerManager("job-controller,cronjob-controller", u.flags...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,13 +1,6 @@
 package scenario_test
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-)
+import batchv1 "k8s.io/api/batch/v1"
 
 // eventScenarios are about what a Job's reader is told, to the letter.
 var eventScenarios = []scenario{
@@ -85,31 +78,4 @@ func exactlyFailed(reason string) check {
 	return func(j *batchv1.Job) string {
 		return failing(j, []check{willFailBecause(reason), failedBecause(reason), failed(1), active(0), terminating(0)})
 	}
-}
-
-// says waits until exactly these events are written, one of each, in this order.
-func (j *job) says(want ...string) {
-	j.Helper()
-	j.eventually(func(h *history) string {
-		var got []string
-		for _, e := range h.events(j.uid) {
-			got = append(got, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))
-			if wrong := j.sign(e); wrong != "" {
-				return wrong
-			}
-		}
-		if slices.Equal(got, want) {
-			return ""
-		}
-		return "the events (- want, + got):\n" + cmp.Diff(want, got)
-	})
-}
-
-// sign tells what is wrong about who wrote an event and about what.
-func (j *job) sign(e *corev1.Event) string {
-	about := corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: j.namespace, Name: j.name, UID: j.uid}
-	got := e.InvolvedObject
-	got.ResourceVersion = ""
-	return cmp.Diff([]any{about, "job-controller", "job-controller", int32(1), false},
-		[]any{got, e.Source.Component, e.ReportingController, e.Count, e.FirstTimestamp.IsZero() || e.LastTimestamp.IsZero()})
 }

@@ -46,6 +46,10 @@ func all() []scenario {
 		managedByScenarios,
 		combinationScenarios,
 		eventScenarios,
+		unbuilt(cronRunScenarios),
+		unbuilt(cronPolicyScenarios),
+		unbuilt(cronLifeScenarios),
+		unbuilt(cronMinuteScenarios),
 	)
 }
 
@@ -98,4 +102,13 @@ func playOne(t *testing.T, c *column, number int, results *table) {
 		r.outcome = failedIt
 	}
 	results.set(s.name, c.name, r)
+}
+
+// unbuilt keeps scenarios from columns whose controller is still to come.
+func unbuilt(list []scenario) []scenario {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].notOn = map[string]string{onServer: "there is no CronJob controller yet", onCluster: "there is no CronJob controller yet"}
+	}
+	return list
 }

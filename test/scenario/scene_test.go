@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // scene is one scenario in one column, in a namespace of its own.
@@ -26,13 +29,15 @@ type scene struct {
 	stopped   bool
 	// losesEvents tells that the controller is killed with events that it has not written yet.
 	losesEvents bool
+	// patience bounds every wait.
+	patience time.Duration
 }
 
 func newScene(t *testing.T, c *column, namespace string) *scene {
 	if c.reference {
 		namespace += "-reference" // the columns share an API server
 	}
-	s := &scene{T: t, column: c, api: c.api, namespace: namespace, history: c.chronicle.of(namespace)}
+	s := &scene{T: t, column: c, api: c.api, namespace: namespace, history: c.chronicle.of(namespace), patience: c.patience}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 	if _, err := s.api.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -58,6 +63,7 @@ func (s *scene) cleanUp() {
 	}
 	ctx := context.Background()
 	background := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+	s.deleteOwners(background)
 	// One by one: on a real API server, deleting a collection is no more than that.
 	for _, j := range s.jobsLeft() {
 		if err := s.api.BatchV1().Jobs(s.namespace).Delete(ctx, j.Name, background); err != nil && !apierrors.IsNotFound(err) {
@@ -71,17 +77,26 @@ func (s *scene) cleanUp() {
 		s.Error(err)
 	}
 	s.eventually(func(h *history) string {
-		jobs, pods := 0, h.pods(func(*corev1.Pod) bool { return true })
+		left, pods := 0, h.pods(func(*corev1.Pod) bool { return true })
 		for _, o := range h.newest {
-			if _, is := o.(*batchv1.Job); is {
-				jobs++
+			switch o.(type) {
+			case *batchv1.Job, *batchv1.CronJob, *stintv1.ScheduledJob:
+				left++
 			}
 		}
-		if jobs+len(pods) == 0 {
+		if left+len(pods) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("everything to be gone at the end; there are %d Jobs and pods%s", jobs, describe(pods))
+		return fmt.Sprintf("everything to be gone at the end; there are %d Jobs and their owners, and pods%s", left, describe(pods))
 	})
+}
+
+// deleteOwners deletes what would make more Jobs.
+func (s *scene) deleteOwners(o metav1.DeleteOptions) {
+	all := metav1.ListOptions{}
+	if err := s.api.BatchV1().CronJobs(s.namespace).DeleteCollection(context.Background(), o, all); err != nil {
+		s.Error(err)
+	}
 }
 
 // letGo waits until the controller knows that its Jobs are gone: it would take pods that go before for failures, and
@@ -121,7 +136,7 @@ func (s *scene) jobsLeft() []batchv1.Job {
 // eventually waits until done has nothing to say. What it says is what the test waits for.
 func (s *scene) eventually(done func(*history) string) {
 	s.Helper()
-	if missing := s.history.until(s.column.patience, done); missing != "" {
+	if missing := s.history.until(s.patience, done); missing != "" {
 		s.Fatalf("waited in vain for %s", missing)
 	}
 }
@@ -148,8 +163,6 @@ func (s *scene) create(job *batchv1.Job) *job {
 	s.sees(created)
 	return s.handle(created)
 }
-
-func (s *scene) handle(o *batchv1.Job) *job { return &job{scene: s, name: o.Name, uid: o.UID} }
 
 const markerPrefix = "marker-"
 
@@ -195,6 +208,8 @@ func (c change) String() string {
 	switch o := c.object.(type) {
 	case *batchv1.Job:
 		return fmt.Sprintf("%sjob %s %s", verb, o.Name, describeStatus(o))
+	case *batchv1.CronJob:
+		return fmt.Sprintf("%scronjob %s %s", verb, o.Name, describeCron(o))
 	case *corev1.Pod:
 		return fmt.Sprintf("%spod%s", verb, describe([]*corev1.Pod{o}))
 	case *corev1.Event:

@@ -1,0 +1,81 @@
+package scenario_test
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// cronMinuteScenarios wait for the next full minute, as a schedule does.
+var cronMinuteScenarios = []scenario{
+	{
+		name: "a schedule of every minute starts a run at the next full minute",
+		play: atTheNextMinute(schedule("* * * * *")),
+	},
+	{
+		name: "a schedule of every minute in a time zone starts a run at the next full minute",
+		play: atTheNextMinute(schedule("* * * * *"), zone("America/St_Johns")),
+	},
+	{
+		name: "a starting deadline of ten seconds is enough for a run on time",
+		play: atTheNextMinute(schedule("* * * * *"), startsWithin(10)),
+	},
+	{
+		name: "a schedule of every five hours and a minute, changed to every minute, starts a run at the next",
+		play: func(s *scene) {
+			s.patience += time.Minute
+			c := s.createCron(schedule("@every 5h1m"), going)
+			c.stays(lists(), neverScheduled)
+			c.update(schedule("* * * * *"))
+			c.onTime(c.firstJob())
+		},
+	},
+	{
+		name: "@every counts from the creation",
+		play: func(s *scene) {
+			s.patience += time.Minute
+			c := s.createCron(schedule("@every 30s"), going)
+			due := c.now().CreationTimestamp.Add(30 * time.Second)
+			j := c.jobNamed(c.jobName(due))
+			c.becomes(lists(j), lastScheduled(due))
+			s.same("before its time", false, j.now().CreationTimestamp.Time.Before(due))
+			c.update(paused)
+		},
+	},
+}
+
+// atTheNextMinute tells that a CronJob starts its run not before the minute is full.
+func atTheNextMinute(options ...func(*batchv1.CronJob)) func(*scene) {
+	return func(s *scene) {
+		s.patience += time.Minute
+		c := s.createCron(changing(options...), going)
+		s.same("made before the full minute", false, c.onTime(c.firstJob()).Before(c.now().CreationTimestamp.Time))
+	}
+}
+
+// firstJob waits for the CronJob's first Job, and suspends it.
+func (c *cron) firstJob() (j *job) {
+	c.Helper()
+	c.eventually(func(h *history) string {
+		list := h.jobsOf(c.uid)
+		if len(list) == 0 {
+			return "a Job of " + c.name
+		}
+		j = c.handle(list[0])
+		return ""
+	})
+	c.update(paused)
+	return j
+}
+
+// onTime tells that a Job is that of a full minute, and was made then or after. It returns the minute.
+func (c *cron) onTime(j *job) time.Time {
+	c.Helper()
+	at := j.now().CreationTimestamp.Time.Truncate(time.Minute)
+	c.same("name", c.jobName(at), j.name)
+	mark, err := time.Parse(time.RFC3339, j.now().Annotations[batchv1.CronJobScheduledTimestampAnnotation])
+	c.must(err)
+	c.same("mark", at.UTC(), mark.UTC())
+	c.becomes(lists(j), lastScheduled(at))
+	return at
+}
