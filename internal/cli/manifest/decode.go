@@ -8,8 +8,12 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // decode checks one document. A List becomes its items.
@@ -58,7 +62,7 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	empty, err := scheme.Scheme.New(gvk)
+	empty, err := newObject(gvk)
 	if err != nil {
 		return nil, Problems{unknownKind(at, gvk)}
 	}
@@ -147,7 +151,7 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 		kinds = append(kinds, kind)
 	}
 	if len(kinds) == 0 {
-		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PodTemplate", "CronJob"}
+		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PodTemplate", "CronJob", "ScheduledJob"}
 	}
 	remedy := "stint run takes Jobs and what they need (ConfigMap, Secret, Namespace)"
 	if near := closest(gvk.Kind, kinds); near != "" {
@@ -156,11 +160,30 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 	return Problem{Place: at, Field: "kind", Wrong: wrong, Remedy: remedy}
 }
 
+// own are the kinds that Kubernetes does not have.
+var own = ownKinds()
+
+func ownKinds() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(stintv1.AddToScheme(s))
+	utilruntime.Must(s.SetVersionPriority(stintv1.SchemeGroupVersion))
+	return s
+}
+
+func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	if own.Recognizes(gvk) {
+		return own.New(gvk)
+	}
+	return scheme.Scheme.New(gvk)
+}
+
 func versionsOf(kind string) []string {
 	var versions []string
-	for _, gv := range scheme.Scheme.PrioritizedVersionsAllGroups() {
-		if scheme.Scheme.Recognizes(gv.WithKind(kind)) {
-			versions = append(versions, gv.String())
+	for _, s := range []*runtime.Scheme{own, scheme.Scheme} {
+		for _, gv := range s.PrioritizedVersionsAllGroups() {
+			if s.Recognizes(gv.WithKind(kind)) {
+				versions = append(versions, gv.String())
+			}
 		}
 	}
 	if len(versions) > 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
@@ -67,12 +68,26 @@ func newClients(config *rest.Config) (*clients, error) {
 var errGone = errors.New("the server has gone")
 
 // reconnect goes on with whatever serves the data directory now: the run that had its server inside it may have
-// ended, and then the server is up to this one.
+// ended, and then the server is up to this one. Who cannot start a server waits for it.
 func (s *session) reconnect(ctx context.Context) error {
-	s.out.Note("the server has gone: looking for another, or going on without")
-	t, err := target.Connect(ctx, s.opts.Target, s.opts.Start)
-	if err != nil {
-		return err
+	if s.opts.Start == nil {
+		s.out.Note("the server has gone: waiting for it to come back")
+	} else {
+		s.out.Note("the server has gone: looking for another, or going on without")
 	}
-	return s.use(t)
+	for {
+		t, err := target.Connect(ctx, s.opts.Target, s.opts.Start)
+		if err == nil {
+			return s.use(t)
+		}
+		if s.opts.Start != nil || !errors.Is(err, target.ErrNoServer) {
+			return err
+		}
+		select {
+		case <-s.opts.Interrupts:
+			s.leave()
+			return ErrInterrupted
+		case <-time.After(tick):
+		}
+	}
 }

@@ -31,6 +31,9 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 	s.conclusion.Go(func() {
 		s.concluding <- struct{}{}
 		defer func() { <-s.concluding }()
+		if _, ended := terminal(job); !ended && s.opts.Recall != nil {
+			job = s.opts.Recall(ctx, job)
+		}
 		result := output.Result{Job: t.ref, Outcome: output.Deleted, Succeeded: job.Status.Succeeded,
 			Failures: job.Status.Failed, Took: took(job)}
 		if condition, ended := terminal(job); ended {

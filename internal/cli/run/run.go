@@ -9,8 +9,12 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -38,6 +42,8 @@ type Options struct {
 	Output func() output.Output
 	// Interrupts delivers Ctrl-C and its like.
 	Interrupts <-chan os.Signal
+	// Recall completes, for Follow, a Job that was deleted before its end was seen, where somebody knows it still.
+	Recall func(context.Context, *batchv1.Job) *batchv1.Job
 }
 
 var (
@@ -104,9 +110,11 @@ func runnable(objects []*manifest.Object) error {
 		switch o.GVK.Kind {
 		case "Job":
 			jobs++
-		case "CronJob":
+		case "CronJob", "ScheduledJob":
 			problems = append(problems, manifest.Problem{Place: o.Place, Field: "kind",
-				Wrong: "CronJobs are not run yet", Remedy: "put its jobTemplate into a Job"})
+				Wrong: "a " + o.GVK.Kind + " has no end to wait for",
+				Remedy: fmt.Sprintf("start stint server, then stint apply -f %s; to run it now: stint trigger %s --wait",
+					o.File, strings.ToLower(o.GVK.Kind)+"/"+o.Name())})
 		}
 	}
 	if len(problems) == 0 && jobs == 0 {

@@ -134,7 +134,7 @@ func TestSinglePod(t *testing.T) {
 		"a work queue of two at once": {[]*manifest.Object{job(ptr.To[int32](2), nil)}, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if got := singlePod(tc.objects); got != tc.want {
+			if got := singlePod(jobsOf(tc.objects)); got != tc.want {
 				t.Errorf("got %v", got)
 			}
 		})
@@ -143,7 +143,7 @@ func TestSinglePod(t *testing.T) {
 
 func TestRunnable(t *testing.T) {
 	object := func(kind string) *manifest.Object {
-		o := &manifest.Object{Typed: &batchv1.Job{}}
+		o := &manifest.Object{Typed: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}}}
 		o.File, o.GVK.Kind = "f", kind
 		return o
 	}
@@ -153,7 +153,10 @@ func TestRunnable(t *testing.T) {
 	}{
 		"a Job with a ConfigMap": {[]string{"ConfigMap", "Job"}, ""},
 		"a ConfigMap alone":      {[]string{"ConfigMap"}, "f: no Job to run: add a Job, or create the objects with stint apply"},
-		"a CronJob":              {[]string{"Job", "CronJob"}, "f: kind: CronJobs are not run yet: put its jobTemplate into a Job"},
+		"a CronJob": {[]string{"Job", "CronJob"}, "f: kind: a CronJob has no end to wait for: start stint server, " +
+			"then stint apply -f f; to run it now: stint trigger cronjob/nightly --wait"},
+		"a ScheduledJob": {[]string{"ScheduledJob"}, "f: kind: a ScheduledJob has no end to wait for: start stint server, " +
+			"then stint apply -f f; to run it now: stint trigger scheduledjob/nightly --wait"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var objects []*manifest.Object

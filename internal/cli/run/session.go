@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -31,6 +32,8 @@ type session struct {
 	opts   Options
 	target *target.Target
 	out    output.Output
+	// joined: the Job was there before, and goes on when the user leaves.
+	joined bool
 	warn   *warnings
 	// clients change when the run has to go on with another server.
 	clients atomic.Pointer[clients]
@@ -79,12 +82,9 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 		return orInterrupted(interrupted(), err)
 	}
 	if s.target.Kind != target.Cluster {
-		s.noteImages(objects)
+		s.noteImages(jobsOf(objects))
 	}
-	if s.opts.Logs != LogsNone {
-		s.logs = podlog.New(ctx, s.openLog, podlog.Options{FailedOnly: s.opts.Logs == LogsFailed, SinglePod: singlePod(objects)},
-			s.out.Log, s.out.Note)
-	}
+	s.collectLogs(ctx, jobsOf(objects))
 	err = s.createSupport(setup, objects)
 	if err == nil {
 		err = s.createJobs(setup, plans)
@@ -97,6 +97,15 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 		return err
 	}
 	return s.follow(ctx, false)
+}
+
+// collectLogs begins to show the logs of the Jobs' pods.
+func (s *session) collectLogs(ctx context.Context, jobs []*batchv1.Job) {
+	if s.opts.Logs == LogsNone {
+		return
+	}
+	s.logs = podlog.New(ctx, s.openLog, podlog.Options{FailedOnly: s.opts.Logs == LogsFailed, SinglePod: singlePod(jobs)},
+		s.out.Log, s.out.Note)
 }
 
 // untilInterrupt returns a context that Ctrl-C ends, and a function that stops listening and tells whether it has.
@@ -150,8 +159,8 @@ func (s *session) namespaced(gvk schema.GroupVersionKind) (bool, error) {
 }
 
 // noteImages says once that images are names only.
-func (s *session) noteImages(objects []*manifest.Object) {
-	images := imagesOf(objects)
+func (s *session) noteImages(jobs []*batchv1.Job) {
+	images := imagesOf(jobs)
 	switch n := len(images); {
 	case n == 1:
 		s.out.Note("image " + images[0] + " is not pulled: commands run on this machine")

@@ -45,6 +45,10 @@ func (s *session) stop(ctx context.Context) {
 	}
 	s.halt.last = now
 	s.halt.presses++
+	if s.joined {
+		s.leave()
+		return
+	}
 	switch s.halt.presses {
 	case 1:
 		s.deleteJobs(ctx)

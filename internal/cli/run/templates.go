@@ -10,14 +10,21 @@ import (
 	"github.com/stint-dev/stint/internal/cli/manifest"
 )
 
-// imagesOf lists the images that Jobs name, in the order of their appearance.
-func imagesOf(objects []*manifest.Object) []string {
-	var images []string
+// jobsOf picks the Jobs out of a manifest.
+func jobsOf(objects []*manifest.Object) []*batchv1.Job {
+	var jobs []*batchv1.Job
 	for _, o := range objects {
-		job, ok := o.Job()
-		if !ok {
-			continue
+		if job, ok := o.Job(); ok {
+			jobs = append(jobs, job)
 		}
+	}
+	return jobs
+}
+
+// imagesOf lists the images that Jobs name, in the order of their appearance.
+func imagesOf(jobs []*batchv1.Job) []string {
+	var images []string
+	for _, job := range jobs {
 		spec := job.Spec.Template.Spec
 		for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 			if c.Image != "" && !slices.Contains(images, c.Image) {
@@ -29,19 +36,8 @@ func imagesOf(objects []*manifest.Object) []string {
 }
 
 // singlePod tells whether the run has one pod at a time, so that log lines need not say where they are from.
-func singlePod(objects []*manifest.Object) bool {
-	jobs := 0
-	for _, o := range objects {
-		job, ok := o.Job()
-		if !ok {
-			continue
-		}
-		jobs++
-		if atLeast(job.Spec.Parallelism, 2) || atLeast(job.Spec.Completions, 2) {
-			return false
-		}
-	}
-	return jobs == 1
+func singlePod(jobs []*batchv1.Job) bool {
+	return len(jobs) == 1 && !atLeast(jobs[0].Spec.Parallelism, 2) && !atLeast(jobs[0].Spec.Completions, 2)
 }
 
 func atLeast(n *int32, floor int32) bool {

@@ -30,20 +30,20 @@ func (s *session) track(job *batchv1.Job, how output.How) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
 	if job.Spec.Suspend != nil && *job.Spec.Suspend {
-		s.out.Note("job " + ref.Name + " is suspended and waits for: " + resume(ref))
+		s.out.Note("job " + ref.Name + " is suspended and waits for: " + command("resume", ref))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jobs[job.UID] = &tracked{job: job, ref: ref, how: how, waits: newWaits(), updated: true}
 }
 
-// resume is the command that lets a suspended Job go on.
-func resume(job output.Job) string {
-	command := "stint resume " + job.Name
+// command is one that the user may type about a Job.
+func command(verb string, job output.Job) string {
+	text := "stint " + verb + " " + job.Name
 	if job.Namespace != metav1.NamespaceDefault {
-		command += " -n " + job.Namespace
+		text += " -n " + job.Namespace
 	}
-	return command
+	return text
 }
 
 // seen takes in a new state of a Job, of this run or not.
