@@ -4,27 +4,37 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // Decision is what is to be done: create, write Status, delete, tell; then look again.
 type Decision struct {
-	// Create are the Jobs of runs that start, in this order. One that exists already and is controlled by the
-	// ScheduledJob is as good as created.
+	// Create are the Jobs of runs that start. One that exists already and is controlled by the ScheduledJob is as good
+	// as created.
 	Create []*batchv1.Job
 	// Delete are Jobs that ended and are not kept. Their end is in the status that is written before.
 	Delete []*batchv1.Job
-	// Events are told once the status is written.
-	Events []Event
 	// LookAgain is when something becomes due; zero for not by itself.
 	LookAgain time.Time
+
+	draft *draft
+	// starts are the tags of the runs of Create.
+	starts []string
 }
 
-// Outcome is what became of the creation of one Job.
+// Outcome is what became of the creation of one Job. The zero Outcome is that it was not tried.
 type Outcome struct {
 	// Job is what was created or found; nil if neither.
 	Job *batchv1.Job
 	// Err is of k8s.io/apimachinery/pkg/api/errors. AlreadyExists means that somebody else has the name.
 	Err error
+}
+
+// Final tells that trying again makes no sense: the run has ended before it began.
+func (o Outcome) Final() bool {
+	return o.Job == nil && (apierrors.IsInvalid(o.Err) || apierrors.IsAlreadyExists(o.Err))
 }
 
 // Event is one to be told of the ScheduledJob.
@@ -33,4 +43,27 @@ type Event struct {
 	Type    string
 	Reason  string
 	Message string
+}
+
+// Status is what to write, where it differs from what was observed. outcomes[i] is that of Create[i].
+func (d Decision) Status(outcomes []Outcome) stintv1.ScheduledJobStatus {
+	return *d.settle(outcomes).status
+}
+
+// Tell is what to tell once the status is written: all but the deletions.
+func (d Decision) Tell(outcomes []Outcome) []Event {
+	return d.settle(outcomes).events
+}
+
+func (d Decision) settle(outcomes []Outcome) *draft {
+	s := d.draft.clone()
+	if s.sj.DeletionTimestamp != nil {
+		return s
+	}
+	for i, tag := range d.starts[:min(len(d.starts), len(outcomes))] {
+		s.settle(tag, d.Create[i].Name, outcomes[i])
+	}
+	s.explainPending()
+	s.trimCompleted()
+	return s
 }

@@ -1,0 +1,39 @@
+package scheduledjob
+
+import (
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What a run's containers are told of their pod's place in it.
+const (
+	envPodCount = "JOB_POD_COUNT"
+	envPodIndex = "JOB_POD_INDEX"
+)
+
+// tellPlace comes first in each environment, so that the author's variables can refer to it.
+func tellPlace(spec *corev1.PodSpec, count int32) {
+	place := []corev1.EnvVar{
+		{Name: envPodCount, Value: strconv.Itoa(int(count))},
+		{Name: envPodIndex, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+			FieldPath: "metadata.annotations['" + batchv1.JobCompletionIndexAnnotation + "']"}}},
+	}
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			list[i].Env = prependMissing(place, list[i].Env)
+		}
+	}
+}
+
+func prependMissing(place, env []corev1.EnvVar) []corev1.EnvVar {
+	var all []corev1.EnvVar
+	for _, v := range place {
+		if !slices.ContainsFunc(env, func(e corev1.EnvVar) bool { return e.Name == v.Name }) {
+			all = append(all, *v.DeepCopy())
+		}
+	}
+	return append(all, env...)
+}

@@ -1,0 +1,108 @@
+package scheduledjob
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+const (
+	// noExitCode is that of a pod that failed without a container that did: evicted, or never started.
+	noExitCode = -1
+	// The list stays small, whatever the pods do.
+	maxExitCodes      = 16
+	maxIndexesWritten = 256
+)
+
+// ExitCodes tells how the last pod of each index ended. What pods of other Jobs did, or those that have not ended, does
+// not count. Of many codes the most frequent ones are told.
+func ExitCodes(run *batchv1.Job, pods []*corev1.Pod) []stintv1.ExitCode {
+	indexes := map[int32][]int{}
+	for index, pod := range lastPods(run, pods) {
+		code := exitCode(pod)
+		indexes[code] = append(indexes[code], index)
+	}
+	var codes []stintv1.ExitCode
+	for code, of := range indexes {
+		codes = append(codes, stintv1.ExitCode{Code: code, Pods: int32(len(of)), Indexes: indexList(of)})
+	}
+	slices.SortFunc(codes, func(a, b stintv1.ExitCode) int {
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.Code, b.Code))
+	})
+	codes = codes[:min(len(codes), maxExitCodes)]
+	slices.SortFunc(codes, func(a, b stintv1.ExitCode) int { return cmp.Compare(a.Code, b.Code) })
+	return codes
+}
+
+func indexList(indexes []int) string {
+	s := job.Indexes(nil).With(indexes...).String()
+	if len(s) > maxIndexesWritten {
+		return ""
+	}
+	return s
+}
+
+func lastPods(run *batchv1.Job, pods []*corev1.Pod) map[int]*corev1.Pod {
+	last := map[int]*corev1.Pod{}
+	for _, p := range pods {
+		index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+		if err != nil || index < 0 || !job.Ended(p) || !metav1.IsControlledBy(p, run) {
+			continue
+		}
+		if old := last[index]; old == nil || byEnd(old, p) < 0 {
+			last[index] = p
+		}
+	}
+	return last
+}
+
+func byEnd(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), endOf(a).Compare(endOf(b)), cmp.Compare(a.Name, b.Name))
+}
+
+func endOf(p *corev1.Pod) time.Time {
+	var end time.Time
+	for _, c := range p.Status.ContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.FinishedAt.After(end) {
+			end = t.FinishedAt.Time
+		}
+	}
+	return end
+}
+
+// exitCode is that of the container that failed first, by the clock, and then by the order in which they are listed.
+func exitCode(p *corev1.Pod) int32 {
+	if p.Status.Phase == corev1.PodSucceeded {
+		return 0
+	}
+	var first *corev1.ContainerStateTerminated
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		t := c.State.Terminated
+		if t == nil || t.ExitCode == 0 || isSidecar(p, c.Name) {
+			continue
+		}
+		if first == nil || t.FinishedAt.Before(&first.FinishedAt) {
+			first = t
+		}
+	}
+	if first == nil {
+		return noExitCode
+	}
+	return first.ExitCode
+}
+
+// isSidecar tells whether a container is an init container that runs beside the others. How it ends is no failure.
+func isSidecar(p *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
+	})
+}

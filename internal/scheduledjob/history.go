@@ -1,0 +1,72 @@
+package scheduledjob
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// surplusJobs are Jobs that ended and that the limits do not keep, oldest first.
+func (s *draft) surplusJobs() []*batchv1.Job {
+	var successful, failed []*batchv1.Job
+	for tag, job := range s.jobs {
+		switch c := ended(job); {
+		case c == nil || job.DeletionTimestamp != nil || has(s.status.RunningExecutions, tag):
+		case c.Type == batchv1.JobComplete:
+			successful = append(successful, job)
+		default:
+			failed = append(failed, job)
+		}
+	}
+	surplus := append(oldest(successful, successfulJobsLimit(s.sj)), oldest(failed, failedJobsLimit(s.sj))...)
+	slices.SortFunc(surplus, byJobEnd)
+	return surplus
+}
+
+// oldest are all but the newest so many.
+func oldest(jobs []*batchv1.Job, keep int) []*batchv1.Job {
+	slices.SortFunc(jobs, byJobEnd)
+	return jobs[:max(0, len(jobs)-keep)]
+}
+
+func byJobEnd(a, b *batchv1.Job) int {
+	return cmp.Or(ended(a).LastTransitionTime.Compare(ended(b).LastTransitionTime.Time), cmp.Compare(a.Name, b.Name))
+}
+
+// maxCompletedSize bounds the history in bytes: an object has room for a megabyte and a half.
+const maxCompletedSize = 1 << 19
+
+// trimCompleted forgets the oldest runs that ended, but none whose Job could be taken for a new one.
+func (s *draft) trimCompleted() {
+	list := s.status.CompletedExecutions
+	size := 0
+	for _, e := range list {
+		size += sizeOf(e)
+	}
+	for len(list) > 0 && (len(list) > completedLimit(s.sj) || size > maxCompletedSize) && !s.ahead(list[0]) {
+		size -= sizeOf(list[0])
+		list = list[1:]
+	}
+	s.status.CompletedExecutions = slices.Clone(list)
+}
+
+// sizeOf is about what an entry takes.
+func sizeOf(e stintv1.Execution) int {
+	size := 512 + len(e.Message)
+	for _, c := range e.ExitCodes {
+		size += 48 + len(c.Indexes)
+	}
+	if e.Overrides == nil {
+		return size
+	}
+	for _, v := range e.Overrides.Env {
+		size += 32 + len(v.Name) + len(v.Value)
+	}
+	for _, arg := range e.Overrides.Args {
+		size += 4 + len(arg)
+	}
+	return size
+}
