@@ -86,6 +86,11 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 			out.add(gv, "pods/"+name, missingREST{subresource: name})
 		}
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
+	case schema.GroupResource{Resource: "podtemplates"}:
+		s.podTemplates = main.Store
+	case scheduledJobsResource:
+		status := newStatusREST(main)
+		out.add(gv, "scheduledjobs/run", &runREST{scheduledJobs: status.store, podTemplates: s.podTemplates})
 	case schema.GroupResource{Resource: "events"}:
 		s.events = main.Store
 		out.add(eventsv1.SchemeGroupVersion, "events", main)

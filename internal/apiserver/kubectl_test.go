@@ -23,14 +23,16 @@ spec:
   backoffLimit: 4
 `
 
-// The steps build on each other: what an unmodified kubectl does with a server.
-var kubectlSteps = []struct {
+// kubectlStep is what an unmodified kubectl does with a server. The steps build on each other.
+type kubectlStep struct {
 	does string
 	args string
 	want string
 	// fails: kubectl is to end with an error.
 	fails bool
-}{
+}
+
+var kubectlSteps = []kubectlStep{
 	{does: "the versions are shown", args: "version", want: "Server Version: v1.37"},
 	{does: "kinds are listed", args: "api-resources", want: "batch/v1"},
 	{does: "a dry run is validated by the server", args: "apply --dry-run=server -f pi.yaml", want: "created (server dry run)"},
@@ -62,21 +64,26 @@ var kubectlSteps = []struct {
 }
 
 func TestAnUnmodifiedKubectlWorks(t *testing.T) {
+	runKubectl(t, start(t), kubectlSteps, map[string]string{
+		"pi.yaml":   piManifest,
+		"typo.yaml": strings.Replace(piManifest, "backoffLimit", "bakoffLimit", 1),
+	})
+}
+
+// runKubectl takes the steps in a folder that holds the files.
+func runKubectl(t *testing.T, r *running, steps []kubectlStep, files map[string]string) {
+	t.Helper()
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip("kubectl is not in PATH: install it to run this test")
 	}
-	r := start(t)
 	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"pi.yaml":   piManifest,
-		"typo.yaml": strings.Replace(piManifest, "backoffLimit", "bakoffLimit", 1),
-	} {
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, step := range kubectlSteps {
+	for _, step := range steps {
 		cmd := exec.CommandContext(t.Context(), kubectl, strings.Fields(step.args)...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "KUBECONFIG="+r.KubeconfigPath(), "HOME="+dir)

@@ -15,10 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 )
 
-// published adds the API types of Kubernetes that clients may send or get, whether we serve their resources or not.
+// published adds the API types that clients may send or get, whether we serve their resources or not.
 var published = runtime.SchemeBuilder{
 	corev1.AddToScheme,
 	batchv1.AddToScheme,
@@ -27,6 +28,7 @@ var published = runtime.SchemeBuilder{
 	policyv1.AddToScheme,
 	authenticationv1.AddToScheme,
 	authorizationv1.AddToScheme,
+	stintv1.AddToScheme,
 }
 
 // newOpenAPIScheme knows each type under its published name only: OpenAPI would take the second for its name.
@@ -65,6 +67,7 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 	scheme.AddKnownTypes(internal(""), &corev1.Binding{}, &corev1.PodLogOptions{}, &corev1.PodExecOptions{},
 		&corev1.PodAttachOptions{}, &corev1.PodPortForwardOptions{})
 	scheme.AddKnownTypes(internal(policyv1.GroupName), &policyv1.Eviction{})
+	scheme.AddKnownTypes(internal(stintv1.GroupName), &stintv1.ScheduledJobRun{})
 	scheme.AddKnownTypes(internal(authenticationv1.GroupName), &authenticationv1.SelfSubjectReview{})
 	scheme.AddKnownTypes(internal(authorizationv1.GroupName), &authorizationv1.SelfSubjectAccessReview{},
 		&authorizationv1.SelfSubjectRulesReview{})

@@ -56,12 +56,13 @@ type Server struct {
 	codecs   serializer.CodecFactory
 	storages *storages
 
-	generic   *genericapiserver.GenericAPIServer
-	stores    []*genericregistry.Store
-	events    *genericregistry.Store
-	admission *namespaceAdmission
-	client    *inprocess.Client
-	loopback  *rest.Config
+	generic      *genericapiserver.GenericAPIServer
+	stores       []*genericregistry.Store
+	events       *genericregistry.Store
+	podTemplates *genericregistry.Store
+	admission    *namespaceAdmission
+	client       *inprocess.Client
+	loopback     *rest.Config
 
 	// stopping is over when the server is to stop.
 	stopping context.Context

@@ -2,15 +2,17 @@ package registry
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// ScheduledJob describes stint.dev/v1 ScheduledJobs.
-func ScheduledJob(Options) Resource {
+// ScheduledJob describes stint.dev/v1 ScheduledJobs. On a cluster deploy/crds says the same, as far as it can.
+func ScheduledJob(o Options) Resource {
 	return Resource{
 		Version:    stintv1.SchemeGroupVersion,
 		Kind:       "ScheduledJob",
@@ -20,22 +22,50 @@ func ScheduledJob(Options) Resource {
 		Categories: []string{"all"},
 		New:        func() runtime.Object { return &stintv1.ScheduledJob{} },
 		NewList:    func() runtime.Object { return &stintv1.ScheduledJobList{} },
+
+		Default: func(obj runtime.Object) { defaultScheduledJob(&obj.(*stintv1.ScheduledJob).Spec) },
 		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
 			scheduledJob := obj.(*stintv1.ScheduledJob)
 			scheduledJob.Status = stintv1.ScheduledJobStatus{}
 			scheduledJob.Generation = 1
 		},
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateScheduledJob(obj.(*stintv1.ScheduledJob), &stintv1.ScheduledJob{}, o)
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnScheduledJob(obj.(*stintv1.ScheduledJob), o, time.Now())
+		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-			scheduledJob, was := obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob)
-			scheduledJob.Status = was.Status
-			if !equality.Semantic.DeepEqual(scheduledJob.Spec, was.Spec) {
-				scheduledJob.Generation = was.Generation + 1
+			prepareScheduledJobForUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validateScheduledJob(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
+		},
+		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
+			if obj.(*stintv1.ScheduledJob).Generation == old.(*stintv1.ScheduledJob).Generation {
+				return nil
 			}
+			return warnScheduledJob(obj.(*stintv1.ScheduledJob), o, time.Now())
 		},
 		Status: &StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*stintv1.ScheduledJob).Spec = old.(*stintv1.ScheduledJob).Spec
 			},
+			ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
+				return validateScheduledJobStatus(&obj.(*stintv1.ScheduledJob).Status, field.NewPath("status"))
+			},
 		},
+		Columns: scheduledJobColumns(),
+		Row: func(obj runtime.Object, now time.Time) []any {
+			return scheduledJobRow(obj.(*stintv1.ScheduledJob), now)
+		},
+	}
+}
+
+func prepareScheduledJobForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
+	scheduledJob.Status = old.Status
+	scheduledJob.Generation = old.Generation
+	if !equality.Semantic.DeepEqual(scheduledJob.Spec, old.Spec) {
+		scheduledJob.Generation++
 	}
 }

@@ -1,0 +1,127 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+var (
+	scheduledJobsResource = schema.GroupResource{Group: stintv1.GroupName, Resource: "scheduledjobs"}
+	runKind               = stintv1.SchemeGroupVersion.WithKind("ScheduledJobRun")
+)
+
+// runREST serves scheduledjobs/run: somebody wants a run now, and gets its tag.
+type runREST struct {
+	// scheduledJobs is the store as /status has it.
+	scheduledJobs *genericregistry.Store
+	podTemplates  *genericregistry.Store
+}
+
+func (*runREST) New() runtime.Object { return &stintv1.ScheduledJobRun{} }
+
+// Destroy does nothing: the stores belong to the ScheduledJobs and PodTemplates.
+func (*runREST) Destroy() {}
+
+// Create implements rest.NamedCreater.
+func (r *runREST) Create(ctx context.Context, name string, obj runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	run, ok := obj.(*stintv1.ScheduledJobRun)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a ScheduledJobRun: %T", obj))
+	}
+	if run.Name != "" && run.Name != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the run (%s) must be the name of the ScheduledJob in the URL (%s)", run.Name, name))
+	}
+	if validate != nil {
+		if err := validate(ctx, run.DeepCopy()); err != nil {
+			return nil, err
+		}
+	}
+	var answer *stintv1.ScheduledJobRun
+	info := updateOf(nil, func(ctx context.Context, obj runtime.Object) (err error) {
+		answer, err = r.add(ctx, obj.(*stintv1.ScheduledJob), run)
+		return err
+	})
+	_, _, err := r.scheduledJobs.Update(ctx, name, info, nil, nil, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+	return answer, err
+}
+
+// add puts the run among the pending ones, unless it is there: who asks twice gets one run.
+func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, run *stintv1.ScheduledJobRun) (*stintv1.ScheduledJobRun, error) {
+	if scheduledJob.DeletionTimestamp != nil {
+		return nil, apierrors.NewConflict(scheduledJobsResource, scheduledJob.Name, fmt.Errorf("it is being deleted"))
+	}
+	if errs := registry.ValidateRun(run, r.template(ctx, &scheduledJob.Spec)); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(runKind.GroupKind(), scheduledJob.Name, errs)
+	}
+	answer := &stintv1.ScheduledJobRun{Tag: run.Tag, Overrides: run.Overrides}
+	answer.SetGroupVersionKind(runKind)
+	answer.Name, answer.Namespace = scheduledJob.Name, scheduledJob.Namespace
+	status := &scheduledJob.Status
+	if run.Tag == "" {
+		answer.Tag = newTag(status)
+	} else if known := execution(status, run.Tag); known != nil {
+		if equality.Semantic.DeepEqual(known.Overrides, run.Overrides) {
+			return answer, nil
+		}
+		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: stintv1.GroupName, Resource: "scheduledjobs/run"}, run.Tag)
+	}
+	if registry.PendingManually(status) >= registry.MaxPendingManually {
+		return nil, apierrors.NewForbidden(scheduledJobsResource, scheduledJob.Name, fmt.Errorf("%d runs on demand wait already: "+
+			"ask again when some have started, or remove some from status.pendingExecutions", registry.MaxPendingManually))
+	}
+	now := metav1.Now().Rfc3339Copy()
+	status.PendingExecutions = append(status.PendingExecutions, stintv1.Execution{
+		Tag:       answer.Tag,
+		Trigger:   stintv1.TriggerManual,
+		Status:    stintv1.ExecutionPending,
+		CreatedAt: &now,
+		Overrides: run.Overrides,
+	})
+	return answer, nil
+}
+
+// template is what the runs are made of; nil where that is not there yet.
+func (r *runREST) template(ctx context.Context, spec *stintv1.ScheduledJobSpec) *corev1.PodTemplateSpec {
+	if spec.TemplateRef == nil {
+		return spec.Template
+	}
+	obj, err := r.podTemplates.Get(ctx, spec.TemplateRef.Name, &metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	return &obj.(*corev1.PodTemplate).Template
+}
+
+// newTag makes a tag that no run has.
+func newTag(status *stintv1.ScheduledJobStatus) string {
+	for {
+		tag := "manual-" + rand.String(5)
+		if execution(status, tag) == nil {
+			return tag
+		}
+	}
+}
+
+func execution(status *stintv1.ScheduledJobStatus, tag string) *stintv1.Execution {
+	for _, list := range [][]stintv1.Execution{status.PendingExecutions, status.RunningExecutions, status.CompletedExecutions} {
+		for i := range list {
+			if list[i].Tag == tag {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
