@@ -8,28 +8,37 @@ import (
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/controller/ttl"
 	"github.com/stint-dev/stint/internal/events"
 )
 
 const (
-	jobController       = "job"
-	garbageCollector    = "garbage-collector"
-	namespaceController = "namespace"
-	ttlController       = "ttl-after-finished"
+	jobController          = "job"
+	scheduledJobController = "scheduledjob"
+	garbageCollector       = "garbage-collector"
+	namespaceController    = "namespace"
+	ttlController          = "ttl-after-finished"
 )
 
 // Controllers are the names that Options.Controllers may hold.
-var Controllers = []string{jobController, garbageCollector, namespaceController, ttlController}
+var Controllers = []string{jobController, scheduledJobController, garbageCollector, namespaceController, ttlController}
 
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
 
+// ConcurrentScheduledJobSyncs is as many, for the same reason.
+const ConcurrentScheduledJobSyncs = 16
+
 // controllers makes those that are asked for.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
+	o.ScheduledJob.ConcurrentSyncs = cmp.Or(o.ScheduledJob.ConcurrentSyncs, ConcurrentScheduledJobSyncs)
 	made := map[string]func() service{
-		jobController:       func() service { return job.New(c, w.Recorder("job-controller"), o.Job) },
+		jobController: func() service { return job.New(c, w.Recorder("job-controller"), o.Job) },
+		scheduledJobController: func() service {
+			return scheduledjob.New(c, w.Recorder("scheduledjob-controller"), o.ScheduledJob)
+		},
 		garbageCollector:    func() service { return gc.New(c, w.Recorder("garbage-collector-controller")) },
 		namespaceController: func() service { return namespace.New(c) },
 		ttlController:       func() service { return ttl.New(c) },

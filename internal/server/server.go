@@ -15,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/pages"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
+	// ScheduledJob tunes the ScheduledJob controller.
+	ScheduledJob scheduledjob.Options
 	// Executable is the stint binary that becomes the process host; empty is the running one.
 	Executable string
 	// Version is what the node reports as its own.

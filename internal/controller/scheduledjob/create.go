@@ -1,0 +1,97 @@
+package scheduledjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
+	core "github.com/stint-dev/stint/internal/scheduledjob"
+)
+
+// writers bounds the Jobs of one ScheduledJob that are created at the same time.
+const writers = 16
+
+// create makes Jobs in batches of 1, 2, 4 …, and stops after the first batch with an error that may pass: what one Job
+// is refused for, the next are too. It returns what became of each Job, and an error that may pass.
+func (c *Controller) create(ctx context.Context, sj *stintv1.ScheduledJob, jobs []*batchv1.Job) ([]core.Outcome, error) {
+	outcomes := make([]core.Outcome, len(jobs))
+	var failed error
+	for from, size := 0, 1; from < len(jobs) && failed == nil; from, size = from+size, min(2*size, writers) {
+		batch := outcomes[from:min(from+size, len(jobs))]
+		var running sync.WaitGroup
+		for i := range batch {
+			running.Go(func() { batch[i] = c.createOne(ctx, sj, jobs[from+i]) })
+		}
+		running.Wait()
+		for i := range batch {
+			if batch[i].Err != nil && !batch[i].Final() {
+				failed = fmt.Errorf("creating Job %s/%s: %w", sj.Namespace, jobs[from+i].Name, batch[i].Err)
+			}
+		}
+	}
+	return outcomes, failed
+}
+
+// createOne creates a Job, or finds the one that was created before.
+func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, job *batchv1.Job) core.Outcome {
+	c.memory.expect(sj, job.Name)
+	made, err := c.client.Jobs().Create(ctx, job)
+	if err == nil {
+		c.metrics.started(job, time.Now())
+		return core.Outcome{Job: made}
+	}
+	if apierrors.IsAlreadyExists(err) {
+		found, getErr := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
+		if getErr != nil {
+			// Neither does it exist: it went in between.
+			return core.Outcome{Err: fmt.Errorf("%v, but: %w", err, getErr)}
+		}
+		if controller(found, nil) == sj.UID {
+			return core.Outcome{Job: found}
+		}
+	}
+	if decided(err) {
+		c.memory.settle(sj, job.Name)
+	}
+	return core.Outcome{Err: err}
+}
+
+// decided tells that the server has refused: the Job is not made later, unseen.
+func decided(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsAlreadyExists(err) || apierrors.IsForbidden(err) ||
+		apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || apierrors.IsTooManyRequests(err)
+}
+
+// refused tells that a run has ended without a Job.
+func refused(outcomes []core.Outcome) bool {
+	for _, o := range outcomes {
+		if o.Final() {
+			return true
+		}
+	}
+	return false
+}
+
+// delete removes Jobs whose end is stored, and their pods with them.
+func (c *Controller) delete(ctx context.Context, sj *stintv1.ScheduledJob, jobs []*batchv1.Job) error {
+	var failed error
+	for _, job := range jobs {
+		err := c.client.Jobs().Delete(ctx, job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground})
+		switch {
+		case err == nil:
+			c.recorder.Eventf(sj, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job %v", job.Name)
+		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
+		}
+	}
+	return failed
+}

@@ -1,0 +1,128 @@
+package scheduledjob
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// memory is what the controller must know of a ScheduledJob between two syncs. A process that starts without it reads
+// the ScheduledJob live instead.
+type memory struct {
+	mu            sync.Mutex
+	scheduledJobs map[types.NamespacedName]*recollection
+}
+
+type recollection struct {
+	uid types.UID
+	// known is what the last write or live read returned, until the informer shows it.
+	known *stintv1.ScheduledJob
+	// confirmed tells that the server has once been asked for the newest status, or has taken a new one: since then no
+	// version is decided on that is older.
+	confirmed bool
+	// unshown are names of Jobs that were created, or may have been: the informer shows them later.
+	unshown map[string]bool
+	// ends is when Jobs were first seen to have ended whose pods are not all known.
+	ends map[types.UID]time.Time
+}
+
+func newMemory() *memory { return &memory{scheduledJobs: map[types.NamespacedName]*recollection{}} }
+
+// on lets do work with what is known of sj.
+func (m *memory) on(sj *stintv1.ScheduledJob, do func(*recollection)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.scheduledJobs[keyOf(sj)]
+	if r == nil || r.uid != sj.UID {
+		r = &recollection{uid: sj.UID, unshown: map[string]bool{}, ends: map[types.UID]time.Time{}}
+		m.scheduledJobs[keyOf(sj)] = r
+	}
+	do(r)
+}
+
+// newest returns the newer of what the informer shows and what is known.
+func (m *memory) newest(shown *stintv1.ScheduledJob) (newest *stintv1.ScheduledJob, confirmed bool) {
+	newest = shown
+	m.on(shown, func(r *recollection) {
+		if r.known != nil && older(shown, r.known) {
+			newest = r.known
+		} else {
+			r.known = nil
+		}
+		confirmed = r.confirmed
+	})
+	return newest, confirmed
+}
+
+// learn takes in what the server has answered.
+func (m *memory) learn(sj *stintv1.ScheduledJob) {
+	m.on(sj, func(r *recollection) {
+		r.confirmed = true
+		if r.known == nil || older(r.known, sj) {
+			r.known = sj
+		}
+	})
+}
+
+// isOwn tells that sj is as the controller's last write or read left it, and so no news.
+func (m *memory) isOwn(sj *stintv1.ScheduledJob) (own bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.scheduledJobs[keyOf(sj)]
+	return r != nil && r.uid == sj.UID && r.known != nil && !older(r.known, sj)
+}
+
+// expect notes a Job that is there, or may be.
+func (m *memory) expect(sj *stintv1.ScheduledJob, job string) {
+	m.on(sj, func(r *recollection) { r.unshown[job] = true })
+}
+
+// settle notes that a Job is shown, or is known not to be there.
+func (m *memory) settle(sj *stintv1.ScheduledJob, job string) {
+	m.on(sj, func(r *recollection) { delete(r.unshown, job) })
+}
+
+// expected returns the Jobs that the informer may not show yet.
+func (m *memory) expected(sj *stintv1.ScheduledJob) (names []string) {
+	m.on(sj, func(r *recollection) { names = slices.Sorted(maps.Keys(r.unshown)) })
+	return names
+}
+
+// endedAt is when the end of a Job was seen first.
+func (m *memory) endedAt(sj *stintv1.ScheduledJob, job types.UID, now time.Time) (at time.Time) {
+	m.on(sj, func(r *recollection) {
+		if r.ends[job].IsZero() {
+			r.ends[job] = now
+		}
+		at = r.ends[job]
+	})
+	return at
+}
+
+// told notes that the end of a Job is in the status.
+func (m *memory) told(sj *stintv1.ScheduledJob, job types.UID) {
+	m.on(sj, func(r *recollection) { delete(r.ends, job) })
+}
+
+func (m *memory) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.scheduledJobs, key)
+}
+
+// older compares two versions of objects of one kind.
+func older(a, b metav1.Object) bool {
+	return olderVersion(a.GetResourceVersion(), b.GetResourceVersion())
+}
+
+func olderVersion(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order < 0
+}

@@ -1,0 +1,62 @@
+package scheduledjob
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// templateUsers are the ScheduledJobs that refer to a PodTemplate.
+type templateUsers struct {
+	mu    sync.Mutex
+	names map[types.NamespacedName]types.NamespacedName
+	users map[types.NamespacedName]map[types.NamespacedName]bool
+}
+
+func newTemplateUsers() *templateUsers {
+	return &templateUsers{names: map[types.NamespacedName]types.NamespacedName{},
+		users: map[types.NamespacedName]map[types.NamespacedName]bool{}}
+}
+
+func (t *templateUsers) note(sj *stintv1.ScheduledJob) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(keyOf(sj))
+	if sj.Spec.TemplateRef == nil {
+		return
+	}
+	template := types.NamespacedName{Namespace: sj.Namespace, Name: sj.Spec.TemplateRef.Name}
+	t.names[keyOf(sj)] = template
+	if t.users[template] == nil {
+		t.users[template] = map[types.NamespacedName]bool{}
+	}
+	t.users[template][keyOf(sj)] = true
+}
+
+func (t *templateUsers) forget(sj *stintv1.ScheduledJob) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(keyOf(sj))
+}
+
+func (t *templateUsers) remove(user types.NamespacedName) {
+	template, had := t.names[user]
+	if !had {
+		return
+	}
+	delete(t.names, user)
+	delete(t.users[template], user)
+	if len(t.users[template]) == 0 {
+		delete(t.users, template)
+	}
+}
+
+func (t *templateUsers) of(template types.NamespacedName) []types.NamespacedName {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.users[template]))
+}
