@@ -1,0 +1,311 @@
+package scheduledjob_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/gc"
+	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait.
+const deadline = 60 * time.Second
+
+// service is a controller.
+type service interface{ Run(context.Context) error }
+
+// env is an API server with the controllers that ScheduledJobs need, and a node that pretends to run pods.
+type env struct {
+	t      testing.TB
+	server *apiserver.Server
+	client client.Interface
+	api    kubernetes.Interface
+	events *events.Writer
+	stop   func()
+}
+
+func start(t testing.TB, o scheduledjob.Options) *env {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	e := &env{t: t, server: server, client: server.Client()}
+	e.events = events.NewWriter(e.client.Events(), events.Scheme)
+	t.Cleanup(func() {
+		e.events.Close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	<-server.Ready()
+	if e.api, err = kubernetes.NewForConfig(server.RESTConfig()); err != nil {
+		t.Fatal(err)
+	}
+	e.run(job.New(e.client, e.events.Recorder("job-controller"), job.Options{
+		PodFailureBackoff: time.Millisecond, MaxPodFailureBackoff: 5 * time.Millisecond}))
+	e.run(gc.New(e.client, e.events.Recorder("garbage-collector-controller")))
+	e.run(newNode(t, e.client))
+	e.startController(o)
+	return e
+}
+
+// run runs a controller until the test ends or the function is called that it returns.
+func (e *env) run(s service) (stop func()) {
+	e.t.Helper()
+	if err := e.server.StartInformers(context.Background()); err != nil {
+		e.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			e.t.Errorf("%T: %v", s, err)
+		}
+	})
+	e.t.Cleanup(stop)
+	return stop
+}
+
+func (e *env) startController(o scheduledjob.Options) {
+	e.stop = e.run(scheduledjob.New(e.client, e.events.Recorder("scheduledjob-controller"), o))
+}
+
+// in is the same env in another test.
+func (e *env) in(t *testing.T) *env {
+	other := *e
+	other.t = t
+	return &other
+}
+
+// newScheduledJob runs "true" at these times; changes make it another.
+func newScheduledJob(name, timeSpec string, changes ...func(*stintv1.ScheduledJobSpec)) *stintv1.ScheduledJob {
+	sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	sj.Spec.Template = template("true")
+	if timeSpec != "" {
+		sj.Spec.Schedule = &stintv1.Schedule{TimeSpec: timeSpec}
+	}
+	for _, change := range changes {
+		change(&sj.Spec)
+	}
+	return sj
+}
+
+// template is of pods that end as the command says: true, false, exit42, or hold for when the test says.
+func template(command string) *corev1.PodTemplateSpec {
+	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		NodeName: "node", RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{command}}},
+	}}
+}
+
+func (e *env) create(sj *stintv1.ScheduledJob) {
+	e.t.Helper()
+	if _, err := e.client.ScheduledJobs().Create(context.Background(), sj); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// edit changes the spec as a person does.
+func (e *env) edit(name string, change func(*stintv1.ScheduledJobSpec)) {
+	e.t.Helper()
+	sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if _, err := e.client.ScheduledJobs().Modify(context.Background(), sj, func(sj *stintv1.ScheduledJob) { change(&sj.Spec) }); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// editStatus changes the newest status as a person does.
+func (e *env) editStatus(name string, change func(*stintv1.ScheduledJobStatus)) {
+	e.t.Helper()
+	for {
+		sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		sj = sj.DeepCopy()
+		change(&sj.Status)
+		_, err = e.client.ScheduledJobs().UpdateStatus(context.Background(), sj)
+		if err == nil {
+			return
+		}
+		if !apierrors.IsConflict(err) {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// ask adds a run on demand.
+func (e *env) ask(name, tag string) {
+	e.t.Helper()
+	e.editStatus(name, func(s *stintv1.ScheduledJobStatus) {
+		s.PendingExecutions = append(s.PendingExecutions, stintv1.Execution{Tag: tag, Trigger: stintv1.TriggerManual})
+	})
+}
+
+// until waits for a ScheduledJob's status to be as is wants it.
+func (e *env) until(name, what string, is func(*stintv1.ScheduledJobStatus) bool) *stintv1.ScheduledJobStatus {
+	e.t.Helper()
+	last := &stintv1.ScheduledJob{}
+	e.eventually(name+": "+what, func() bool {
+		sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+		if err != nil {
+			return false
+		}
+		last = sj
+		return is(&sj.Status)
+	}, func() string { return fmt.Sprintf("%+v", last.Status) })
+	return &last.Status
+}
+
+func (e *env) eventually(what string, is func() bool, state func() string) {
+	e.t.Helper()
+	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, deadline, true,
+		func(context.Context) (bool, error) { return is(), nil })
+	if err != nil {
+		e.t.Fatalf("waiting for %s: %v\n%s", what, err, state())
+	}
+}
+
+// jobs returns those of a ScheduledJob.
+func (e *env) jobs(name string) []batchv1.Job {
+	e.t.Helper()
+	list, err := e.api.BatchV1().Jobs("default").List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// finish ends the pods of a run that hold.
+func (e *env) finish(name, tag string, phase corev1.PodPhase) {
+	e.t.Helper()
+	e.eventually("pods of run "+tag, func() bool {
+		pods, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{
+			LabelSelector: stintv1.LabelJobName + "=" + name + "," + stintv1.LabelJobTag + "=" + tag})
+		for i := range pods.Items {
+			end(e.client, &pods.Items[i], phase, 3)
+		}
+		return err == nil && len(pods.Items) > 0
+	}, func() string { return "none" })
+}
+
+// untilEvents waits for an event of each of these, as "Reason: message".
+func (e *env) untilEvents(name string, want ...string) {
+	e.t.Helper()
+	var got []string
+	e.eventually(fmt.Sprintf("events of %s with %q", name, want), func() bool {
+		list, err := e.api.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{
+			FieldSelector: "involvedObject.kind=ScheduledJob,involvedObject.name=" + name})
+		if err != nil {
+			return false
+		}
+		got = nil
+		for i := range list.Items {
+			got = append(got, list.Items[i].Reason+": "+list.Items[i].Message)
+		}
+		return !slices.ContainsFunc(want, func(w string) bool {
+			return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
+		})
+	}, func() string { return strings.Join(got, "\n") })
+}
+
+func tags(list []stintv1.Execution) []string {
+	var all []string
+	for _, e := range list {
+		all = append(all, e.Tag)
+	}
+	return all
+}
+
+// node plays a kubelet for all pods.
+type node struct {
+	client client.Interface
+	pods   chan *corev1.Pod
+}
+
+func newNode(t testing.TB, c client.Interface) *node {
+	n := &node{client: c, pods: make(chan *corev1.Pod, 100_000)}
+	_, err := c.Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { n.pods <- o.(*corev1.Pod) },
+		UpdateFunc: func(_, o any) { n.pods <- o.(*corev1.Pod) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (n *node) Run(ctx context.Context) error {
+	for {
+		select {
+		case p := <-n.pods:
+			n.play(p)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (n *node) play(p *corev1.Pod) {
+	switch command := p.Spec.Containers[0].Command[0]; {
+	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
+		if p.DeletionTimestamp != nil {
+			zero := int64(0)
+			_ = n.client.Pods().Delete(context.Background(), p, client.DeleteOptions{GracePeriodSeconds: &zero})
+		}
+	case p.DeletionTimestamp != nil:
+		end(n.client, p, corev1.PodFailed, 143)
+	case command == "true":
+		end(n.client, p, corev1.PodSucceeded, 0)
+	case command == "false":
+		end(n.client, p, corev1.PodFailed, 1)
+	case command == "exit42":
+		end(n.client, p, corev1.PodFailed, 42)
+	}
+}
+
+// end ignores errors: a pod that is gone needs no status.
+func end(c client.Interface, p *corev1.Pod, phase corev1.PodPhase, code int32) {
+	_, _ = c.Pods().ModifyStatus(context.Background(), p, func(p *corev1.Pod) {
+		p.Status.Phase = phase
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()}}}}
+	})
+}
