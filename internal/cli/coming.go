@@ -6,8 +6,7 @@ import "github.com/spf13/cobra"
 func comingCommands() []*cobra.Command {
 	var commands []*cobra.Command
 	for name, instead := range map[string]string{
-		"trigger": "schedules are not run yet; stint create job starts a Job now",
-		"why":     "stint describe job NAME shows conditions and events",
+		"why": "stint describe job NAME shows conditions and events",
 	} {
 		commands = append(commands, &cobra.Command{
 			Use: name, Hidden: true, DisableFlagParsing: true,

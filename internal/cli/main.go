@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/run"
+	"github.com/stint-dev/stint/internal/cli/schedules"
 )
 
 // The exit statuses.
@@ -57,6 +58,7 @@ func status(err error) int {
 	var input badInput
 	var problems manifest.Problems
 	var verb verbExit
+	var refused schedules.InputError
 	switch {
 	case err == nil:
 		return exitOK
@@ -64,7 +66,7 @@ func status(err error) int {
 		return verb.code
 	case errors.Is(err, run.ErrInterrupted):
 		return exitInterrupted
-	case errors.As(err, &input), errors.As(err, &problems):
+	case errors.As(err, &input), errors.As(err, &problems), errors.As(err, &refused):
 		return exitBadInput
 	}
 	return exitFailed

@@ -91,15 +91,15 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	return run.Options{
 		Files: f.files, Stdin: streams.In, Logs: logs, Target: where,
 		Start:  embedded(server.Options{DataDir: where.DataDir, Listen: "127.0.0.1:0", Node: true, Allocatable: allocatable}),
-		Output: func() output.Output { return f.newOutput(streams) },
+		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }
 
-func (f *runFlags) newOutput(streams genericiooptions.IOStreams) output.Output {
+func newOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Output {
 	switch {
-	case f.format == "json":
+	case asJSON:
 		return output.NewJSON(streams.Out, time.Now)
-	case f.quiet:
+	case quiet:
 		return output.NewQuiet(streams.Out, streams.ErrOut, sameFile(streams.Out, streams.ErrOut))
 	case isTerminal(streams.Out):
 		return output.NewLive(streams.Out)

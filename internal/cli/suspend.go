@@ -3,81 +3,92 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
+	"k8s.io/client-go/rest"
 
+	"github.com/stint-dev/stint/internal/cli/schedules"
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
+// suspendable are the kinds that can be paused.
+var suspendable = []schedules.Kind{schedules.Job, schedules.CronJob, schedules.ScheduledJob}
+
 func newSuspend(streams genericiooptions.IOStreams) *cobra.Command {
-	return suspension(streams, "suspend", "Pause a Job: its pods end, its counts stay", true)
+	cmd := suspension(streams, (*schedules.Clients).Suspend)
+	cmd.Use = "suspend NAME"
+	cmd.Short = "Pause a Job or a schedule"
+	cmd.Long = `Pause a Job: its pods end, its counts stay. Or pause the schedule of a CronJob or ScheduledJob: what becomes due
+does not run, and what runs goes on.
+
+NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
+	return cmd
 }
 
 func newResume(streams genericiooptions.IOStreams) *cobra.Command {
-	return suspension(streams, "resume", "Let a suspended Job go on", false)
+	cmd := suspension(streams, (*schedules.Clients).Resume)
+	cmd.Use = "resume NAME"
+	cmd.Short = "Let a suspended Job or a schedule go on"
+	cmd.Long = `Let a suspended Job go on, or the schedule of a CronJob or ScheduledJob. A ScheduledJob that a failed run has blocked
+is blocked no more.
+
+NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
+	return cmd
 }
 
-func suspension(streams genericiooptions.IOStreams, verb, short string, suspend bool) *cobra.Command {
+// suspension is a command that does one thing to one object and says what it did.
+func suspension(streams genericiooptions.IOStreams,
+	act func(*schedules.Clients, context.Context, metav1.Object) (string, error)) *cobra.Command {
 	var w where
 	cmd := &cobra.Command{
-		Use:     verb + " NAME",
-		Short:   short,
-		GroupID: groupJobs,
-		Args:    exactly(1, "the name of one Job"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			options, err := w.options()
+		GroupID:           groupJobs,
+		Args:              exactly(1, "the name of one Job, CronJob or ScheduledJob"),
+		ValidArgsFunction: w.complete(suspendable),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			clients, _, err := w.clients(cmd.Context(), streams)
 			if err != nil {
 				return err
 			}
-			t, err := target.Connect(cmd.Context(), options, nil)
+			object, err := clients.Find(cmd.Context(), args[0], suspendable...)
 			if err != nil {
 				return err
 			}
-			client, err := batchclient.NewForConfig(t.Config)
+			done, err := act(clients, cmd.Context(), object)
 			if err != nil {
 				return err
 			}
-			return setSuspend(cmd.Context(), client.Jobs(t.Namespace), args[0], suspend, streams.Out)
+			_, err = fmt.Fprintln(streams.Out, done)
+			return err
 		},
 	}
 	w.addFlags(cmd.Flags())
 	return cmd
 }
 
-// setSuspend writes the one field, or tells why that would mean nothing.
-func setSuspend(ctx context.Context, jobs batchclient.JobInterface, name string, suspend bool, out io.Writer) error {
-	state := map[bool]string{true: "suspended", false: "resumed"}[suspend]
-	job, err := jobs.Get(ctx, name, metav1.GetOptions{})
+// clients finds a server that runs.
+func (w *where) clients(ctx context.Context, streams genericiooptions.IOStreams) (*schedules.Clients, *target.Target, error) {
+	options, err := w.options()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if ended(job) {
-		return fmt.Errorf("job %s has ended and cannot be %s", name, state)
+	quietLibraries()
+	t, err := target.Connect(ctx, options, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	if suspend == (job.Spec.Suspend != nil && *job.Spec.Suspend) {
-		_, err := fmt.Fprintf(out, "job %s is %s already\n", name, map[bool]string{true: "suspended", false: "not suspended"}[suspend])
-		return err
-	}
-	patch := fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)
-	if _, err := jobs.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "stint"}); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "job %s %s\n", name, state)
-	return err
+	clients, err := schedules.NewClients(t, rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true}))
+	return clients, t, err
 }
 
-func ended(job *batchv1.Job) bool {
-	for _, c := range job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return true
+// complete offers the names of what there is.
+func (w *where) complete(among []schedules.Kind) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		clients, _, err := w.clients(cmd.Context(), genericiooptions.NewTestIOStreamsDiscard())
+		if len(args) > 0 || err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return clients.Names(cmd.Context(), among...), cobra.ShellCompDirectiveNoFileComp
 	}
-	return false
 }

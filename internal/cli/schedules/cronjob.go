@@ -1,0 +1,73 @@
+package schedules
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/scheduledjob"
+)
+
+// instantiate marks the Jobs that people have made from a CronJob; kubectl create job --from sets it, too.
+const instantiate = "cronjob.kubernetes.io/instantiate"
+
+// runCronJob makes the Job of a run.
+func (c *Clients) runCronJob(ctx context.Context, owner *batchv1.CronJob, r Request) (Run, error) {
+	job, err := jobFrom(owner, r)
+	if err != nil {
+		return Run{}, err
+	}
+	run := Run{Namespace: c.namespace, Kind: CronJob, Name: owner.Name, Tag: r.Tag, Job: job.Name}
+	created, err := c.batch.Jobs(c.namespace).Create(ctx, job, metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		run.Again = true
+		created, err = c.sameRun(ctx, owner, job.Name)
+	}
+	if err != nil {
+		return Run{}, refused(err)
+	}
+	run.job = created
+	return run, nil
+}
+
+// sameRun returns the Job of a run that was asked for before.
+func (c *Clients) sameRun(ctx context.Context, owner *batchv1.CronJob, name string) (*batchv1.Job, error) {
+	job, err := c.batch.Jobs(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if !metav1.IsControlledBy(job, owner) {
+		return nil, inputErrorf("there is a job %s already that is no run of cronjob %s: choose another --tag", name, owner.Name)
+	}
+	return job, nil
+}
+
+// jobFrom makes the Job that kubectl create job --from would make, with the overrides applied.
+func jobFrom(owner *batchv1.CronJob, r Request) (*batchv1.Job, error) {
+	template := owner.Spec.JobTemplate.DeepCopy()
+	name := scheduledjob.JobName(owner.Name, r.Tag)
+	if len(name) > validation.DNS1123LabelMaxLength {
+		return nil, inputErrorf("the job would be called %s, which is %d characters long: choose a --tag of at most %d",
+			name, len(name), validation.DNS1123LabelMaxLength-len(owner.Name)-1)
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: template.Labels, Annotations: maps.Clone(template.Annotations),
+		// Blocking the deletion of the CronJob would take the right to change its finalizers.
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "CronJob",
+			Name: owner.Name, UID: owner.UID, Controller: ptr.To(true)}},
+	}, Spec: template.Spec}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiate, "manual")
+	if r.Overrides == nil {
+		return job, nil
+	}
+	if err := scheduledjob.Override(&job.Spec.Template, r.Overrides); err != nil {
+		return nil, InputError{fmt.Errorf("cronjob %s: %w", owner.Name, err)}
+	}
+	return job, nil
+}

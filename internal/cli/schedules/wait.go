@@ -1,0 +1,116 @@
+package schedules
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// Start waits until the run has a Job or has ended, and returns that Job. Where it is gone already, or never was, it is
+// made up from what is known of the run. Note is told what the run waits for.
+func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *batchv1.Job, there bool, err error) {
+	if run.job != nil {
+		return run.job, true, nil
+	}
+	told := ""
+	e, err := c.until(ctx, run, func(e *stintv1.Execution) bool {
+		if text := waitsFor(e); text != told && e.Status == stintv1.ExecutionPending {
+			told = text
+			note(run.describe() + " waits" + text)
+		}
+		return e.Status == stintv1.ExecutionRunning || e.Status == stintv1.ExecutionCompleted
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	job, err = c.batch.Jobs(c.namespace).Get(ctx, run.Job, metav1.GetOptions{})
+	if err == nil && (e.JobUID == "" || e.JobUID == job.UID) {
+		return job, true, nil
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, false, fmt.Errorf("look at job %s: %w", run.Job, err)
+	}
+	gone := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: run.Job, UID: e.JobUID}}
+	return c.Recall(ctx, run, gone), false, nil
+}
+
+func waitsFor(e *stintv1.Execution) string {
+	text := ""
+	for _, part := range []string{e.Reason, e.Message} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	return text
+}
+
+// recallPatience is how long the controller may take to see that a Job has gone.
+const recallPatience = 30 * time.Second
+
+// Recall completes a Job that is gone with what the status of its ScheduledJob tells of its end.
+func (c *Clients) Recall(ctx context.Context, run Run, job *batchv1.Job) *batchv1.Job {
+	if run.Kind != ScheduledJob {
+		return job
+	}
+	ctx, cancel := context.WithTimeout(ctx, recallPatience)
+	defer cancel()
+	e, err := c.until(ctx, run, func(e *stintv1.Execution) bool { return e.Status == stintv1.ExecutionCompleted })
+	if err != nil || e.Success == nil {
+		return job
+	}
+	return ended(job, e)
+}
+
+// ended returns the Job as it was at the end of its run.
+func ended(job *batchv1.Job, e *stintv1.Execution) *batchv1.Job {
+	job = job.DeepCopy()
+	condition := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue,
+		Reason: e.Reason, Message: e.Message, LastTransitionTime: ptr.Deref(e.CompletedAt, metav1.Time{})}
+	if *e.Success {
+		condition.Type = batchv1.JobComplete
+		job.Status.CompletionTime = e.CompletedAt
+	}
+	job.Status.StartTime = e.StartedAt
+	job.Status.Conditions = append(job.Status.Conditions, condition)
+	return job
+}
+
+// until asks for the run, less and less often, until it is as wanted. A server that does not answer is asked again.
+func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execution) bool) (*stintv1.Execution, error) {
+	often := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.2, Cap: time.Second, Steps: math.MaxInt32}
+	var last *stintv1.Execution
+	err := often.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		owner, err := c.scheduledJob(ctx, run.Name)
+		if err != nil {
+			return false, lasting(err)
+		}
+		e := execution(owner, run.Tag)
+		if e == nil {
+			return false, fmt.Errorf("%s is not listed any more: it was withdrawn, or its end has been forgotten", run.describe())
+		}
+		last = e
+		return wanted(e), nil
+	})
+	return last, err
+}
+
+// lasting returns nil for an error that may pass.
+func lasting(err error) error {
+	if utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err) ||
+		utilnet.IsProbableEOF(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
+		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/run"
+	"github.com/stint-dev/stint/internal/cli/schedules"
+)
+
+// triggerable are the kinds that have runs.
+var triggerable = []schedules.Kind{schedules.CronJob, schedules.ScheduledJob}
+
+type triggerFlags struct {
+	where
+	env       []string
+	container string
+	tag       string
+	wait      bool
+	format    string
+}
+
+func newTrigger(streams genericiooptions.IOStreams) *cobra.Command {
+	var f triggerFlags
+	cmd := &cobra.Command{
+		Use:     "trigger NAME [-- ARG…]",
+		Short:   "Run a CronJob or ScheduledJob now",
+		GroupID: groupJobs,
+		Long: `Run a CronJob or ScheduledJob now, whatever its schedule says. The run obeys the concurrency policy: where it has to
+wait for another one, that is said.
+
+NAME may be KIND/NAME: cronjob/… (cj), scheduledjob/… (sj). What follows -- replaces the args of the container, and
+--env adds variables, for this run only. A run with a --tag is started once, however often it is asked for.
+
+Exit status: 0 if the run was asked for; with --wait if it completed. 1 if it failed, 2 for bad input, 130 after Ctrl-C,
+which leaves the run alone.`,
+		Example: `  stint trigger nightly
+  stint trigger nightly --wait --env DRY_RUN=1
+  stint trigger sj/report --tag march -- --month 3`,
+		Args:              oneBeforeDash,
+		ValidArgsFunction: f.complete(triggerable),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request, err := f.request(args[1:])
+			if err != nil {
+				return err
+			}
+			return f.trigger(cmd.Context(), streams, args[0], request)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.env, "env", nil, "NAME=VALUE for the environment of this run; repeatable")
+	flags.StringVar(&f.container, "container", "", "container that --env and args are for (default: env for all, args for the first)")
+	flags.StringVar(&f.tag, "tag", "", "name of the run; its Job is called NAME-TAG (default: a generated one)")
+	flags.BoolVar(&f.wait, "wait", false, "show progress and logs until the run has ended, and exit as it did")
+	flags.StringVarP(&f.format, "output", "o", "", "json: JSON for programs, with --wait one object a line; name: the name of the Job")
+	f.addFlags(flags)
+	return cmd
+}
+
+// oneBeforeDash demands a name, and args where there is a --.
+func oneBeforeDash(cmd *cobra.Command, args []string) error {
+	before := cmd.ArgsLenAtDash()
+	switch {
+	case before < 0 && len(args) > 1:
+		return badInputf("%s takes one name, not %q: put args of the run behind --", cmd.CommandPath(), args[1])
+	case before < 0 && len(args) == 1, before == 1 && len(args) > 1:
+		return nil
+	case before == 1:
+		return badInputf("nothing follows --: add the args of the run, or leave it out")
+	}
+	return badInputf("%s takes the name of one CronJob or ScheduledJob: see %s --help", cmd.CommandPath(), cmd.CommandPath())
+}
+
+func (f *triggerFlags) request(args []string) (schedules.Request, error) {
+	if !slices.Contains([]string{"", "json", "name"}, f.format) {
+		return schedules.Request{}, badInputf("-o %s is not there: use json or name", f.format)
+	}
+	if f.wait && f.format == "name" {
+		return schedules.Request{}, badInputf("--wait and -o name exclude each other: leave one out")
+	}
+	return schedules.NewRequest(f.tag, f.container, f.env, args)
+}
+
+func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOStreams, name string, request schedules.Request) error {
+	interrupts, stop := interrupts()
+	defer stop()
+	clients, t, err := f.clients(ctx, streams)
+	if err != nil {
+		return err
+	}
+	owner, err := clients.Find(ctx, name, triggerable...)
+	if err != nil {
+		return err
+	}
+	asked, err := clients.Trigger(ctx, owner, request)
+	if err != nil {
+		return err
+	}
+	say := streams.Out
+	if f.wait && f.format == "" {
+		say = streams.ErrOut // standard output is for the run's own
+	}
+	if err := f.tell(say, asked); err != nil || !f.wait {
+		return err
+	}
+	w := waiting{clients: clients, run: asked, interrupts: interrupts,
+		out: newOutput(streams, f.format == "json", false)}
+	job, there, err := w.start(ctx)
+	if err != nil {
+		return errors.Join(err, w.out.Close())
+	}
+	if !there {
+		return w.conclude(job)
+	}
+	options, err := f.options()
+	if err != nil {
+		return err
+	}
+	return run.Follow(ctx, run.Options{Logs: run.LogsAll, Target: options, Interrupts: interrupts,
+		Output: func() output.Output { return w.out },
+		Recall: func(ctx context.Context, job *batchv1.Job) *batchv1.Job { return clients.Recall(ctx, asked, job) },
+	}, t, job)
+}
+
+// tell says what was asked for.
+func (f *triggerFlags) tell(out io.Writer, r schedules.Run) (err error) {
+	switch f.format {
+	case "name":
+		_, err = fmt.Fprintln(out, "job.batch/"+r.Job)
+	case "json":
+		err = json.NewEncoder(out).Encode(struct {
+			Type string    `json:"type"`
+			Time time.Time `json:"time"`
+			schedules.Run
+		}{"runRequested", time.Now().UTC(), r})
+	default:
+		_, err = fmt.Fprintln(out, r)
+	}
+	return err
+}
+
+// waiting is for the Job of a run.
+type waiting struct {
+	clients    *schedules.Clients
+	run        schedules.Run
+	interrupts <-chan os.Signal
+	out        output.Output
+}
+
+// start returns the Job once there is one, and whether it is there still.
+func (w *waiting) start(ctx context.Context) (*batchv1.Job, bool, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-w.interrupts:
+			cancel(run.ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	job, there, err := w.clients.Start(ctx, w.run, w.out.Note)
+	if errors.Is(context.Cause(ctx), run.ErrInterrupted) {
+		w.out.Note(fmt.Sprintf("the run is not withdrawn; its job will be %s", w.run.Job))
+		return nil, false, run.ErrInterrupted
+	}
+	return job, there, err
+}
+
+// conclude tells the end of a run whose Job is not there to be followed.
+func (w *waiting) conclude(job *batchv1.Job) error {
+	result := output.Result{Job: output.Job{Namespace: job.Namespace, Name: job.Name}, Outcome: output.Deleted}
+	err := run.ErrFailed
+	for _, c := range job.Status.Conditions {
+		result.Outcome, result.Reason, result.Message = output.Outcome(c.Type), c.Reason, c.Message
+		if c.Type == batchv1.JobComplete {
+			err = nil
+		}
+	}
+	w.out.Finish(result)
+	return errors.Join(err, w.out.Close())
+}
