@@ -9,12 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // judge holds all that happened in the scene against the invariants, write by write.
 func (s *scene) judge() {
 	w := newWorld()
-	w.gaps = s.history.gaps
+	w.gaps, w.reference = s.history.gaps, s.column.reference
 	for _, c := range s.history.ordered() {
 		for _, broken := range w.take(c) {
 			s.Errorf("invariant broken by write %d, %s:\n\t%s", c.version(), c, broken)
@@ -26,12 +28,20 @@ func (s *scene) judge() {
 type world struct {
 	jobs map[types.UID]*knownJob
 	pods map[types.UID]*corev1.Pod
+
+	crons     map[types.UID]*knownCron
+	scheduled map[types.UID]*knownScheduled
+	// reference tells that the controllers are upstream's.
+	reference bool
 	// gaps tells that not every write is known.
 	gaps bool
 }
 
 func newWorld() *world {
-	return &world{jobs: map[types.UID]*knownJob{}, pods: map[types.UID]*corev1.Pod{}}
+	return &world{
+		jobs: map[types.UID]*knownJob{}, pods: map[types.UID]*corev1.Pod{},
+		crons: map[types.UID]*knownCron{}, scheduled: map[types.UID]*knownScheduled{},
+	}
 }
 
 // knownJob is a Job with what its past tells.
@@ -52,6 +62,10 @@ func (w *world) take(c change) []string {
 		return w.takeJob(o, c.deleted)
 	case *corev1.Pod:
 		return w.takePod(o, c.deleted)
+	case *batchv1.CronJob:
+		return w.takeCron(o, c.deleted)
+	case *stintv1.ScheduledJob:
+		return w.takeScheduled(o, c.deleted)
 	}
 	return nil
 }
@@ -61,15 +75,16 @@ func (w *world) takeJob(j *batchv1.Job, gone bool) []string {
 		delete(w.jobs, j.UID)
 		return nil
 	}
+	var broken []string
 	known := w.jobs[j.UID]
 	if known == nil {
+		broken = w.takeRun(j)
 		known = &knownJob{Job: &batchv1.Job{}, listed: map[types.UID]bool{}, unlisted: map[types.UID]bool{},
 			couldSucceed: map[types.UID]bool{}, couldFail: map[types.UID]bool{}}
 		w.jobs[j.UID] = known
 	}
 	known.parallelism = max(known.parallelism, ptr.Deref(j.Spec.Parallelism, 1))
 	known.completions = max(known.completions, ptr.Deref(j.Spec.Completions, 1))
-	var broken []string
 	for _, rule := range statusRules {
 		if !rule.holds(w, known, j) {
 			broken = append(broken, rule.says)

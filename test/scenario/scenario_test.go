@@ -50,6 +50,7 @@ func all() []scenario {
 		unbuilt(cronPolicyScenarios),
 		unbuilt(cronLifeScenarios),
 		unbuilt(cronMinuteScenarios),
+		unbuilt(cronManualScenarios),
 	)
 }
 
