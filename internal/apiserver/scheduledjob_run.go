@@ -16,6 +16,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
 var (
@@ -108,7 +109,7 @@ func (r *runREST) template(ctx context.Context, spec *stintv1.ScheduledJobSpec) 
 // newTag makes a tag that no run has.
 func newTag(status *stintv1.ScheduledJobStatus) string {
 	for {
-		tag := "manual-" + rand.String(5)
+		tag := scheduledjob.GenerateTag(rand.String(5))
 		if execution(status, tag) == nil {
 			return tag
 		}

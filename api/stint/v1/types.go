@@ -102,7 +102,8 @@ type ScheduledJobSpec struct {
 	// +optional
 	ManualSelector *bool `json:"manualSelector,omitempty"`
 
-	// Template is the pods of a run. Either it or templateRef is needed.
+	// Template is the pods of a run. Either it or templateRef is needed. Its restartPolicy may be left out: runs use
+	// Never, so that every restart is a new pod and is counted.
 	// +optional
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 
@@ -202,7 +203,7 @@ type ScheduledJobStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=tag
-	// +kubebuilder:validation:MaxItems=3000
+	// +kubebuilder:validation:MaxItems=1000
 	RunningExecutions []Execution `json:"runningExecutions,omitempty"`
 
 	// CompletedExecutions are the latest runs that ended, in the order of their ends.
@@ -234,7 +235,7 @@ type ScheduledJobStatus struct {
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
-	// Conditions are Blocked and Suspended.
+	// Conditions are Blocked, Suspended and InvalidSchedule.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -243,10 +244,13 @@ type ScheduledJobStatus struct {
 
 // The types of conditions.
 const (
-	// ConditionBlocked tells that a run failed and the schedule waits for a person to set it to False, or to remove it.
+	// ConditionBlocked tells that a run failed and the schedule waits for a person to set it to False, or to remove it. It
+	// is there, True or False, for as long as blockOnFailure is true.
 	ConditionBlocked = "Blocked"
 	// ConditionSuspended tells that spec.suspend has been seen.
 	ConditionSuspended = "Suspended"
+	// ConditionInvalidSchedule tells that the schedule cannot be read, so that nothing is due.
+	ConditionInvalidSchedule = "InvalidSchedule"
 )
 
 // ObservedSchedule is a schedule that is in force.
@@ -290,7 +294,7 @@ type Execution struct {
 	// its author chose. Its Job is called NAME-TAG; Job and pods carry it in the label stint.dev/job-tag.
 	// +required
 	// +kubebuilder:validation:MaxLength=15
-	// +kubebuilder:validation:Pattern=`^([0-9]{8}-[0-9]{6}|[a-z]([a-z0-9-]{0,13}[a-z0-9])?)$`
+	// +kubebuilder:validation:Pattern=`^([0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])-([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]|[a-z]([a-z0-9-]{0,13}[a-z0-9])?)$`
 	Tag string `json:"tag"`
 	// +optional
 	Trigger Trigger `json:"trigger,omitempty"`
@@ -324,7 +328,8 @@ type Execution struct {
 	Reason string `json:"reason,omitempty"`
 	// +optional
 	Message string `json:"message,omitempty"`
-	// ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended.
+	// ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended. They are
+	// the 16 most frequent ones.
 	// +optional
 	// +listType=atomic
 	ExitCodes []ExitCode `json:"exitCodes,omitempty"`
@@ -336,19 +341,23 @@ type Execution struct {
 
 // ExitCode is a code and how many pods ended with it.
 type ExitCode struct {
-	// Code is that of the first container that failed, or 0.
+	// Code is that of the first container that failed, or 0. It is -1 where the pod failed and no container did, because
+	// it was evicted or never started.
 	Code int32 `json:"code"`
 	// Pods is how many pods ended with it.
 	Pods int32 `json:"pods"`
-	// Indexes are those of these pods, such as "0,2-5". Left out where they would be many.
+	// Indexes are those of these pods, such as "0,2-5". Left out where they would take more than 256
+	// characters.
 	// +optional
 	Indexes string `json:"indexes,omitempty"`
 }
 
 // Overrides change the containers of one run.
 type Overrides struct {
-	// Container is the one to change. Default: env is for all of them, and args for the first.
+	// Container is the one to change. Default: env is for all but the init containers, and args for the first.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Container string `json:"container,omitempty"`
 	// Env is added to the container's environment, in place of variables of the same name.
 	// +optional

@@ -535,7 +535,7 @@ func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended.",
+							Description: "ExitCodes are those of the last pod of each index, as far as the pods were still there when the run ended. They are the 16 most frequent ones.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -570,7 +570,7 @@ func schema_stint_api_stint_v1_ExitCode(ref common.ReferenceCallback) common.Ope
 				Properties: map[string]spec.Schema{
 					"code": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Code is that of the first container that failed, or 0.",
+							Description: "Code is that of the first container that failed, or 0. It is -1 where the pod failed and no container did, because it was evicted or never started.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -586,7 +586,7 @@ func schema_stint_api_stint_v1_ExitCode(ref common.ReferenceCallback) common.Ope
 					},
 					"indexes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Indexes are those of these pods, such as \"0,2-5\". Left out where they would be many.",
+							Description: "Indexes are those of these pods, such as \"0,2-5\". Left out where they would take more than 256 characters.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -643,7 +643,7 @@ func schema_stint_api_stint_v1_Overrides(ref common.ReferenceCallback) common.Op
 				Properties: map[string]spec.Schema{
 					"container": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Container is the one to change. Default: env is for all of them, and args for the first.",
+							Description: "Container is the one to change. Default: env is for all but the init containers, and args for the first.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -952,7 +952,7 @@ func schema_stint_api_stint_v1_ScheduledJobSpec(ref common.ReferenceCallback) co
 					},
 					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Template is the pods of a run. Either it or templateRef is needed.",
+							Description: "Template is the pods of a run. Either it or templateRef is needed. Its restartPolicy may be left out: runs use Never, so that every restart is a new pod and is counted.",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
@@ -1126,7 +1126,7 @@ func schema_stint_api_stint_v1_ScheduledJobStatus(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Conditions are Blocked and Suspended.",
+							Description: "Conditions are Blocked, Suspended and InvalidSchedule.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

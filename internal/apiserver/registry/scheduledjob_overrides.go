@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
 // validateOverrides checks what can be checked without the template.
@@ -32,7 +33,7 @@ func ValidateRun(run *stintv1.ScheduledJobRun, template *corev1.PodTemplateSpec)
 	var errs field.ErrorList
 	if run.Tag != "" {
 		errs = validateTag(run.Tag, field.NewPath("tag"))
-		if len(errs) == 0 && !isManualTag(run.Tag) {
+		if len(errs) == 0 && !scheduledjob.ManualTag(run.Tag) {
 			errs = field.ErrorList{field.Invalid(field.NewPath("tag"), run.Tag, "is the tag of a scheduled run: begin with a letter")}
 		}
 	}

@@ -2,27 +2,24 @@ package registry
 
 import (
 	"fmt"
-	"regexp"
 
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
 // How long the lists of a status may be, so that the object can be stored. The markers in api/stint/v1 say the same.
 const (
 	maxPendingExecutions   = 200
-	maxRunningExecutions   = 3000
+	maxRunningExecutions   = 1000
 	maxCompletedExecutions = 1000
 )
 
 // MaxPendingManually is how many runs on demand wait at a time. The other pending ones are the schedule's.
 const MaxPendingManually = 100
-
-// tagPattern is a due time, or what the author of a run on demand may choose.
-var tagPattern = regexp.MustCompile(`^([0-9]{8}-[0-9]{6}|[a-z]([a-z0-9-]{0,13}[a-z0-9])?)$`)
 
 const tagRemedy = "must be lower case letters, digits and hyphens, 15 at most, that begin with a letter (a run on demand), or a due time such as 20260301-120000"
 
@@ -64,15 +61,12 @@ func validateObservedSchedule(s *stintv1.ObservedSchedule, p *field.Path) field.
 func PendingManually(status *stintv1.ScheduledJobStatus) int {
 	n := 0
 	for i := range status.PendingExecutions {
-		if isManualTag(status.PendingExecutions[i].Tag) {
+		if scheduledjob.ManualTag(status.PendingExecutions[i].Tag) {
 			n++
 		}
 	}
 	return n
 }
-
-// isManualTag tells the tag of a run on demand from a due time.
-func isManualTag(tag string) bool { return tag != "" && (tag[0] < '0' || tag[0] > '9') }
 
 // executionList is one of the three lists of a status.
 type executionList struct {
@@ -118,7 +112,7 @@ func validateTag(tag string, p *field.Path) field.ErrorList {
 	switch {
 	case tag == "":
 		return field.ErrorList{field.Required(p, "name the run")}
-	case !tagPattern.MatchString(tag):
+	case !scheduledjob.ValidTag(tag):
 		return field.ErrorList{field.Invalid(p, tag, tagRemedy)}
 	}
 	return nil
@@ -126,7 +120,7 @@ func validateTag(tag string, p *field.Path) field.ErrorList {
 
 func validateTrigger(e *stintv1.Execution, p *field.Path) field.ErrorList {
 	want := stintv1.TriggerSchedule
-	if isManualTag(e.Tag) {
+	if scheduledjob.ManualTag(e.Tag) {
 		want = stintv1.TriggerManual
 	}
 	return supported(e.Trigger, p, want)

@@ -82,29 +82,32 @@ func validateRunLabels(labels map[string]string, p *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateJobOfRun holds the template and the selector to what the Job of a run is held to, so that what is accepted
-// can run. The rest of that Job is the controller's.
+// validateJobOfRun holds what is accepted to what the Job of a run is held to, so that it can run.
 func validateJobOfRun(scheduledJob *stintv1.ScheduledJob, o Options) field.ErrorList {
-	job := sampleJob(scheduledJob)
-	defaultJob(job)
-	prepareJobForCreate(job)
 	var errs field.ErrorList
-	for _, err := range validateJobCreate(job, o) {
-		if strings.HasPrefix(err.Field, "spec.template") || strings.HasPrefix(err.Field, "metadata.annotations") ||
-			strings.HasPrefix(err.Field, "spec.selector") && ptr.Deref(job.Spec.ManualSelector, false) {
+	for _, err := range validatePosted(jobAsWritten(scheduledJob), o) {
+		// The selector is generated, but where manualSelector is true.
+		if !strings.HasPrefix(err.Field, "spec.selector") || ptr.Deref(scheduledJob.Spec.ManualSelector, false) {
 			errs = append(errs, err)
 		}
 	}
 	return errs
 }
 
-// sampleJob is the Job of a run under a name and with numbers that are fine.
-func sampleJob(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
+// validatePosted are the errors of a Job that is created.
+func validatePosted(job *batchv1.Job, o Options) field.ErrorList {
+	job.UID = "generated"
+	defaultJob(job)
+	prepareJobForCreate(job)
+	return validateJobCreate(job, o)
+}
+
+// jobAsWritten is the Job of a run without what the controller adds to the template, so that the paths in errors are
+// those of what was written. Its name and its numbers have been looked at.
+func jobAsWritten(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
 	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "run", UID: "run", Annotations: scheduledJob.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Name: "run", Annotations: scheduledJob.Annotations},
 		Spec: batchv1.JobSpec{
-			CompletionMode: ptr.To(batchv1.IndexedCompletion),
-			Completions:    ptr.To[int32](1),
 			Selector:       scheduledJob.Spec.Selector.DeepCopy(),
 			ManualSelector: scheduledJob.Spec.ManualSelector,
 			Template:       *scheduledJob.Spec.Template.DeepCopy(),
@@ -120,7 +123,7 @@ func warnScheduledJob(scheduledJob *stintv1.ScheduledJob, o Options, now time.Ti
 	if scheduledJob.Spec.Template == nil {
 		return warnings
 	}
-	job := sampleJob(scheduledJob)
+	job := jobAsWritten(scheduledJob)
 	defaultJob(job)
 	return append(warnings, warnPodTemplateSpec(&job.Spec.Template, o, p.Child("template"))...)
 }
