@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,3 +124,5 @@ func tags(list []stintv1.Execution) []string {
 	}
 	return all
 }
+
+func diff(a, b any) string { return cmp.Diff(a, b) }

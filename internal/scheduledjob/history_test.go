@@ -1,0 +1,254 @@
+package scheduledjob
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// TestAnyHistory drives random ScheduledJobs through random histories. The ledger checks every write; at the end, with
+// faults over and Jobs that end, the ScheduledJob must come to rest with each run run once.
+func TestAnyHistory(t *testing.T) {
+	_ = flag.Set("rapid.checks", "2000")
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, drawScheduledJob(t))
+		t.Repeat(w.actions())
+		w.settle()
+	})
+}
+
+func drawScheduledJob(t *rapid.T) *stintv1.ScheduledJob {
+	sj := aScheduledJob()
+	drawSchedule(t, &sj.Spec)
+	sj.Spec.AllowConcurrentRun = ptr.To(rapid.Bool().Draw(t, "allowConcurrentRun"))
+	drawLimits(t, &sj.Spec)
+	return sj
+}
+
+func drawSchedule(t *rapid.T, spec *stintv1.ScheduledJobSpec) {
+	timeSpec := rapid.SampledFrom([]string{"", "R//PT1S", "R//PT7S", "R3//PT5S", "R/T11:59:30/PT13S", "* * * * *"}).Draw(t, "timeSpec")
+	spec.Schedule = nil
+	if timeSpec == "" {
+		return
+	}
+	spec.Schedule = &stintv1.Schedule{
+		TimeSpec:       timeSpec,
+		SkipOutdated:   ptr.To(rapid.Bool().Draw(t, "skipOutdated")),
+		BlockOnFailure: ptr.To(rapid.Bool().Draw(t, "blockOnFailure")),
+	}
+}
+
+func drawLimits(t *rapid.T, spec *stintv1.ScheduledJobSpec) {
+	spec.SuccessfulJobsHistoryLimit = ptr.To(rapid.Int32Range(0, 3).Draw(t, "successfulJobsHistoryLimit"))
+	spec.FailedJobsHistoryLimit = ptr.To(rapid.Int32Range(0, 2).Draw(t, "failedJobsHistoryLimit"))
+	spec.CompletedExecutionsHistoryLimit = ptr.To(rapid.Int32Range(0, 5).Draw(t, "completedExecutionsHistoryLimit"))
+}
+
+func (w *world) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"sync":             func(*rapid.T) { w.sync() },
+		"sync again":       func(*rapid.T) { w.sync() },
+		"sync when due":    func(t *rapid.T) { w.pass(t); w.sync() },
+		"sync, all known":  func(*rapid.T) { w.showAll(); w.sync() },
+		"rest":             func(*rapid.T) { w.rest() },
+		"time":             w.pass,
+		"clock":            w.setClock,
+		"show":             func(t *rapid.T) { w.show(w.drawTag(t)) },
+		"show all":         func(*rapid.T) { w.showAll() },
+		"restart":          func(*rapid.T) { w.restart() },
+		"a Job ends":       w.endOne,
+		"a Job ends soon":  w.endOne,
+		"a Job is deleted": w.deleteJob,
+		"people":           func(*rapid.T) { w.meddle() },
+		"people again":     func(*rapid.T) { w.meddle() },
+		"the template":     func(t *rapid.T) { w.template = rapid.IntRange(0, 3).Draw(t, "is there") > 0 },
+		"it is deleted": func(t *rapid.T) {
+			if rapid.IntRange(0, 19).Draw(t, "really") == 0 {
+				w.update(func(sj *stintv1.ScheduledJob) { sj.DeletionTimestamp = &metav1.Time{Time: w.now} })
+			}
+		},
+	}
+}
+
+func (w *world) pass(t *rapid.T) {
+	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 9).Draw(t, "seconds")) * time.Second)
+}
+
+// setClock sets it, or is a long stop of everything.
+func (w *world) setClock(t *rapid.T) {
+	w.now = w.now.Add(time.Duration(rapid.IntRange(-150, 250).Draw(t, "seconds")) * time.Second)
+}
+
+func (w *world) drawTag(t *rapid.T) string {
+	if len(w.tags()) == 0 {
+		t.Skip("no Jobs")
+	}
+	return rapid.SampledFrom(w.tags()).Draw(t, "run")
+}
+
+func (w *world) endOne(t *rapid.T) {
+	if len(w.jobs) == 0 {
+		t.Skip("no Jobs")
+	}
+	w.finish(rapid.SampledFrom(slices.Sorted(maps.Keys(w.jobs))).Draw(t, "run"), rapid.IntRange(0, 2).Draw(t, "well") > 0)
+}
+
+// deleteJob is a person who deletes the Job of a run that is listed. With another one the run may start once more.
+func (w *world) deleteJob(t *rapid.T) {
+	tag := w.drawTag(t)
+	if has(w.sj.Status.RunningExecutions, tag) || has(w.sj.Status.CompletedExecutions, tag) {
+		delete(w.jobs, tag)
+	}
+}
+
+// meddle is a person who does something.
+func (w *world) meddle() {
+	deeds := map[string]func(){
+		"ask":       func() { w.ask(fmt.Sprintf("run-%d", w.ledger.asked.Len())) },
+		"ask again": w.askAgain,
+		"take back": w.takeBack,
+		"unblock":   w.unblock,
+		"suspend":   func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend = ptr.To(true) }) },
+		"resume":    func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend = nil }) },
+		"concurrent": func() {
+			w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.AllowConcurrentRun = ptr.To(!concurrent(w.sj)) })
+		},
+		"schedule": func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { drawSchedule(w.t, spec) }) },
+		"limits":   func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { drawLimits(w.t, spec) }) },
+	}
+	deeds[rapid.SampledFrom(slices.Sorted(maps.Keys(deeds))).Draw(w.t, "deed")]()
+}
+
+func (w *world) ask(tag string) {
+	w.ledger.asked.Insert(tag)
+	w.update(asked(tag))
+}
+
+// askAgain asks for a run that is listed, in any of the lists.
+func (w *world) askAgain() {
+	var listed []string
+	for _, list := range (&draft{status: &w.sj.Status}).lists() {
+		for _, e := range list {
+			if e.Trigger == stintv1.TriggerManual {
+				listed = append(listed, e.Tag)
+			}
+		}
+	}
+	if len(listed) > 0 {
+		w.ask(rapid.SampledFrom(listed).Draw(w.t, "tag"))
+	}
+}
+
+// takeBack removes a pending run, though it may be starting right now.
+func (w *world) takeBack() {
+	var manual []string
+	for _, e := range w.sj.Status.PendingExecutions {
+		if ManualTag(e.Tag) && !has(w.sj.Status.CompletedExecutions, e.Tag) {
+			manual = append(manual, e.Tag)
+		}
+	}
+	if len(manual) == 0 {
+		return
+	}
+	tag := rapid.SampledFrom(manual).Draw(w.t, "tag")
+	if job := w.jobs[tag]; job != nil && ended(job) != nil {
+		return
+	}
+	if w.jobs[tag] != nil {
+		w.ledger.shielded.Insert(tag)
+	}
+	w.ledger.asked.Delete(tag)
+	w.update(func(sj *stintv1.ScheduledJob) {
+		sj.Status.PendingExecutions = without(sj.Status.PendingExecutions, tag)
+	})
+}
+
+func (w *world) unblock() {
+	remove := rapid.Bool().Draw(w.t, "remove the condition")
+	w.update(func(sj *stintv1.ScheduledJob) {
+		if c := meta.FindStatusCondition(sj.Status.Conditions, stintv1.ConditionBlocked); c != nil {
+			c.Status, c.Reason = metav1.ConditionFalse, "ByHand"
+		}
+		if remove {
+			meta.RemoveStatusCondition(&sj.Status.Conditions, stintv1.ConditionBlocked)
+		}
+	})
+}
+
+// rest expects that a decision which has been carried out in full is followed by one that has nothing to do.
+func (w *world) rest() {
+	defer func(faults bool) { w.faults = faults }(w.faults)
+	w.faults = false
+	w.showAll()
+	d := w.sync()
+	w.showAll()
+	if !d.LookAgain.IsZero() && !d.LookAgain.After(w.now) {
+		return
+	}
+	next := Decide(w.observation())
+	if len(next.Create)+len(next.Delete)+len(next.Tell(nil)) > 0 || !equality.Semantic.DeepEqual(next.Status(nil), w.sj.Status) {
+		w.t.Fatalf("does not rest: starts %v, tells %v\n%s", next.starts, next.Tell(nil), diff(w.sj.Status, next.Status(nil)))
+	}
+}
+
+// settle ends all faults, lets every Job complete and expects that everything has run.
+func (w *world) settle() {
+	if w.sj.DeletionTimestamp != nil {
+		return
+	}
+	w.faults, w.template = false, true
+	w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend, spec.AllowConcurrentRun = nil, ptr.To(true) })
+	w.ledger.shielded.Clear()
+	for step := 0; ; step++ {
+		if meta.IsStatusConditionTrue(w.sj.Status.Conditions, stintv1.ConditionBlocked) {
+			w.unblock()
+		}
+		w.showAll()
+		d := w.sync()
+		w.showAll()
+		again := !d.LookAgain.IsZero() && !d.LookAgain.After(w.now)
+		if s := w.sj.Status; !again && len(s.PendingExecutions)+len(s.RunningExecutions) == 0 {
+			break
+		}
+		if step > 100 {
+			w.t.Fatalf("does not come to rest: %+v", w.sj.Status)
+		}
+		for tag := range w.jobs {
+			w.finish(tag, true)
+		}
+	}
+	w.rest()
+	w.checkEnd()
+}
+
+func (w *world) checkEnd() {
+	s := w.sj.Status
+	if int(s.ScheduleCount) != w.ledger.created.Len() {
+		w.t.Fatalf("%d runs started, the status says %d", w.ledger.created.Len(), s.ScheduleCount)
+	}
+	if lost := w.ledger.asked.Difference(w.ledger.created).Difference(w.ledger.refused); lost.Len() > 0 {
+		w.t.Fatalf("runs were asked for and lost: %v", lost.UnsortedList())
+	}
+	successful, failed := 0, 0
+	for _, job := range w.jobs {
+		if ended(job).Type == "Complete" {
+			successful++
+		} else {
+			failed++
+		}
+	}
+	if successful > successfulJobsLimit(w.sj) || failed > failedJobsLimit(w.sj) {
+		w.t.Fatalf("%d successful and %d failed Jobs are kept", successful, failed)
+	}
+}

@@ -1,0 +1,257 @@
+package scheduledjob
+
+import (
+	"slices"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/schedule"
+)
+
+// ledger is the second opinion: it follows every write and says what must never happen.
+type ledger struct {
+	w *world
+	// created are runs whose Job was created, each once; refused are those that ended before they began; asked are those
+	// that people want, less those that they took back.
+	created, refused, asked sets.Set[string]
+	// completed are runs that ended, listed or forgotten; skipped are those that were pending once.
+	completed, skipped sets.Set[string]
+	// shielded are runs that a person took out of the list while they were being started: they go on until they are
+	// listed again, as one that ends before is never found out.
+	shielded sets.Set[string]
+}
+
+func newLedger(w *world) *ledger {
+	return &ledger{w: w, created: sets.New[string](), refused: sets.New[string](), asked: sets.New[string](),
+		completed: sets.New[string](), skipped: sets.New[string](), shielded: sets.New[string]()}
+}
+
+// checkDecision checks what must hold for any decision.
+func (l *ledger) checkDecision(obs Observation, d Decision) {
+	sj := obs.ScheduledJob
+	if sj.DeletionTimestamp != nil && (len(d.Create)+len(d.Delete) > 0 || !d.LookAgain.IsZero() || !equality.Semantic.DeepEqual(d.Status(nil), sj.Status)) {
+		l.w.t.Fatalf("acts on a ScheduledJob that is being deleted: %+v", d)
+	}
+	for _, tag := range d.starts {
+		if triggerOf(tag) == stintv1.TriggerManual {
+			continue
+		}
+		if suspended(sj) {
+			l.w.t.Fatalf("starts %s while it is suspended", tag)
+		}
+		if s := d.Status(nil); blocksOnFailure(sj) && (&draft{status: &s}).isTrue(stintv1.ConditionBlocked) {
+			l.w.t.Fatalf("starts %s while it is blocked", tag)
+		}
+		if due, _ := dueOf(tag); due.After(obs.Now) && !l.hadBefore(sj, tag) {
+			l.w.t.Fatalf("starts %s at %s", tag, obs.Now)
+		}
+	}
+	shuffled := obs
+	shuffled.Jobs = slices.Clone(obs.Jobs)
+	slices.Reverse(shuffled.Jobs)
+	if other := Decide(shuffled); !slices.Equal(other.starts, d.starts) || !equality.Semantic.DeepEqual(other.Status(nil), d.Status(nil)) {
+		l.w.t.Fatalf("the order of Jobs changes the decision:\n%s", cmp.Diff(d.Status(nil), other.Status(nil)))
+	}
+}
+
+// hadBefore tells that a run was pending already: the clock may have been set back since.
+func (l *ledger) hadBefore(sj *stintv1.ScheduledJob, tag string) bool {
+	return has(sj.Status.PendingExecutions, tag)
+}
+
+// checkPure expects that asking a decision changes nothing, neither in it nor in what it was made from.
+func (l *ledger) checkPure(obs Observation, d Decision, outcomes []Outcome) {
+	if !equality.Semantic.DeepEqual(d.Status(outcomes), d.Status(outcomes)) || !slices.Equal(d.Tell(outcomes), d.Tell(outcomes)) {
+		l.w.t.Fatal("a decision says one thing and then another")
+	}
+	if again := Decide(obs); !slices.Equal(again.starts, d.starts) {
+		l.w.t.Fatalf("starts %v and then %v", d.starts, again.starts)
+	}
+}
+
+func (l *ledger) checkCreate(tag string) {
+	if l.created.Has(tag) {
+		l.w.t.Fatalf("run %s starts twice", tag)
+	}
+	if l.skipped.Has(tag) {
+		l.w.t.Fatalf("run %s starts after it was skipped", tag)
+	}
+	l.created.Insert(tag)
+	if concurrent(l.w.sj) {
+		return
+	}
+	for other, job := range l.w.jobs {
+		if ended(job) == nil {
+			l.w.t.Fatalf("run %s starts beside %s", tag, other)
+		}
+	}
+}
+
+// checkDelete expects that only Jobs go that ended, that the status knows of, and that the limits do not keep.
+func (l *ledger) checkDelete(job *batchv1.Job) {
+	tag, _ := tagOf(l.w.sj.Name, job.Name)
+	if ended(job) == nil || !l.completed.Has(tag) {
+		l.w.t.Fatalf("deletes the Job of %s, of which no end is known", tag)
+	}
+}
+
+func (l *ledger) checkStatus(obs Observation, d Decision, outcomes []Outcome) {
+	if obs.ScheduledJob.DeletionTimestamp != nil {
+		return
+	}
+	old, next := obs.ScheduledJob.Status, d.Status(outcomes)
+	l.checkLists(obs.ScheduledJob, next)
+	l.checkCounts(old, next)
+	l.checkDueTimes(obs, d, outcomes)
+	l.checkBlock(obs.ScheduledJob, next)
+	for _, e := range slices.Concat(next.RunningExecutions, next.CompletedExecutions) {
+		l.shielded.Delete(e.Tag)
+	}
+	for _, e := range next.CompletedExecutions {
+		l.completed.Insert(e.Tag)
+	}
+	for _, job := range obs.Jobs {
+		// It may be forgotten in the very write that could have told of its end.
+		if ended(job) != nil {
+			tag, _ := tagOf(obs.ScheduledJob.Name, job.Name)
+			l.completed.Insert(tag)
+		}
+	}
+}
+
+func (l *ledger) checkLists(sj *stintv1.ScheduledJob, next stintv1.ScheduledJobStatus) {
+	seen := sets.New[string]()
+	check := func(list []stintv1.Execution, status stintv1.ExecutionStatus) {
+		for _, e := range list {
+			if seen.Has(e.Tag) || e.Status != status || e.Trigger != triggerOf(e.Tag) || e.CreatedAt == nil {
+				l.w.t.Fatalf("run %s is listed twice, or wrongly: %+v", e.Tag, e)
+			}
+			seen.Insert(e.Tag)
+			if l.completed.Has(e.Tag) && status != stintv1.ExecutionCompleted {
+				l.w.t.Fatalf("run %s ended and is %s again", e.Tag, status)
+			}
+		}
+	}
+	check(next.PendingExecutions, stintv1.ExecutionPending)
+	check(next.RunningExecutions, stintv1.ExecutionRunning)
+	check(next.CompletedExecutions, stintv1.ExecutionCompleted)
+	scheduled := (&draft{status: &next}).scheduledPending()
+	if scheduled > maxPending || skipsOutdated(sj) && scheduled > 1 {
+		l.w.t.Fatalf("%d scheduled runs are pending", scheduled)
+	}
+	if !slices.IsSortedFunc(scheduledOf(next.PendingExecutions), func(a, b stintv1.Execution) int { return a.DueAt.Compare(b.DueAt.Time) }) {
+		l.w.t.Fatalf("the queue is out of order: %v", tags(next.PendingExecutions))
+	}
+	if n := len(next.CompletedExecutions); n > completedLimit(sj) && !(&draft{status: &next}).ahead(next.CompletedExecutions[0]) {
+		l.w.t.Fatalf("%d completed runs are listed", n)
+	}
+}
+
+func scheduledOf(list []stintv1.Execution) []stintv1.Execution {
+	return slices.DeleteFunc(slices.Clone(list), func(e stintv1.Execution) bool { return e.Trigger != stintv1.TriggerSchedule })
+}
+
+func (l *ledger) checkCounts(old, next stintv1.ScheduledJobStatus) {
+	switch {
+	case next.ScheduleCount < old.ScheduleCount, next.ScheduleCount > int64(l.created.Len()):
+		l.w.t.Fatalf("%d runs are said to have started, %d before; %d have", next.ScheduleCount, old.ScheduleCount, l.created.Len())
+	case next.SkippedCount < old.SkippedCount:
+		l.w.t.Fatalf("%d were skipped, and then %d", old.SkippedCount, next.SkippedCount)
+	case old.LastScheduleTime != nil && next.LastScheduleTime.Before(old.LastScheduleTime):
+		l.w.t.Fatalf("the cursor goes back from %s to %s", old.LastScheduleTime, next.LastScheduleTime)
+	}
+}
+
+// checkDueTimes accounts for every due time that this write deals with: it is a run, or it is skipped.
+func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) {
+	old, next := obs.ScheduledJob.Status, d.Status(outcomes)
+	runs := l.created.Clone()
+	for i, o := range outcomes {
+		if o.Final() {
+			runs.Insert(d.starts[i])
+		}
+	}
+	var skipped int64
+	for _, e := range scheduledOf(old.PendingExecutions) {
+		if !(&draft{status: &next}).listed(e.Tag) && !runs.Has(e.Tag) {
+			l.skipped.Insert(e.Tag)
+			skipped++
+		}
+	}
+	if skipped > 0 && !skipsOutdated(obs.ScheduledJob) {
+		l.w.t.Fatalf("%d runs that were pending are skipped", skipped)
+	}
+	direct := l.passedOver(obs, next, runs)
+	if direct > 0 && !skipsOutdated(obs.ScheduledJob) && !suspended(obs.ScheduledJob) {
+		l.w.t.Fatalf("%d due times are lost", direct)
+	}
+	if said := next.SkippedCount - old.SkippedCount; said != skipped+direct {
+		l.w.t.Fatalf("%d runs are said to be skipped, %d are", said, skipped+direct)
+	}
+	told := slices.ContainsFunc(d.Tell(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
+	if queued := d.Status(nil); next.Schedule != nil && next.LastScheduleTime != nil && !d.draft.changed && (&draft{status: &queued}).scheduledPending() < maxPending {
+		if left, _ := inForce(next.Schedule).Count(next.LastScheduleTime.Time, obs.Now); left > 0 {
+			l.w.t.Fatalf("%d due times are not dealt with", left)
+		}
+	}
+	if told != (skipped+direct > 0) {
+		l.w.t.Fatalf("%d runs are skipped, the event says %v", skipped+direct, told)
+	}
+}
+
+// passedOver is how many due times the cursor passes that became no run.
+func (l *ledger) passedOver(obs Observation, next stintv1.ScheduledJobStatus, runs sets.Set[string]) int64 {
+	old := obs.ScheduledJob.Status
+	first := old.Schedule == nil && old.ObservedGeneration == 0
+	if next.Schedule == nil || next.LastScheduleTime == nil || !first && !cmp.Equal(old.Schedule, next.Schedule, timesEqual) {
+		return 0
+	}
+	due := inForce(next.Schedule)
+	after := time.Time{}
+	if last := old.LastScheduleTime; last != nil && !last.Before(&next.Schedule.Since) {
+		after = last.Time
+	}
+	var n int64
+	if next.LastScheduleTime.After(after) {
+		n, _ = due.Count(after, next.LastScheduleTime.Time)
+	}
+	for _, e := range next.PendingExecutions {
+		runs.Insert(e.Tag)
+	}
+	for tag := range runs {
+		if at, ok := dueOf(tag); ok && at.After(after) && !at.After(next.LastScheduleTime.Time) {
+			here, _ := due.Count(at.Add(-time.Second), at)
+			n -= here
+		}
+	}
+	return n
+}
+
+var timesEqual = cmpopts.EquateApproxTime(0)
+
+func inForce(s *stintv1.ObservedSchedule) schedule.Schedule {
+	spec, err := schedule.Parse(s.TimeSpec)
+	if err != nil {
+		panic(err)
+	}
+	return spec.In(time.UTC, s.Since.Time)
+}
+
+// checkBlock expects that a failure blocks where it shall.
+func (l *ledger) checkBlock(sj *stintv1.ScheduledJob, next stintv1.ScheduledJobStatus) {
+	blocked := (&draft{status: &next}).isTrue(stintv1.ConditionBlocked)
+	if blocked && !blocksOnFailure(sj) {
+		l.w.t.Fatal("is blocked though nothing blocks")
+	}
+	for _, e := range next.CompletedExecutions {
+		if !*e.Success && !l.completed.Has(e.Tag) && blocksOnFailure(sj) && !blocked {
+			l.w.t.Fatalf("run %s failed and does not block", e.Tag)
+		}
+	}
+}
