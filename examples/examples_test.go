@@ -12,9 +12,12 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 func TestEveryExampleIsAValidManifestThatTheReadmeLists(t *testing.T) {
@@ -36,16 +39,22 @@ func TestEveryExampleIsAValidManifestThatTheReadmeLists(t *testing.T) {
 				t.Fatal(err)
 			}
 			if jobs := decode(t, content); jobs == 0 {
-				t.Error("there is no Job in it")
+				t.Error("there is nothing to run in it")
 			}
 		})
 	}
 }
 
-// decode refuses what no API type has and returns the number of Jobs.
+// decode refuses what no API type has and returns how many objects there are that run.
 func decode(t *testing.T, content []byte) (jobs int) {
 	t.Helper()
-	strict := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, stintv1.AddToScheme} {
+		if err := add(known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	strict := serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
 	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
 		document, err := documents.Read()
@@ -59,11 +68,14 @@ func decode(t *testing.T, content []byte) (jobs int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if job, ok := obj.(*batchv1.Job); ok {
+		switch o := obj.(type) {
+		case *batchv1.Job:
 			jobs++
-			if job.Name == "" || job.Spec.Template.Spec.RestartPolicy == "" {
-				t.Errorf("Job %q needs a name and a restart policy", job.Name)
+			if o.Name == "" || o.Spec.Template.Spec.RestartPolicy == "" {
+				t.Errorf("Job %q needs a name and a restart policy", o.Name)
 			}
+		case *batchv1.CronJob, *stintv1.ScheduledJob:
+			jobs++
 		}
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -28,18 +30,24 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("STINT_DATA_DIR", e.WorkDir+"/data")
 			e.Setenv("TERM", "dumb")
+			e.Setenv("EXAMPLES", examples)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"await":  await,
-			"expand": expand,
+			"exits":   exits,
+			"await":   await,
+			"becomes": becomes,
+			"expand":  expand,
 		},
 	})
 }
@@ -64,6 +72,20 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s has not come", args[0])
+}
+
+// becomes runs a command again and again until what it prints matches: becomes '^done$' stint get …
+func becomes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: becomes REGEXP COMMAND…")
+	}
+	wanted := regexp.MustCompile("(?m)" + args[0])
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
+		if ts.Exec(args[1], args[2:]...) == nil && wanted.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%q has not come", args[0])
 }
 
 // expand replaces $VARIABLES in a file.

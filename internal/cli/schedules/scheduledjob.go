@@ -2,6 +2,7 @@ package schedules
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,6 +18,11 @@ import (
 
 // runScheduledJob asks the server for a run, or, where it does not know how, writes down that one is wanted.
 func (c *Clients) runScheduledJob(ctx context.Context, owner *stintv1.ScheduledJob, r Request) (Run, error) {
+	if template := owner.Spec.Template; template != nil {
+		if err := scheduledjob.Override(template.DeepCopy(), r.Overrides); err != nil {
+			return Run{}, InputError{fmt.Errorf("scheduledjob %s: %w", owner.Name, err)}
+		}
+	}
 	run := Run{Namespace: c.namespace, Kind: ScheduledJob, Name: owner.Name, Tag: r.Tag, Job: scheduledjob.JobName(owner.Name, r.Tag),
 		Again: execution(owner, r.Tag) != nil}
 	if !run.Again && !ptr.Deref(owner.Spec.AllowConcurrentRun, true) {
@@ -47,7 +53,7 @@ func (c *Clients) postRun(ctx context.Context, name string, r Request) error {
 
 // addRun lists the run among the pending ones, whatever else is written to the status meanwhile.
 func (c *Clients) addRun(ctx context.Context, name string, r Request) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	return retry.RetryOnConflict(contended, func() error {
 		owner, err := c.scheduledJob(ctx, name)
 		if err != nil {
 			return err

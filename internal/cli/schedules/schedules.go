@@ -10,11 +10,13 @@ package schedules
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/wait"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/client-go/rest"
 
@@ -79,6 +81,9 @@ func (c *Clients) scheduledJob(ctx context.Context, name string) (*stintv1.Sched
 	err := c.stint.Get().Namespace(c.namespace).Resource(scheduledJobs).Name(name).Do(ctx).Into(scheduled)
 	return scheduled, err
 }
+
+// contended is for objects to which the controller may be writing all the time.
+var contended = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5}
 
 // updateStatus fails with a conflict where the object is not the newest version.
 func (c *Clients) updateStatus(ctx context.Context, scheduled *stintv1.ScheduledJob) error {

@@ -44,7 +44,7 @@ func (c *Clients) Resume(ctx context.Context, object metav1.Object) (string, err
 
 // unblock clears the condition that a failed run has set.
 func (c *Clients) unblock(ctx context.Context, name string) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	return retry.RetryOnConflict(contended, func() error {
 		scheduled, err := c.scheduledJob(ctx, name)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package schedules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,9 +26,9 @@ func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *b
 	}
 	told := ""
 	e, err := c.until(ctx, run, func(e *stintv1.Execution) bool {
-		if text := waitsFor(e); text != told && e.Status == stintv1.ExecutionPending {
+		if text := cmp.Or(e.Message, e.Reason); text != told && e.Status == stintv1.ExecutionPending {
 			told = text
-			note(run.describe() + " waits" + text)
+			note(run.describe() + ": " + text)
 		}
 		return e.Status == stintv1.ExecutionRunning || e.Status == stintv1.ExecutionCompleted
 	})
@@ -43,16 +44,6 @@ func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *b
 	}
 	gone := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: run.Job, UID: e.JobUID}}
 	return c.Recall(ctx, run, gone), false, nil
-}
-
-func waitsFor(e *stintv1.Execution) string {
-	text := ""
-	for _, part := range []string{e.Reason, e.Message} {
-		if part != "" {
-			text += ": " + part
-		}
-	}
-	return text
 }
 
 // recallPatience is how long the controller may take to see that a Job has gone.
