@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 )
 
@@ -21,6 +22,9 @@ const deadline = 30 * time.Second
 type Client interface {
 	Jobs() client.Resource[*batchv1.Job]
 	Pods() client.Resource[*corev1.Pod]
+	CronJobs() client.Resource[*batchv1.CronJob]
+	ScheduledJobs() client.Resource[*stintv1.ScheduledJob]
+	PodTemplates() client.Resource[*corev1.PodTemplate]
 }
 
 // world is a client and a namespace for one promise.

@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/client"
 )
 
 // entries are those of an object's metadata that several writers share.
@@ -18,22 +19,28 @@ func owner(uid string) metav1.OwnerReference {
 }
 
 // add adds one entry of each sort, drop takes them away.
-func add(p *corev1.Pod, name, uid string) {
-	p.Finalizers = append(p.Finalizers, "example.com/"+name)
-	p.OwnerReferences = append(p.OwnerReferences, owner(uid))
-	if p.Labels == nil {
-		p.Labels = map[string]string{}
+func add(o client.Object, name, uid string) {
+	o.SetFinalizers(append(o.GetFinalizers(), "example.com/"+name))
+	o.SetOwnerReferences(append(o.GetOwnerReferences(), owner(uid)))
+	labels := maps.Clone(o.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
 	}
-	p.Labels[name] = uid
+	labels[name] = uid
+	o.SetLabels(labels)
 }
 
-func drop(p *corev1.Pod, name, uid string) {
-	p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == "example.com/"+name })
-	p.OwnerReferences = slices.DeleteFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return string(r.UID) == uid })
-	delete(p.Labels, name)
-	if len(p.Finalizers)+len(p.OwnerReferences)+len(p.Labels) == 0 {
-		p.Finalizers, p.OwnerReferences, p.Labels = nil, nil, nil
+func drop(o client.Object, name, uid string) {
+	finalizers := slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == "example.com/"+name })
+	owners := slices.DeleteFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return string(r.UID) == uid })
+	labels := maps.Clone(o.GetLabels())
+	delete(labels, name)
+	if len(finalizers)+len(owners)+len(labels) == 0 {
+		finalizers, owners, labels = nil, nil, nil
 	}
+	o.SetFinalizers(finalizers)
+	o.SetOwnerReferences(owners)
+	o.SetLabels(labels)
 }
 
 func (w *world) hasEntries(o metav1.Object, want entries) {

@@ -17,7 +17,8 @@ type promise struct {
 	test func(*world)
 }
 
-var promises = slices.Concat(reads, changes, deletions, shows)
+var promises = slices.Concat(reads, changes, deletions,
+	promisesOf(pods), promisesOf(cronJobs), promisesOf(scheduledJobs), promisesOf(podTemplates), shows)
 
 var reads = []promise{
 	{"Create applies defaults and returns what is stored", func(w *world) {
@@ -107,8 +108,6 @@ var changes = []promise{
 			w.Errorf("phase %s", running.Status.Phase)
 		}
 	}},
-	{"Modify leaves what others wrote meanwhile", modifyMerges},
-	{"Modify takes the last entries and leaves those that came meanwhile", modifyEmpties},
 	{"Modify without a difference writes nothing", func(w *world) {
 		made := w.made(w.pod("a"))
 		same := must(w.Pods().Modify(w.Context(), made, func(*corev1.Pod) {}))(w)
@@ -157,25 +156,4 @@ func (w *world) remove(p *corev1.Pod) {
 	if err := w.Pods().Delete(w.Context(), p, client.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
 		w.Fatal(err)
 	}
-}
-
-// modifyMerges lets two writers change one object, both starting from the same version.
-func modifyMerges(w *world) {
-	p := w.pod("a")
-	p.Finalizers = []string{"example.com/a", "example.com/b"}
-	p.OwnerReferences = []metav1.OwnerReference{owner("1"), owner("2")}
-	p.Labels = map[string]string{"a": "1", "b": "2"}
-	made := w.made(p)
-	must(w.Pods().Modify(w.Context(), made, func(p *corev1.Pod) { drop(p, "a", "1"); add(p, "c", "3") }))(w)
-	both := must(w.Pods().Modify(w.Context(), made, func(p *corev1.Pod) { drop(p, "b", "2"); add(p, "d", "4") }))(w)
-	w.hasEntries(both, entries{[]string{"example.com/c", "example.com/d"}, []string{"3", "4"}, []string{"c", "d"}})
-}
-
-func modifyEmpties(w *world) {
-	p := w.pod("a")
-	add(p, "a", "1")
-	made := w.made(p)
-	must(w.Pods().Modify(w.Context(), made, func(p *corev1.Pod) { add(p, "b", "2") }))(w)
-	left := must(w.Pods().Modify(w.Context(), made, func(p *corev1.Pod) { drop(p, "a", "1") }))(w)
-	w.hasEntries(left, entries{[]string{"example.com/b"}, []string{"2"}, []string{"b"}})
 }

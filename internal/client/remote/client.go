@@ -2,31 +2,34 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 )
 
 // Client is a connection to one cluster.
 type Client struct {
-	jobs   *resource[*batchv1.Job]
-	pods   *resource[*corev1.Pod]
-	events eventSink
+	jobs          *resource[*batchv1.Job]
+	pods          *resource[*corev1.Pod]
+	cronJobs      *resource[*batchv1.CronJob]
+	scheduledJobs *resource[*stintv1.ScheduledJob]
+	podTemplates  *resource[*corev1.PodTemplate]
+	events        eventSink
 
 	mu sync.Mutex
 	// made are the informers that were asked for; started is how many of them run.
-	made    []cache.SharedIndexInformer
+	made    []informing
 	started int
 	running sync.WaitGroup
 }
@@ -52,14 +55,17 @@ func New(config *rest.Config) (*Client, error) {
 	watches := connection{unlimited, transport}
 
 	c := &Client{}
-	if c.jobs, err = newResource[*batchv1.Job](c, jobs, writes, watches); err != nil {
+	var errs [6]error
+	c.jobs, errs[0] = newResource[*batchv1.Job](c, jobs, writes, watches)
+	c.pods, errs[1] = newResource[*corev1.Pod](c, pods, writes, watches)
+	c.cronJobs, errs[2] = newResource[*batchv1.CronJob](c, cronJobs, writes, watches)
+	c.scheduledJobs, errs[3] = newResource[*stintv1.ScheduledJob](c, scheduledJobs, writes, watches)
+	c.podTemplates, errs[4] = newResource[*corev1.PodTemplate](c, podTemplates, writes, watches)
+	c.events, errs[5] = newEventSink(connection{limited(config), transport})
+	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	if c.pods, err = newResource[*corev1.Pod](c, pods, writes, watches); err != nil {
-		return nil, err
-	}
-	c.events, err = newEventSink(connection{limited(config), transport})
-	return c, err
+	return c, nil
 }
 
 // Jobs is all that can be asked about Jobs.
@@ -67,6 +73,16 @@ func (c *Client) Jobs() client.Resource[*batchv1.Job] { return c.jobs }
 
 // Pods is all that can be asked about pods. What its informer shows is trimmed.
 func (c *Client) Pods() client.Resource[*corev1.Pod] { return c.pods }
+
+// CronJobs is all that can be asked about CronJobs.
+func (c *Client) CronJobs() client.Resource[*batchv1.CronJob] { return c.cronJobs }
+
+// ScheduledJobs is all that can be asked about ScheduledJobs. Where the API server does not know them the informer waits
+// until it does.
+func (c *Client) ScheduledJobs() client.Resource[*stintv1.ScheduledJob] { return c.scheduledJobs }
+
+// PodTemplates is all that can be asked about PodTemplates.
+func (c *Client) PodTemplates() client.Resource[*corev1.PodTemplate] { return c.podTemplates }
 
 // Events is where an event broadcaster writes.
 func (c *Client) Events() record.EventSink { return c.events }
@@ -77,17 +93,31 @@ func (c *Client) Start(ctx context.Context) {
 	defer c.mu.Unlock()
 	for ; c.started < len(c.made); c.started++ {
 		informer := c.made[c.started]
-		c.running.Go(func() { informer.RunWithContext(ctx) })
+		c.running.Go(func() { informer.run(ctx) })
 	}
+}
+
+// Filled tells whether the informers show all that there is. There is nothing of a kind that the API server does not
+// know.
+func (c *Client) Filled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !slices.ContainsFunc(c.made, func(i informing) bool { return !i.filled() })
 }
 
 // Wait returns when the informers have stopped, after the end of the context that Start got.
 func (c *Client) Wait() { c.running.Wait() }
 
-func (c *Client) add(informer cache.SharedIndexInformer) {
+// informing is a resource with an informer.
+type informing interface {
+	run(ctx context.Context)
+	filled() bool
+}
+
+func (c *Client) add(r informing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.made = append(c.made, informer)
+	c.made = append(c.made, r)
 }
 
 // connection makes REST clients of one transport and one limit on requests.
@@ -96,13 +126,16 @@ type connection struct {
 	transport *http.Client
 }
 
-func (c connection) to(version schema.GroupVersion) (rest.Interface, error) {
-	config := rest.CopyConfig(c.config)
+func (c connection) to(k kind) (rest.Interface, error) {
+	config, version := rest.CopyConfig(c.config), k.GroupVersion()
 	config.GroupVersion = &version
-	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion()
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(Scheme, codecs).WithoutConversion()
 	config.APIPath = "/apis"
-	if version.Group == "" {
+	if k.Group == "" {
 		config.APIPath = "/api"
+	}
+	if k.crd != "" {
+		config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, ""
 	}
 	return rest.RESTClientForConfigAndClient(config, c.transport)
 }

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -16,9 +15,9 @@ import (
 // Informer streams what there is through its watch, where the API server can, instead of listing it first.
 func (r *resource[T]) Informer() cache.SharedIndexInformer {
 	r.once.Do(func() {
-		example, err := scheme.Scheme.New(r.GroupVersionKind)
+		example, err := Scheme.New(r.GroupVersionKind)
 		if err != nil {
-			panic(fmt.Sprintf("client-go does not know %s", r.GroupVersionKind))
+			panic(fmt.Sprintf("the scheme does not know %s", r.GroupVersionKind))
 		}
 		r.informer = cache.NewSharedIndexInformer(
 			&cache.ListWatch{ListWithContextFunc: r.list, WatchFuncWithContext: r.watch},
@@ -27,23 +26,30 @@ func (r *resource[T]) Informer() cache.SharedIndexInformer {
 		if err := r.informer.SetTransform(r.trimmed); err != nil {
 			panic(err)
 		}
-		r.owner.add(r.informer)
+		r.owner.add(r)
 	})
 	return r.informer
 }
 
 func (r *resource[T]) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	list, err := scheme.Scheme.New(r.GroupVersion().WithKind(r.Kind + "List"))
+	list, err := Scheme.New(r.GroupVersion().WithKind(r.Kind + "List"))
 	if err != nil {
 		return nil, err
 	}
-	err = r.watches.Get().Resource(r.plural).VersionedParams(&options, scheme.ParameterCodec).Do(ctx).Into(list)
+	err = r.whenServed(ctx, func() error {
+		return r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Do(ctx).Into(list)
+	})
 	return list, err
 }
 
 func (r *resource[T]) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
-	return r.watches.Get().Resource(r.plural).VersionedParams(&options, scheme.ParameterCodec).Watch(ctx)
+	var w watch.Interface
+	err := r.whenServed(ctx, func() (err error) {
+		w, err = r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Watch(ctx)
+		return err
+	})
+	return w, err
 }
 
 func (r *resource[T]) trimmed(obj any) (any, error) {

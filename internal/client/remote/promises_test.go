@@ -31,7 +31,11 @@ func TestRemoteKeepsThePromisesOnTheEmbeddedServer(t *testing.T) {
 }
 
 func TestRemoteKeepsThePromisesOnKubernetes(t *testing.T) {
-	runRemote(t, kube.ForTest(t, kube.Options{}).Config())
+	c := kube.ForTest(t, kube.Options{})
+	if err := c.InstallCRD(t.Context(), "../../../deploy/crds/stint.dev_scheduledjobs.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	runRemote(t, c.Config())
 }
 
 func runRemote(t *testing.T, config *rest.Config) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 )
 
@@ -24,12 +25,18 @@ type kind struct {
 	plural string
 	// trim drops from an object what no controller reads.
 	trim func(client.Object)
+	// crd is the file that makes an API server know the kind; empty for those that every one knows. Objects of such a
+	// kind travel as JSON, and know no strategic merge patch.
+	crd string
 }
 
 var (
-	jobs   = kind{batchv1.SchemeGroupVersion.WithKind("Job"), "jobs", trimMeta}
-	pods   = kind{corev1.SchemeGroupVersion.WithKind("Pod"), "pods", trimPod}
-	events = kind{corev1.SchemeGroupVersion.WithKind("Event"), "events", trimMeta}
+	jobs          = kind{batchv1.SchemeGroupVersion.WithKind("Job"), "jobs", trimMeta, ""}
+	pods          = kind{corev1.SchemeGroupVersion.WithKind("Pod"), "pods", trimPod, ""}
+	cronJobs      = kind{batchv1.SchemeGroupVersion.WithKind("CronJob"), "cronjobs", trimMeta, ""}
+	podTemplates  = kind{corev1.SchemeGroupVersion.WithKind("PodTemplate"), "podtemplates", trimMeta, ""}
+	scheduledJobs = kind{stintv1.SchemeGroupVersion.WithKind("ScheduledJob"), "scheduledjobs", trimMeta, "deploy/crds/stint.dev_scheduledjobs.yaml"}
+	events        = kind{corev1.SchemeGroupVersion.WithKind("Event"), "events", trimMeta, ""}
 )
 
 // resource implements client.Resource.
@@ -40,14 +47,16 @@ type resource[T client.Object] struct {
 
 	once     sync.Once
 	informer cache.SharedIndexInformer
+	// missing is set while the informer waits for the API server to know the kind.
+	missing atomic.Bool
 }
 
 func newResource[T client.Object](owner *Client, k kind, writes, watches connection) (*resource[T], error) {
-	w, err := writes.to(k.GroupVersion())
+	w, err := writes.to(k)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", k.plural, err)
 	}
-	r, err := watches.to(k.GroupVersion())
+	r, err := watches.to(k)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", k.plural, err)
 	}
@@ -90,15 +99,18 @@ func (r *resource[T]) asWritten(ctx context.Context, obj T, conflict error) (T, 
 }
 
 func (r *resource[T]) Modify(ctx context.Context, observed T, change func(T)) (T, error) {
-	return r.patch(ctx, observed, change, mainPart)
+	return r.modify(ctx, observed, change, mainPart)
 }
 
 func (r *resource[T]) ModifyStatus(ctx context.Context, observed T, change func(T)) (T, error) {
-	return r.patch(ctx, observed, change, statusPart)
+	return r.modify(ctx, observed, change, statusPart)
 }
 
-// patch sends what change changes. Observed may be trimmed and out of date: only the difference matters.
-func (r *resource[T]) patch(ctx context.Context, observed T, change func(T), p part) (T, error) {
+// modify sends what change changes. Observed may be trimmed and out of date: only the difference matters.
+func (r *resource[T]) modify(ctx context.Context, observed T, change func(T), p part) (T, error) {
+	if r.crd != "" {
+		return r.merge(ctx, observed, change, p)
+	}
 	var none T
 	changed := observed.DeepCopyObject().(T)
 	change(changed)
@@ -109,17 +121,26 @@ func (r *resource[T]) patch(ctx context.Context, observed T, change func(T), p p
 	if patch == nil {
 		return observed, nil
 	}
+	written, err := r.patch(ctx, types.StrategicMergePatchType, observed, patch, p)
+	if (apierrors.IsConflict(err) || apierrors.IsInvalid(err)) && r.gone(ctx, observed) {
+		return none, r.notFound(observed)
+	}
+	return written, err
+}
+
+func (r *resource[T]) patch(ctx context.Context, patchType types.PatchType, obj T, patch []byte, p part) (T, error) {
 	written, _, err := persist(ctx, briefly, func() (T, error) {
-		request := r.about(r.writes.Patch(types.StrategicMergePatchType), observed.GetNamespace()).Name(observed.GetName())
+		request := r.about(r.writes.Patch(patchType), obj.GetNamespace()).Name(obj.GetName())
 		if p == statusPart {
 			request = request.SubResource("status")
 		}
 		return r.do(ctx, request.Body(patch))
 	})
-	if (apierrors.IsConflict(err) || apierrors.IsInvalid(err)) && r.gone(ctx, observed) {
-		return none, apierrors.NewNotFound(schema.GroupResource{Group: r.Group, Resource: r.plural}, observed.GetName())
-	}
 	return written, err
+}
+
+func (r *resource[T]) notFound(obj T) error {
+	return apierrors.NewNotFound(schema.GroupResource{Group: r.Group, Resource: r.plural}, obj.GetName())
 }
 
 // gone tells whether the object that observed shows is no more. Where another object has its name, some kinds answer
@@ -158,7 +179,7 @@ func (r *resource[T]) about(request *rest.Request, namespace string) *rest.Reque
 
 func (r *resource[T]) do(ctx context.Context, request *rest.Request) (T, error) {
 	var none T
-	obj, err := scheme.Scheme.New(r.GroupVersionKind)
+	obj, err := Scheme.New(r.GroupVersionKind)
 	if err != nil {
 		return none, err
 	}

@@ -33,8 +33,8 @@ type news struct {
 	first bool
 }
 
-// feed is an Informer of any kind.
-type feed interface {
+// Feed is an Informer of any kind.
+type Feed interface {
 	List()
 	Show(n int)
 	Tell(n int)

@@ -19,7 +19,7 @@ import (
 type Process struct {
 	Number   int
 	requests *requests
-	feeds    []feed
+	feeds    []Feed
 
 	// dead processes write no more. Leaving ones were told to stop, and end once their requests are answered.
 	dead    atomic.Bool
@@ -37,6 +37,12 @@ type Event struct {
 	Type            string
 	Reason, Message string
 }
+
+// Feeds are the informers of a process, in the order in which it got to use the tables.
+func (p *Process) Feeds() []Feed { return p.feeds }
+
+// Leaving tells that the process was told to stop.
+func (p *Process) Leaving() bool { return p.leaving }
 
 // Events returns all that were recorded so far.
 func (p *Process) Events() []Event {
@@ -113,7 +119,7 @@ func (r *resource[T]) ModifyStatus(ctx context.Context, observed T, change func(
 func (r *resource[T]) same(observed metav1.Object) error {
 	now, err := r.table.Get(observed.GetNamespace(), observed.GetName())
 	if err == nil && now.GetUID() != observed.GetUID() {
-		return apierrors.NewNotFound(r.table.Rules.Resource, observed.GetName())
+		return apierrors.NewNotFound(r.table.resource(), observed.GetName())
 	}
 	return err
 }
@@ -131,7 +137,7 @@ func (r *resource[T]) ask(ctx context.Context, verb, name string, do func() (T, 
 	if p.dead.Load() {
 		return none, apierrors.NewServiceUnavailable("the process is dead")
 	}
-	q := &Request{By: p, Verb: verb, Kind: r.table.Rules.Kind, Name: name, At: time.Now(), answer: make(chan answer, 1),
+	q := &Request{By: p, Verb: verb, Kind: r.table.kind.Singular, Name: name, At: time.Now(), answer: make(chan answer, 1),
 		do: func() (client.Object, error) { return do() }}
 	p.requests.add(q)
 	select {

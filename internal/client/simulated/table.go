@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,27 +18,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Rules are what is particular to one kind. Functions may be nil.
-type Rules[T client.Object] struct {
-	Resource schema.GroupResource
-	Kind     string
-	// Default completes a new object before Validate looks at it.
-	Default        func(T)
-	Validate       func(T) field.ErrorList
-	ValidateUpdate func(is, was T) field.ErrorList
-	ValidateStatus func(is, was T) field.ErrorList
-	// CopyStatus takes the status of one object over into another, CopySpec the spec.
-	CopyStatus, CopySpec func(from, to T)
-	// Wrote is told of every write, before the next one. An object that is new was nothing, one that is gone is nothing.
-	Wrote func(was, is T)
-}
-
 // Table is all objects of one kind and everything that ever happened to them. Objects are never changed, only replaced.
+// The rules of the kind are those of the real server.
 type Table[T client.Object] struct {
-	Rules   Rules[T]
+	// Wrote is told of every write, before the next one. Was is nil for an object that is new, is for one that is gone.
+	Wrote func(was, is T)
+
+	kind    registry.Resource
 	server  *Server
 	objects map[string]T
 	log     []change[T]
@@ -44,14 +36,15 @@ type Table[T client.Object] struct {
 
 // change is one write.
 type change[T client.Object] struct {
-	version  int
-	was, is  T
-	old, new bool
+	version int
+	was, is T
+	// new tells that there is an object after it.
+	new bool
 }
 
 // NewTable adds a table to a server.
-func NewTable[T client.Object](s *Server, rules Rules[T]) *Table[T] {
-	return &Table[T]{Rules: rules, server: s, objects: map[string]T{}}
+func NewTable[T client.Object](s *Server, kind registry.Resource) *Table[T] {
+	return &Table[T]{kind: kind, server: s, objects: map[string]T{}}
 }
 
 func keyOf(namespace, name string) string { return namespace + "/" + name }
@@ -69,7 +62,7 @@ func (x *Table[T]) All() []T {
 func (x *Table[T]) Get(namespace, name string) (T, error) {
 	o, there := x.objects[keyOf(namespace, name)]
 	if !there {
-		return o, apierrors.NewNotFound(x.Rules.Resource, name)
+		return o, apierrors.NewNotFound(x.resource(), name)
 	}
 	return o, nil
 }
@@ -77,21 +70,23 @@ func (x *Table[T]) Get(namespace, name string) (T, error) {
 // Create stores a new object.
 func (x *Table[T]) Create(o T) (none T, err error) {
 	if _, there := x.objects[keyOf(o.GetNamespace(), o.GetName())]; there {
-		return none, apierrors.NewAlreadyExists(x.Rules.Resource, o.GetName())
+		return none, apierrors.NewAlreadyExists(x.resource(), o.GetName())
 	}
 	o = stored(o)
-	o.SetUID(x.server.uid(x.Rules.Kind))
+	o.SetUID(x.server.uid(x.kind.Singular))
 	o.SetCreationTimestamp(now())
-	o.SetGeneration(1)
-	if x.Rules.Default != nil {
-		x.Rules.Default(o)
+	if x.kind.Default != nil {
+		x.kind.Default(o)
 	}
-	if x.Rules.Validate != nil {
-		if errs := x.Rules.Validate(o); len(errs) > 0 {
-			return none, x.invalid(o, errs)
+	if x.kind.PrepareForCreate != nil {
+		x.kind.PrepareForCreate(context.Background(), o)
+	}
+	if x.kind.Validate != nil {
+		if err := x.invalid(o, x.kind.Validate(context.Background(), o)); err != nil {
+			return none, err
 		}
 	}
-	x.put(none, o, false)
+	x.put(none, o)
 	return o, nil
 }
 
@@ -104,14 +99,15 @@ func (x *Table[T]) Update(namespace, name string, edit func(T)) (none T, err err
 	is := was.DeepCopyObject().(T)
 	edit(is)
 	is = stored(is)
-	x.Rules.CopyStatus(was, is)
-	if x.Rules.ValidateUpdate != nil {
-		if errs := x.Rules.ValidateUpdate(is, was); len(errs) > 0 {
-			return none, x.invalid(is, errs)
+	if x.kind.PrepareForUpdate != nil {
+		x.kind.PrepareForUpdate(context.Background(), is, was)
+	}
+	if x.kind.ValidateUpdate != nil {
+		if err := x.invalid(is, x.kind.ValidateUpdate(context.Background(), is, was)); err != nil {
+			return none, err
 		}
 	}
-	is.SetGeneration(was.GetGeneration() + 1)
-	x.put(was, is, true)
+	x.put(was, is)
 	return is, nil
 }
 
@@ -133,20 +129,21 @@ func (x *Table[T]) UpdateStatus(o T) (none T, err error) {
 		return none, err
 	}
 	if was.GetUID() != o.GetUID() || was.GetResourceVersion() != o.GetResourceVersion() {
-		return none, apierrors.NewConflict(x.Rules.Resource, o.GetName(),
+		return none, apierrors.NewConflict(x.resource(), o.GetName(),
 			fmt.Errorf("%s of version %s is there", was.GetUID(), was.GetResourceVersion()))
 	}
-	is := was.DeepCopyObject().(T)
-	x.Rules.CopyStatus(stored(o), is)
-	if x.Rules.ValidateStatus != nil {
-		if errs := x.Rules.ValidateStatus(is, was); len(errs) > 0 {
-			return none, x.invalid(o, errs)
+	is := stored(o)
+	reflect.ValueOf(is).Elem().FieldByName("ObjectMeta").Set(reflect.ValueOf(was.DeepCopyObject()).Elem().FieldByName("ObjectMeta"))
+	x.kind.Status.PrepareForUpdate(context.Background(), is, was)
+	if x.kind.Status.ValidateUpdate != nil {
+		if err := x.invalid(is, x.kind.Status.ValidateUpdate(context.Background(), is, was)); err != nil {
+			return none, err
 		}
 	}
-	if reflect.DeepEqual(is, was) {
+	if equality.Semantic.DeepEqual(is, was) {
 		return was, nil
 	}
-	x.put(was, is, true)
+	x.put(was, is)
 	return is, nil
 }
 
@@ -157,7 +154,7 @@ func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.Delete
 		return err
 	}
 	if uid != "" && was.GetUID() != uid {
-		return apierrors.NewConflict(x.Rules.Resource, name, errors.New("the UID is "+string(was.GetUID())))
+		return apierrors.NewConflict(x.resource(), name, errors.New("the UID is "+string(was.GetUID())))
 	}
 	is := was.DeepCopyObject().(T)
 	switch o.Propagation {
@@ -169,30 +166,37 @@ func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.Delete
 	if is.GetDeletionTimestamp() == nil {
 		is.SetDeletionTimestamp(ptr.To(now()))
 	}
-	x.put(was, is, true)
+	x.put(was, is)
 	return nil
 }
 
 // put stores what becomes of an object. One that is being deleted goes with its last finalizer.
-func (x *Table[T]) put(was, is T, old bool) {
+func (x *Table[T]) put(was, is T) {
 	var none T
 	version := x.server.next(is)
 	key := keyOf(is.GetNamespace(), is.GetName())
 	if is.GetDeletionTimestamp() != nil && len(is.GetFinalizers()) == 0 {
 		delete(x.objects, key)
-		x.log = append(x.log, change[T]{version: version, was: is, old: true})
+		x.log = append(x.log, change[T]{version: version, was: is})
 		is = none
 	} else {
 		x.objects[key] = is
-		x.log = append(x.log, change[T]{version, was, is, old, true})
+		x.log = append(x.log, change[T]{version, was, is, true})
 	}
-	if x.Rules.Wrote != nil {
-		x.Rules.Wrote(was, is)
+	if x.Wrote != nil {
+		x.Wrote(was, is)
 	}
 }
 
+func (x *Table[T]) resource() schema.GroupResource {
+	return x.kind.Version.WithResource(x.kind.Plural).GroupResource()
+}
+
 func (x *Table[T]) invalid(o T, errs field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Group: x.Rules.Resource.Group, Kind: x.Rules.Kind}, o.GetName(), errs)
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(x.kind.Version.WithKind(x.kind.Kind).GroupKind(), o.GetName(), errs)
 }
 
 // stored returns o as it is after storing: times, for one, have no fractions of seconds.

@@ -1,0 +1,101 @@
+package clienttest
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// subject is a kind as the promises that hold for every kind see it.
+type subject[T client.Object] struct {
+	kind string
+	of   func(Client) client.Resource[T]
+	// blank is an object without name; spoil makes it one that is refused.
+	blank func() T
+	spoil func(T)
+	// done changes the status, isDone tells; nil where there is none.
+	done   func(T)
+	isDone func(T) bool
+	// edit changes the spec and edited tells; nil where it cannot change.
+	edit   func(T)
+	edited func(T) bool
+}
+
+func (s subject[T]) named(w *world, name string) T {
+	obj := s.blank()
+	obj.SetNamespace(w.namespace)
+	obj.SetName(name)
+	return obj
+}
+
+func (s subject[T]) made(w *world, name string, changes ...func(T)) T {
+	w.Helper()
+	obj := s.named(w, name)
+	for _, change := range changes {
+		change(obj)
+	}
+	return must(s.of(w).Create(w.Context(), obj))(w)
+}
+
+func (s subject[T]) remove(w *world, obj T) {
+	w.Helper()
+	if err := s.of(w).Delete(w.Context(), obj, client.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func template() corev1.PodTemplateSpec { return corev1.PodTemplateSpec{Spec: podSpec()} }
+
+var pods = subject[*corev1.Pod]{
+	kind: "Pod", of: Client.Pods,
+	blank:  func() *corev1.Pod { return &corev1.Pod{Spec: podSpec()} },
+	spoil:  func(p *corev1.Pod) { p.Spec.Containers = nil },
+	done:   func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
+	isDone: func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed },
+	edit:   func(p *corev1.Pod) { p.Spec.Containers[0].Image = "other" },
+	edited: func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == "other" },
+}
+
+var cronJobs = subject[*batchv1.CronJob]{
+	kind: "CronJob", of: Client.CronJobs,
+	blank: func() *batchv1.CronJob {
+		return &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "@daily",
+			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: template()}}}}
+	},
+	spoil:  func(c *batchv1.CronJob) { c.Spec.Schedule = "never" },
+	done:   func(c *batchv1.CronJob) { c.Status.Active = []corev1.ObjectReference{{Name: "a"}, {Name: "b"}} },
+	isDone: func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 2 && c.Status.Active[1].Name == "b" },
+	edit:   func(c *batchv1.CronJob) { c.Spec.Suspend = ptr.To(true) },
+	edited: func(c *batchv1.CronJob) bool { return *c.Spec.Suspend },
+}
+
+var scheduledJobs = subject[*stintv1.ScheduledJob]{
+	kind: "ScheduledJob", of: Client.ScheduledJobs,
+	blank: func() *stintv1.ScheduledJob {
+		return &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{
+			Schedule: &stintv1.Schedule{TimeSpec: "@daily"}, Template: ptr.To(template())}}
+	},
+	spoil: func(s *stintv1.ScheduledJob) { s.Spec.PodCount = ptr.To[int32](-1) },
+	done: func(s *stintv1.ScheduledJob) {
+		now := ptr.To(metav1.Now().Rfc3339Copy())
+		s.Status.CompletedExecutions = []stintv1.Execution{{Tag: "a", Status: stintv1.ExecutionCompleted, CompletedAt: now},
+			{Tag: "b", Status: stintv1.ExecutionCompleted, CompletedAt: now}}
+	},
+	isDone: func(s *stintv1.ScheduledJob) bool {
+		return len(s.Status.CompletedExecutions) == 2 && s.Status.CompletedExecutions[1].Tag == "b"
+	},
+	edit:   func(s *stintv1.ScheduledJob) { s.Spec.Suspend = ptr.To(true) },
+	edited: func(s *stintv1.ScheduledJob) bool { return ptr.Deref(s.Spec.Suspend, false) },
+}
+
+var podTemplates = subject[*corev1.PodTemplate]{
+	kind: "PodTemplate", of: Client.PodTemplates,
+	blank:  func() *corev1.PodTemplate { return &corev1.PodTemplate{Template: template()} },
+	spoil:  func(p *corev1.PodTemplate) { p.Template.Spec.Containers = nil },
+	edit:   func(p *corev1.PodTemplate) { p.Template.Spec.Containers[0].Image = "other" },
+	edited: func(p *corev1.PodTemplate) bool { return p.Template.Spec.Containers[0].Image == "other" },
+}

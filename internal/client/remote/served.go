@@ -1,0 +1,41 @@
+package remote
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+)
+
+// servedPause is between two questions whether the API server knows a kind by now.
+const servedPause = 2 * time.Second
+
+// whenServed asks an informer's question again and again while the API server does not know the kind. Left to itself an
+// informer asks less and less often, and logs each time.
+func (r *resource[T]) whenServed(ctx context.Context, ask func() error) error {
+	log := klog.FromContext(ctx)
+	for {
+		err := ask()
+		if r.crd == "" || !apierrors.IsNotFound(err) {
+			if r.missing.CompareAndSwap(true, false) {
+				log.Info("The API server knows " + r.plural + " now")
+			}
+			return err
+		}
+		if !r.missing.Swap(true) {
+			log.Info("The API server does not know "+r.plural+": none run until it does", "remedy", "kubectl apply -f "+r.crd)
+		}
+		pause := time.NewTimer(servedPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+func (r *resource[T]) run(ctx context.Context) { r.informer.RunWithContext(ctx) }
+
+func (r *resource[T]) filled() bool { return r.missing.Load() || r.informer.HasSynced() }
