@@ -60,10 +60,14 @@ func (d Decision) settle(outcomes []Outcome) *draft {
 	if s.sj.DeletionTimestamp != nil {
 		return s
 	}
-	for i, tag := range d.starts[:min(len(d.starts), len(outcomes))] {
+	tried := d.starts[:min(len(d.starts), len(outcomes))]
+	for i, tag := range tried {
 		s.settle(tag, d.Create[i].Name, outcomes[i])
 	}
 	s.explainPending()
+	for i, tag := range tried {
+		s.explainFailure(tag, outcomes[i])
+	}
 	s.trimCompleted()
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -17,10 +18,15 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
+func TestMain(m *testing.M) {
+	// Flags of the command line come later and win: -rapid.checks=100000 for many more.
+	_ = flag.Set("rapid.checks", "1500")
+	os.Exit(m.Run())
+}
+
 // TestAnyHistory drives random ScheduledJobs through random histories. The ledger checks every write; at the end, with
 // faults over and Jobs that end, the ScheduledJob must come to rest with each run run once.
 func TestAnyHistory(t *testing.T) {
-	_ = flag.Set("rapid.checks", "2000")
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawScheduledJob(t))
 		t.Repeat(w.actions())
@@ -115,7 +121,7 @@ func (w *world) deleteJob(t *rapid.T) {
 // meddle is a person who does something.
 func (w *world) meddle() {
 	deeds := map[string]func(){
-		"ask":       func() { w.ask(fmt.Sprintf("run-%d", w.ledger.asked.Len())) },
+		"ask":       func() { w.ask(fmt.Sprintf("run-%d", w.version)) },
 		"ask again": w.askAgain,
 		"take back": w.takeBack,
 		"unblock":   w.unblock,

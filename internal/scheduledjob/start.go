@@ -53,18 +53,29 @@ func (s *draft) held(e stintv1.Execution) bool {
 
 // settle notes what became of the start of a run.
 func (s *draft) settle(tag, jobName string, o Outcome) {
-	i := slices.IndexFunc(s.status.PendingExecutions, func(e stintv1.Execution) bool { return e.Tag == tag })
-	e := &s.status.PendingExecutions[i]
+	e := *s.pending(tag)
+	if o.Job == nil && o.Err != nil {
+		s.warn(ReasonFailedCreate, "Error creating job %s: %v", jobName, o.Err)
+	}
 	switch {
 	case o.Job != nil:
-		s.run(*e, o.Job)
+		s.run(e, o.Job)
 	case o.Final():
-		s.warn(ReasonFailedCreate, "Error creating job %s: %v", jobName, o.Err)
-		s.fail(*e, string(apierrors.ReasonForError(o.Err)), o.Err.Error())
-	case o.Err != nil:
-		s.warn(ReasonFailedCreate, "Error creating job %s: %v", jobName, o.Err)
+		s.fail(e, string(apierrors.ReasonForError(o.Err)), o.Err.Error())
+	}
+}
+
+// explainFailure comes after any other explanation: LookUp has to find this one, as the Job may exist for all that.
+func (s *draft) explainFailure(tag string, o Outcome) {
+	if o.Job == nil && o.Err != nil && !o.Final() {
+		e := s.pending(tag)
 		e.Reason, e.Message = ReasonFailedCreate, shortened(o.Err.Error())
 	}
+}
+
+func (s *draft) pending(tag string) *stintv1.Execution {
+	i := slices.IndexFunc(s.status.PendingExecutions, func(e stintv1.Execution) bool { return e.Tag == tag })
+	return &s.status.PendingExecutions[i]
 }
 
 // run moves a run from the pending ones, if it is there, to those that run.
