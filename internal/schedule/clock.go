@@ -58,15 +58,26 @@ type fields struct {
 const star = 1 << 63
 
 func fieldsOf(s *cron.SpecSchedule) fields {
-	f := fields{days: s.Dom, months: s.Month, weekdays: s.Dow, eitherDay: s.Dom&star == 0 && s.Dow&star == 0}
-	for h := range 24 {
-		for m := range 60 {
-			if s.Hour>>h&1 == 1 && s.Minute>>m&1 == 1 {
-				f.seconds = append(f.seconds, int64(h*hour+m*minute))
+	return fields{
+		seconds:   secondsOf(s.Minute, s.Hour),
+		days:      s.Dom,
+		months:    s.Month,
+		weekdays:  s.Dow,
+		eitherDay: s.Dom&star == 0 && s.Dow&star == 0,
+	}
+}
+
+// secondsOf are the seconds of a day at which these minutes of these hours begin.
+func secondsOf(minutes, hours uint64) []int64 {
+	var all []int64
+	for h := range int64(24) {
+		for m := range int64(60) {
+			if hours>>h&1 == 1 && minutes>>m&1 == 1 {
+				all = append(all, h*hour+m*minute)
 			}
 		}
 	}
-	return f
+	return all
 }
 
 // first is the first time in (after, until], of a clock that is never set.

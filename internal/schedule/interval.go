@@ -9,6 +9,11 @@ import (
 	"time"
 )
 
+const intervalExample = "R5/T01:00:00/PT1H is five times, every hour, first at 01:00"
+
+// maxLength is of the text of an interval: far more than any needs.
+const maxLength = 100
+
 // maxRuns is how many runs an interval may ask for: enough for every second of thirty years.
 const maxRuns = 999_999_999
 
@@ -16,6 +21,9 @@ const maxRuns = 999_999_999
 // first at start, one duration apart. Each is start + k durations, so that a month that is too short for a day does not
 // move those after it.
 func ParseInterval(text string) (Spec, error) {
+	if len(text) > maxLength {
+		return Spec{}, fmt.Errorf("has %d characters: an interval has at most %d; %s", len(text), maxLength, intervalExample)
+	}
 	parts := strings.Split(strings.TrimSpace(text), "/")
 	if len(parts) != 3 {
 		return Spec{}, fmt.Errorf("%q has %d of the three parts of R[n]/<start>/<duration>%s", text, len(parts), threeParts(parts))
@@ -41,7 +49,7 @@ func ParseInterval(text string) (Spec, error) {
 func threeParts(parts []string) string {
 	switch last := parts[len(parts)-1]; {
 	case !strings.HasPrefix(last, "P"):
-		return "; R5/T01:00:00/PT1H is five times, every hour, first at 01:00"
+		return "; " + intervalExample
 	case len(parts) == 1:
 		return fmt.Sprintf("; write R//%s to start now and go on for ever", last)
 	case len(parts) == 2:

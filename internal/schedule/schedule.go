@@ -32,7 +32,7 @@ func Parse(text string) (Spec, error) {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "":
-		return Spec{}, errors.New(`must say when: R5/T01:00:00/PT1H is five times, every hour, first at 01:00; "0 3 * * *" is every day at 03:00`)
+		return Spec{}, errors.New("must say when: " + intervalExample + `; "0 3 * * *" is every day at 03:00`)
 	case looksLikeInterval(trimmed):
 		return ParseInterval(trimmed)
 	}

@@ -53,7 +53,7 @@ func (w wall) instant(zone *time.Location) int64 {
 	}
 }
 
-// span is a time during which the clocks of a zone are not changed.
+// span is a time during which the clocks of a zone are not changed. Nothing says that they are changed at its end.
 type span struct {
 	end    int64 // exclusive
 	offset int64 // what a clock shows more than UTC
@@ -64,7 +64,12 @@ func spanAt(zone *time.Location, t int64) span {
 	_, offset := at.Zone()
 	s := span{end: math.MaxInt64, offset: int64(offset)}
 	if _, end := at.ZoneBounds(); !end.IsZero() {
+		// Where rules are followed beyond the known changes, the time package believes that each year ends after 365
+		// days, and bounds for the 366th that are over already. No rule changes clocks on that day.
 		s.end = end.Unix()
+		if s.end <= t {
+			s.end = (dayOf(t) + 1) * day
+		}
 	}
 	return s
 }
