@@ -55,7 +55,8 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 			// Neither does it exist: it went in between.
 			return core.Outcome{Err: fmt.Errorf("%v, but: %w", err, getErr)}
 		}
-		if controller(found, nil) == sj.UID {
+		if metav1.IsControlledBy(found, sj) {
+			c.memory.sight(sj, found.UID, found)
 			return core.Outcome{Job: found}
 		}
 	}
@@ -86,6 +87,9 @@ func (c *Controller) delete(ctx context.Context, sj *stintv1.ScheduledJob, jobs 
 	var failed error
 	for _, job := range jobs {
 		err := c.client.Jobs().Delete(ctx, job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground})
+		if err == nil || apierrors.IsNotFound(err) {
+			c.memory.sight(sj, job.UID, nil)
+		}
 		switch {
 		case err == nil:
 			c.recorder.Eventf(sj, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job %v", job.Name)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -29,9 +30,20 @@ type recollection struct {
 	confirmed bool
 	// unshown are names of Jobs that were created, or may have been: the informer shows them later.
 	unshown map[string]bool
+	// sightings are the Jobs that the server was asked for, by UID: older news of them come later.
+	sightings map[types.UID]sighting
 	// ends is when Jobs were first seen to have ended whose pods are not all known.
 	ends map[types.UID]time.Time
 }
+
+// sighting is what a live read has shown of a Job. Nil: it is gone.
+type sighting struct {
+	job *batchv1.Job
+	at  time.Time
+}
+
+// lag is how far behind an informer may be; what is older is forgotten.
+const lag = 10 * time.Minute
 
 func newMemory() *memory { return &memory{scheduledJobs: map[types.NamespacedName]*recollection{}} }
 
@@ -41,7 +53,7 @@ func (m *memory) on(sj *stintv1.ScheduledJob, do func(*recollection)) {
 	defer m.mu.Unlock()
 	r := m.scheduledJobs[keyOf(sj)]
 	if r == nil || r.uid != sj.UID {
-		r = &recollection{uid: sj.UID, unshown: map[string]bool{}, ends: map[types.UID]time.Time{}}
+		r = &recollection{uid: sj.UID, unshown: map[string]bool{}, sightings: map[types.UID]sighting{}, ends: map[types.UID]time.Time{}}
 		m.scheduledJobs[keyOf(sj)] = r
 	}
 	do(r)
@@ -93,6 +105,32 @@ func (m *memory) settle(sj *stintv1.ScheduledJob, job string) {
 func (m *memory) expected(sj *stintv1.ScheduledJob) (names []string) {
 	m.on(sj, func(r *recollection) { names = slices.Sorted(maps.Keys(r.unshown)) })
 	return names
+}
+
+// sight notes what the server has under the UID of a Job; nil if nothing.
+func (m *memory) sight(sj *stintv1.ScheduledJob, uid types.UID, job *batchv1.Job) {
+	m.on(sj, func(r *recollection) { r.sightings[uid] = sighting{job, time.Now()} })
+}
+
+// newestJobs replaces Jobs that are shown older than they are known.
+func (m *memory) newestJobs(sj *stintv1.ScheduledJob, shown []*batchv1.Job) (newest []*batchv1.Job) {
+	m.on(sj, func(r *recollection) {
+		maps.DeleteFunc(r.sightings, func(_ types.UID, s sighting) bool { return time.Since(s.at) > lag })
+		for _, job := range shown {
+			known, sighted := r.sightings[job.UID]
+			switch {
+			case !sighted:
+				newest = append(newest, job)
+			case known.job == nil:
+			case older(job, known.job):
+				newest = append(newest, known.job)
+			default:
+				delete(r.sightings, job.UID)
+				newest = append(newest, job)
+			}
+		}
+	})
+	return newest
 }
 
 // endedAt is when the end of a Job was seen first.

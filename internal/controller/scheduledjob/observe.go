@@ -3,12 +3,14 @@ package scheduledjob
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -44,51 +46,65 @@ func (c *Controller) template(ctx context.Context, namespace, name string) (*cor
 }
 
 // jobs returns those that sj controls: the ones that are shown, and those that must or may be there and are not shown
-// yet.
+// yet. What it returns of a Job never goes back.
 func (c *Controller) jobs(ctx context.Context, sj *stintv1.ScheduledJob) ([]*batchv1.Job, error) {
-	jobs := c.children.jobsOf(sj.UID)
+	jobs := c.memory.newestJobs(sj, c.children.jobsOf(sj.UID))
 	for _, name := range c.memory.expected(sj) {
 		if slices.ContainsFunc(jobs, func(j *batchv1.Job) bool { return j.Name == name }) {
 			c.memory.settle(sj, name)
 		}
 	}
-	for _, name := range c.unshown(sj, jobs) {
-		found, err := c.client.Jobs().Get(ctx, sj.Namespace, name)
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("asking for Job %s/%s: %w", sj.Namespace, name, err)
+	unshown := c.unshown(sj, jobs)
+	for _, name := range slices.Sorted(maps.Keys(unshown)) {
+		uid := unshown[name]
+		found, err := c.lookUp(ctx, sj, name)
+		if err != nil {
+			return nil, err
 		}
 		jobs = slices.DeleteFunc(jobs, func(j *batchv1.Job) bool { return j.Name == name })
-		if ref := controller(found, err); ref == sj.UID {
-			jobs = append(jobs, found)
-		} else {
-			c.memory.settle(sj, name)
+		if uid != "" && (found == nil || found.UID != uid) {
+			c.memory.sight(sj, uid, nil)
 		}
+		if found == nil {
+			c.memory.settle(sj, name)
+			continue
+		}
+		c.memory.sight(sj, found.UID, found)
+		jobs = append(jobs, found)
 	}
 	return jobs, nil
 }
 
-// controller returns the UID of the ScheduledJob that controls a Job which was asked for.
-func controller(job *batchv1.Job, err error) types.UID {
-	if err != nil {
-		return ""
+// lookUp asks for a Job, and returns nil if sj has none of this name.
+func (c *Controller) lookUp(ctx context.Context, sj *stintv1.ScheduledJob, name string) (*batchv1.Job, error) {
+	found, err := c.client.Jobs().Get(ctx, sj.Namespace, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("asking for Job %s/%s: %w", sj.Namespace, name, err)
 	}
-	if ref := owner(job); ref != nil {
-		return ref.UID
+	if !metav1.IsControlledBy(found, sj) {
+		return nil, nil
 	}
-	return ""
+	return found, nil
 }
 
-// unshown returns the names of Jobs that the status or the memory knows of and that are not among those shown.
-func (c *Controller) unshown(sj *stintv1.ScheduledJob, shown []*batchv1.Job) []string {
-	names := append(c.memory.expected(sj), core.LookUp(sj)...)
-	slices.Sort(names)
-	uids := map[string]types.UID{}
-	for i := range sj.Status.RunningExecutions {
-		uids[sj.Status.RunningExecutions[i].JobName] = sj.Status.RunningExecutions[i].JobUID
+// unshown returns the names of Jobs that the status or the memory knows of and that are not among those shown, with
+// their UIDs, where these are known.
+func (c *Controller) unshown(sj *stintv1.ScheduledJob, shown []*batchv1.Job) map[string]types.UID {
+	names := map[string]types.UID{}
+	for _, name := range append(c.memory.expected(sj), core.LookUp(sj)...) {
+		names[name] = ""
 	}
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		return slices.ContainsFunc(shown, func(j *batchv1.Job) bool {
-			return j.Name == name && (uids[name] == "" || uids[name] == j.UID)
-		})
-	})
+	for i := range sj.Status.RunningExecutions {
+		run := &sj.Status.RunningExecutions[i]
+		names[core.JobName(sj.Name, run.Tag)] = run.JobUID
+	}
+	for _, j := range shown {
+		if uid, wanted := names[j.Name]; wanted && (uid == "" || uid == j.UID) {
+			delete(names, j.Name)
+		}
+	}
+	return names
 }

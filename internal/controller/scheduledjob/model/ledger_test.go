@@ -1,0 +1,215 @@
+package model_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/schedule"
+)
+
+// ledger keeps what happened in truth, and judges every write by it.
+type ledger struct {
+	world *world
+	// runs are those that have, or had, a Job, by tag.
+	runs map[string]*run
+	// asked are the tags of runs on demand.
+	asked map[string]bool
+}
+
+// run is what is known of one.
+type run struct {
+	// job is its newest version, gone where it was deleted.
+	job  *batchv1.Job
+	gone bool
+	// listed tells that a status has told of it, or that the controller has had its Job deleted. A Job that somebody
+	// deletes before may be made again: nobody knows of it.
+	listed bool
+	// code is what its container ended with, -1 before.
+	code int32
+}
+
+func scheduled(tag string) bool { return tag[0] >= '0' && tag[0] <= '9' }
+
+func (l *ledger) wroteJob(was, is *batchv1.Job) {
+	w := l.world
+	if is == nil {
+		r := l.runs[was.Labels[stintv1.LabelJobTag]]
+		r.gone, r.listed = true, r.listed || w.Writer != nil
+		return
+	}
+	tag := is.Labels[stintv1.LabelJobTag]
+	if was != nil {
+		l.runs[tag].job = is
+		return
+	}
+	if r := l.runs[tag]; r != nil && (r.listed || !r.gone) {
+		w.Fail("run %s gets a second Job", tag)
+	}
+	sj := w.sj()
+	if is.Name != name+"-"+tag || is.OwnerReferences[0].UID != sj.UID {
+		w.Fail("run %s gets a Job called %s, owned by %v", tag, is.Name, is.OwnerReferences)
+	}
+	if scheduled(tag) {
+		l.mustBeDue(tag)
+	} else if !l.asked[tag] {
+		w.Fail("nobody has asked for run %s", tag)
+	}
+	if !*sj.Spec.AllowConcurrentRun {
+		for other, r := range l.runs {
+			if !r.gone && ended(r.job) == nil {
+				w.Fail("run %s starts beside %s", tag, other)
+			}
+		}
+	}
+	l.runs[tag] = &run{job: is, code: -1}
+}
+
+func (l *ledger) schedule() schedule.Schedule {
+	sj := l.world.sj()
+	spec, err := schedule.Parse(sj.Spec.Schedule.TimeSpec)
+	if err != nil {
+		l.world.Fail("the schedule: %v", err)
+	}
+	return spec.In(time.UTC, sj.CreationTimestamp.Time)
+}
+
+func (l *ledger) mustBeDue(tag string) {
+	due, err := time.Parse("20060102-150405", tag)
+	if err != nil || due.After(time.Now()) {
+		l.world.Fail("run %s starts at %v: %v", tag, time.Now(), err)
+	}
+	if n, _ := l.schedule().Count(due.Add(-time.Second), due); n != 1 {
+		l.world.Fail("run %s is not due", tag)
+	}
+}
+
+func (l *ledger) wroteScheduledJob(was, is *stintv1.ScheduledJob) {
+	if was == nil || is == nil {
+		return
+	}
+	w, before, after := l.world, was.Status, is.Status
+	if after.ScheduleCount < before.ScheduleCount || after.SkippedCount < before.SkippedCount {
+		w.Fail("counts fall: %d, %d and then %d, %d", before.ScheduleCount, before.SkippedCount, after.ScheduleCount, after.SkippedCount)
+	}
+	if last := before.LastScheduleTime; last != nil && after.LastScheduleTime.Before(last) {
+		w.Fail("the cursor goes back from %v to %v", last, after.LastScheduleTime)
+	}
+	if int(after.ScheduleCount) > len(l.runs) {
+		w.Fail("%d runs are counted, %d have started", after.ScheduleCount, len(l.runs))
+	}
+	pending := 0
+	for _, e := range after.PendingExecutions {
+		if scheduled(e.Tag) {
+			pending++
+		}
+	}
+	if pending > 100 {
+		w.Fail("%d scheduled runs are pending", pending)
+	}
+	for _, e := range before.CompletedExecutions {
+		if slices.ContainsFunc(slices.Concat(after.PendingExecutions, after.RunningExecutions), func(x stintv1.Execution) bool { return x.Tag == e.Tag }) {
+			w.Fail("run %s comes back", e.Tag)
+		}
+	}
+	for _, e := range after.CompletedExecutions {
+		l.mustBeTrue(e)
+	}
+	for _, e := range slices.Concat(after.RunningExecutions, after.CompletedExecutions) {
+		l.runs[e.Tag].listed = true
+	}
+	l.keepsAsked(&before, &after)
+}
+
+// mustBeTrue compares what is told of a run that has ended with what happened.
+func (l *ledger) mustBeTrue(e stintv1.Execution) {
+	w, r := l.world, l.runs[e.Tag]
+	switch {
+	case r == nil:
+		w.Fail("run %s has ended and never had a Job", e.Tag)
+	case e.JobUID != "" && e.JobUID != r.job.UID:
+		w.Fail("run %s names Job %s, not %s", e.Tag, e.JobUID, r.job.UID)
+	case e.Reason == "JobDeleted":
+		if !r.gone {
+			w.Fail("the Job of run %s is said to be deleted", e.Tag)
+		}
+	case r.code < 0:
+		w.Fail("run %s is said to have ended", e.Tag)
+	case *e.Success != (r.code == 0):
+		w.Fail("run %s ended with %d, success is %t", e.Tag, r.code, *e.Success)
+	}
+	for _, c := range e.ExitCodes {
+		if c.Code != r.code || c.Pods != 1 {
+			w.Fail("run %s ended with %d, the exit codes are %+v", e.Tag, r.code, e.ExitCodes)
+		}
+	}
+}
+
+// keepsAsked makes sure that no run on demand is dropped.
+func (l *ledger) keepsAsked(before, after *stintv1.ScheduledJobStatus) {
+	for _, e := range before.PendingExecutions {
+		here := slices.ContainsFunc(slices.Concat(after.PendingExecutions, after.RunningExecutions, after.CompletedExecutions),
+			func(x stintv1.Execution) bool { return x.Tag == e.Tag })
+		if !here && !scheduled(e.Tag) && l.runs[e.Tag] == nil {
+			l.world.Fail("run %s, which somebody has asked for, is dropped", e.Tag)
+		}
+	}
+}
+
+// upToDate tells that no due time is left.
+func (l *ledger) upToDate() bool {
+	s := l.world.sj().Status
+	n, last := l.schedule().Count(time.Time{}, time.Now())
+	return n == 0 || s.LastScheduleTime != nil && !s.LastScheduleTime.Time.Before(last)
+}
+
+// judge looks at the end: every due time has become one run or was skipped, everything that was asked for has run, and
+// the status says so.
+func (l *ledger) judge() {
+	w, s := l.world, l.world.sj().Status
+	// Unknown are those that may have been told of in a status that lists no completed runs.
+	ran, started, unknown := 0, 0, 0
+	for tag, r := range l.runs {
+		switch {
+		case !r.listed && r.gone:
+			unknown++
+			continue
+		case scheduled(tag):
+			ran++
+		}
+		started++
+	}
+	within := func(n, least int) bool { return n >= least && n <= least+unknown }
+	var due int64
+	if s.LastScheduleTime != nil {
+		due, _ = l.schedule().Count(time.Time{}, s.LastScheduleTime.Time)
+	}
+	if !within(int(due-s.SkippedCount), ran) {
+		w.Fail("%d due times, %d runs, %d skipped", due, ran, s.SkippedCount)
+	}
+	for tag := range l.asked {
+		if l.runs[tag] == nil {
+			w.Fail("run %s, which somebody has asked for, never had a Job", tag)
+		}
+	}
+	if !within(int(s.ScheduleCount), started) {
+		w.Fail("%d runs are counted, %d have started", s.ScheduleCount, started)
+	}
+	if len(s.RunningExecutions)+len(s.PendingExecutions) > 0 {
+		w.Fail("runs are listed that have ended")
+	}
+	sj := w.sj()
+	if limit := int(*sj.Spec.CompletedExecutionsHistoryLimit); len(s.CompletedExecutions) != min(limit, int(s.ScheduleCount)) {
+		w.Fail("%d runs have ended, %d are listed", s.ScheduleCount, len(s.CompletedExecutions))
+	}
+	kept := map[bool]int{}
+	for _, j := range w.jobs.All() {
+		kept[l.runs[strings.TrimPrefix(j.Name, name+"-")].code == 0]++
+	}
+	if kept[true] > int(*sj.Spec.SuccessfulJobsHistoryLimit) || kept[false] > int(*sj.Spec.FailedJobsHistoryLimit) {
+		w.Fail("%d successful and %d failed Jobs are kept", kept[true], kept[false])
+	}
+}

@@ -1,0 +1,68 @@
+// Package model_test drives the real ScheduledJob controller, with its core, through random histories on a simulated API
+// server (internal/client/simulated): requests that are refused, lost, or carried out without an answer; news that are
+// late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
+// people who ask for runs, suspend, resume, and delete Jobs. The clock is synctest's.
+//
+//	go test ./internal/controller/scheduledjob/model                      a few hundred histories, always the same
+//	go test ./internal/controller/scheduledjob/model -rapid.checks=25000  many
+//	go test ./internal/controller/scheduledjob/model -rapid.seed=N        those that failed, again
+package model_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/client/simulated"
+)
+
+func TestMain(m *testing.M) {
+	// Always the same, so that a change is blamed only for what it breaks. Flags of the command line come later and win.
+	_ = flag.Set("rapid.checks", "300")
+	_ = flag.Set("rapid.seed", "7")
+	os.Exit(m.Run())
+}
+
+func TestAnyHistory(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		switch why := history(t, r).(type) {
+		case nil:
+		case simulated.Broken:
+			r.Fatalf("%v", why)
+		default:
+			panic(why)
+		}
+	})
+}
+
+// history returns how it was broken, or how rapid ended it.
+func history(t *testing.T, r *rapid.T) any {
+	return simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(drawScheduledJob(r))
+		w.start()
+		r.Repeat(w.actions())
+		w.settle()
+	})
+}
+
+func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
+	why := simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(scheduledJob("R//PT10S", spec{}))
+		w.start()
+		w.serveUntil("create")
+		w.Serve(w.Waiting()[0], simulated.Lost)
+		// Nobody has seen the Job. The next due time comes.
+		w.serveUntil("nothing")
+		w.Pass(10 * time.Second)
+		w.serveUntil("nothing")
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
