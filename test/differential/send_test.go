@@ -49,10 +49,11 @@ type scene struct {
 
 // collections are the paths of the kinds, below a namespace.
 var collections = map[string]string{
-	"Job":         "/apis/batch/v1/namespaces/%s/jobs",
-	"CronJob":     "/apis/batch/v1/namespaces/%s/cronjobs",
-	"Pod":         "/api/v1/namespaces/%s/pods",
-	"PodTemplate": "/api/v1/namespaces/%s/podtemplates",
+	"Job":          "/apis/batch/v1/namespaces/%s/jobs",
+	"CronJob":      "/apis/batch/v1/namespaces/%s/cronjobs",
+	"Pod":          "/api/v1/namespaces/%s/pods",
+	"PodTemplate":  "/api/v1/namespaces/%s/podtemplates",
+	"ScheduledJob": "/apis/stint.dev/v1/namespaces/%s/scheduledjobs",
 }
 
 // newScene stores what the section needs. Objects of different sections do not meet: each has a namespace.

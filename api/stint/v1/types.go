@@ -151,7 +151,6 @@ type Schedule struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ')",message="must not hold a time zone: set timeZone instead"
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(R[0-9]*/[^/]*/P[0-9A-Z.,]+|@(yearly|annually|monthly|weekly|daily|midnight|hourly)|@every .+|\\\\s*[0-9A-Za-z*,/?-]+(\\\\s+[0-9A-Za-z*,/?-]+){4}\\\\s*)$')",message="write an interval, R[n]/START/DURATION, such as R5//PT10M, or a cron expression of five fields, such as 0 3 * * *"
 	TimeSpec string `json:"timeSpec"`
 
 	// TimeZone is the IANA name of the zone of times that name none. Default Etc/UTC.

@@ -78,15 +78,43 @@ func trim(definition node) {
 	bound(schema)
 }
 
-// bound limits what Kubernetes' types leave open, without which the rules could take too long to be allowed.
+// What names and values of labels look like.
+const (
+	label      = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	subdomain  = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	labelValue = `^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
+)
+
+// bound limits what Kubernetes' types leave open: without limits the rules could take too long to be allowed, and with
+// them mistakes are told at once.
 func bound(schema node) {
 	at(schema, "properties")["metadata"] = node{
 		"type":       "object",
 		"properties": node{"name": node{"type": "string", "maxLength": 45}},
 	}
-	matchLabels := at(schema, "properties", "spec", "properties", "selector", "properties", "matchLabels")
-	matchLabels["maxProperties"] = 64
-	at(matchLabels, "additionalProperties")["maxLength"] = 63
+	spec := at(schema, "properties", "spec", "properties")
+	timeSpec := at(spec, "schedule", "properties", "timeSpec")
+	timeSpec["x-kubernetes-validations"] = append(timeSpec["x-kubernetes-validations"].([]any), timeSpecRules()...)
+	selector := at(spec, "selector", "properties")
+	at(selector, "matchLabels")["maxProperties"] = 64
+	at(selector, "matchExpressions", "items", "properties", "operator")["enum"] = []any{"In", "NotIn", "Exists", "DoesNotExist"}
+	template := at(spec, "template", "properties")
+	for _, labels := range []node{at(selector, "matchLabels"), at(template, "metadata", "properties", "labels")} {
+		value := at(labels, "additionalProperties")
+		value["maxLength"], value["pattern"] = 63, labelValue
+	}
+	pods := at(template, "spec", "properties")
+	at(pods, "containers")["minItems"] = 1
+	at(pods, "activeDeadlineSeconds")["minimum"] = 1
+	for _, list := range []string{"containers", "initContainers"} {
+		container := at(pods, list, "items")
+		container["required"] = []any{"name", "image"}
+		name := at(container, "properties", "name")
+		name["maxLength"], name["pattern"] = 63, label
+	}
+	ref := at(spec, "templateRef")
+	ref["required"] = []any{"name"}
+	at(ref, "properties", "name")["pattern"] = subdomain
 }
 
 // bare takes out of a schema of Kubernetes' own what is below its topmost node:

@@ -49,8 +49,9 @@ func ScheduledJob(o Options) Resource {
 		},
 		Status: &StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-				obj.(*stintv1.ScheduledJob).Spec = old.(*stintv1.ScheduledJob).Spec
+				keepAllButStatus(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
 			},
+			ResetFields: []string{"labels", "annotations", "finalizers", "ownerReferences"},
 			ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
 				return validateScheduledJobStatus(&obj.(*stintv1.ScheduledJob).Status, field.NewPath("status"))
 			},
@@ -68,4 +69,12 @@ func prepareScheduledJobForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
 	if !equality.Semantic.DeepEqual(scheduledJob.Spec, old.Spec) {
 		scheduledJob.Generation++
 	}
+}
+
+// keepAllButStatus is what a definition on a cluster does too: a status has no labels.
+func keepAllButStatus(scheduledJob, old *stintv1.ScheduledJob) {
+	version, managers := scheduledJob.ResourceVersion, scheduledJob.ManagedFields
+	old.ObjectMeta.DeepCopyInto(&scheduledJob.ObjectMeta)
+	scheduledJob.ResourceVersion, scheduledJob.ManagedFields = version, managers
+	scheduledJob.Spec = old.Spec
 }

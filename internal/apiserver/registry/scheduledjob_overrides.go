@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -17,13 +16,7 @@ func validateOverrides(o *stintv1.Overrides, p *field.Path) field.ErrorList {
 	if o.Container != "" {
 		errs = label(o.Container, p.Child("container"))
 	}
-	seen := sets.New[string]()
-	for i, variable := range o.Env {
-		if seen.Has(variable.Name) {
-			errs = append(errs, field.Duplicate(p.Child("env").Index(i).Child("name"), variable.Name))
-		}
-		seen.Insert(variable.Name)
-	}
+	errs = append(errs, uniqueVariables(o.Env, p.Child("env"))...)
 	return append(errs, validateEnv(o.Env, p.Child("env"))...)
 }
 

@@ -27,6 +27,7 @@ func validateRunTemplate(scheduledJob, old *stintv1.ScheduledJob, o Options, p *
 		return errs
 	}
 	errs = append(errs, validateRunLabels(spec.Template.Labels, p.Child("template", "metadata", "labels"))...)
+	errs = append(errs, validateUniqueKeys(&spec.Template.Spec, p.Child("template", "spec"))...)
 	policy := spec.Template.Spec.RestartPolicy
 	if policy != "" && policy != corev1.RestartPolicyNever && policy != corev1.RestartPolicyOnFailure {
 		errs = append(errs, field.NotSupported(p.Child("template", "spec", "restartPolicy"), policy,
