@@ -103,17 +103,25 @@ func (b *bench) oneRun(ctx context.Context, realNode bool, jobs, pods, atATime i
 const creators = 16
 
 func (c *cluster) createJobs(ctx context.Context, jobs, pods, atATime int) error {
-	next := make(chan int, jobs)
-	for i := range jobs {
+	return inParallel(jobs, creators, func(i int) error {
+		_, err := c.Jobs().Create(ctx, noopJob(fmt.Sprint("noop-", i), pods, atATime))
+		return err
+	})
+}
+
+// inParallel does n things, so many at a time, and returns the first error.
+func inParallel(n, atATime int, do func(i int) error) error {
+	next := make(chan int, n)
+	for i := range n {
 		next <- i
 	}
 	close(next)
-	errs := make(chan error, creators)
+	errs := make(chan error, atATime)
 	var running sync.WaitGroup
-	for range min(creators, jobs) {
+	for range min(atATime, n) {
 		running.Go(func() {
 			for i := range next {
-				if _, err := c.Jobs().Create(ctx, noopJob(fmt.Sprint("noop-", i), pods, atATime)); err != nil {
+				if err := do(i); err != nil {
 					errs <- err
 					return
 				}
