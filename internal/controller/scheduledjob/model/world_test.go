@@ -161,14 +161,14 @@ func (w *world) settle() {
 		if w.unblock() {
 			continue
 		}
-		if len(w.sj().Status.PendingExecutions) == 0 && w.ledger.upToDate() {
+		if w.ledger.upToDate() && w.ledger.withinLimits() {
 			w.ledger.judge()
 			return
 		}
 		// What was refused is tried again by and by.
 		w.Pass(time.Second)
 	}
-	w.Fail("the runs do not come to their ends")
+	w.Fail("the runs do not come to their ends, or their Jobs stay")
 }
 
 func (w *world) unfinished() (list []*batchv1.Job) {
