@@ -61,6 +61,7 @@ func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, [
 	if s.admission.namespaces == nil {
 		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
 	}
+	holdRuns(s.stores)
 	addReviews(out)
 	return out, kinds, nil
 }

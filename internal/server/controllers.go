@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/namespace"
@@ -15,6 +16,7 @@ import (
 
 const (
 	jobController          = "job"
+	cronJobController      = "cronjob"
 	scheduledJobController = "scheduledjob"
 	garbageCollector       = "garbage-collector"
 	namespaceController    = "namespace"
@@ -22,20 +24,27 @@ const (
 )
 
 // Controllers are the names that Options.Controllers may hold.
-var Controllers = []string{jobController, scheduledJobController, garbageCollector, namespaceController, ttlController}
+var Controllers = []string{jobController, cronJobController, scheduledJobController, garbageCollector, namespaceController, ttlController}
 
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
 
-// ConcurrentScheduledJobSyncs is as many, for the same reason.
-const ConcurrentScheduledJobSyncs = 16
+// ConcurrentCronJobSyncs and ConcurrentScheduledJobSyncs are as many, for the same reason.
+const (
+	ConcurrentCronJobSyncs      = 16
+	ConcurrentScheduledJobSyncs = 16
+)
 
 // controllers makes those that are asked for.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
 	o.ScheduledJob.ConcurrentSyncs = cmp.Or(o.ScheduledJob.ConcurrentSyncs, ConcurrentScheduledJobSyncs)
+	o.CronJob.ConcurrentSyncs = cmp.Or(o.CronJob.ConcurrentSyncs, ConcurrentCronJobSyncs)
 	made := map[string]func() service{
 		jobController: func() service { return job.New(c, w.Recorder("job-controller"), o.Job) },
+		cronJobController: func() service {
+			return cronjob.New(c, w.Recorder("cronjob-controller"), o.CronJob)
+		},
 		scheduledJobController: func() service {
 			return scheduledjob.New(c, w.Recorder("scheduledjob-controller"), o.ScheduledJob)
 		},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/memory"
@@ -40,6 +41,8 @@ type Options struct {
 	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
+	// CronJob tunes the CronJob controller.
+	CronJob cronjob.Options
 	// ScheduledJob tunes the ScheduledJob controller.
 	ScheduledJob scheduledjob.Options
 	// Executable is the stint binary that becomes the process host; empty is the running one.

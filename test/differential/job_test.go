@@ -39,11 +39,6 @@ var jobDifferences = []difference{
 		reason: "the handler of Kubernetes 1.36 panics over a success policy without completions; Stint names the field",
 	},
 	{
-		gaps:   `warning spec\.schedule`,
-		cases:  []string{"CronJob: *"},
-		reason: "this release stores CronJobs and does not run them, which it tells their authors",
-	},
-	{
 		gaps:   `warning (child pods are preserved by default|the pods of deleted jobs stay by default).*`,
 		cases:  []string{"delete: a Job: nothing", "delete: a Job: a grace period"},
 		reason: "the warning about pods that stay says the same in other words",

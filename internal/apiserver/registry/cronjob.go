@@ -39,7 +39,7 @@ func CronJob(o Options) Resource {
 			return validateCronJobCreate(obj.(*batchv1.CronJob), o)
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return append(warnCronJobCreate(obj.(*batchv1.CronJob), o), notScheduled)
+			return warnCronJobCreate(obj.(*batchv1.CronJob), o)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 			prepareCronJobForUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob))
@@ -96,6 +96,3 @@ func warnCronJobUpdate(cronJob, old *batchv1.CronJob, o Options) []string {
 	}
 	return warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))
 }
-
-// notScheduled is for whoever waits for the first run.
-const notScheduled = "spec.schedule: this release stores CronJobs and does not start them yet: kubectl create job --from=cronjob/NAME starts one now"

@@ -1,0 +1,103 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/stint-dev/stint/internal/cronjob"
+)
+
+// cronJobHold lets a run on demand wait from its creation on, where the CronJob forbids it to start beside another, so
+// that no pod of it starts. The controller lets it go on.
+type cronJobHold struct {
+	cronJobs, jobs *genericregistry.Store
+	// one keeps two runs from overlooking each other: it is held until the Job is stored.
+	one sync.Mutex
+}
+
+// holdRuns adds the rule to the store of Jobs.
+func holdRuns(stores []*genericregistry.Store) {
+	h := &cronJobHold{}
+	for _, st := range stores {
+		switch st.DefaultQualifiedResource {
+		case batchv1.Resource("cronjobs"):
+			h.cronJobs = st
+		case batchv1.Resource("jobs"):
+			h.jobs = st
+		}
+	}
+	if h.cronJobs != nil && h.jobs != nil {
+		h.jobs.BeginCreate = h.begin
+	}
+}
+
+// begin is called for every Job that is about to be created, in whatever way, and the function that it returns once that
+// is over.
+func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
+	job := obj.(*batchv1.Job)
+	finish := func(context.Context, bool) {}
+	if !cronjob.IsManual(job) || job.Spec.Suspend != nil && *job.Spec.Suspend {
+		return finish, nil
+	}
+	cronJob, err := h.owner(ctx, job)
+	if err != nil || cronJob == nil || cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
+		return finish, err
+	}
+	h.one.Lock()
+	blocker, err := h.blocker(ctx, cronJob)
+	if err != nil {
+		h.one.Unlock()
+		return finish, err
+	}
+	if blocker != nil {
+		cronjob.Hold(job, time.Now())
+		warning.AddWarning(ctx, "", fmt.Sprintf("Job %s waits, suspended, until Job %s has ended: the concurrencyPolicy of CronJob %s is Forbid",
+			job.Name, blocker.Name, cronJob.Name))
+	}
+	return func(context.Context, bool) { h.one.Unlock() }, nil
+}
+
+// owner returns the CronJob that controls a Job, if one does.
+func (h *cronJobHold) owner(ctx context.Context, job *batchv1.Job) (*batchv1.CronJob, error) {
+	ref := metav1.GetControllerOfNoCopy(job)
+	if ref == nil || ref.Kind != cronjob.Kind.Kind || ref.APIVersion != cronjob.Kind.GroupVersion().String() {
+		return nil, nil
+	}
+	obj, err := h.cronJobs.Get(ctx, ref.Name, &metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cronJob := obj.(*batchv1.CronJob); cronJob.UID == ref.UID {
+		return cronJob, nil
+	}
+	return nil, nil
+}
+
+// blocker returns the run that a new one has to wait for, if there is one.
+func (h *cronJobHold) blocker(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.Job, error) {
+	list, err := h.jobs.List(ctx, &metainternalversion.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var runs []*batchv1.Job
+	all := list.(*batchv1.JobList).Items
+	for i := range all {
+		if metav1.IsControlledBy(&all[i], cronJob) {
+			runs = append(runs, &all[i])
+		}
+	}
+	return cronjob.Blocker(cronJob, runs), nil
+}

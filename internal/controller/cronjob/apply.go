@@ -1,0 +1,111 @@
+package cronjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/client"
+	core "github.com/stint-dev/stint/internal/cronjob"
+)
+
+// start creates the Job that is due, or finds the one that was created before. It returns nil if neither.
+func (c *Controller) start(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) (*batchv1.Job, error) {
+	if d.Start == nil {
+		return nil, nil
+	}
+	c.memory.wrote(cj, d.Start.Name, written{})
+	made, err := c.client.Jobs().Create(ctx, d.Start)
+	switch {
+	case err == nil:
+		c.memory.wrote(cj, made.Name, written{job: made})
+		c.metrics.started(made, d.Due)
+		c.recorder.Eventf(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", made.Name)
+		return made, nil
+	case apierrors.IsAlreadyExists(err):
+		return c.adopt(ctx, cj, d.Start.Name, err)
+	case decided(err):
+		c.memory.settle(cj, d.Start.Name)
+	}
+	if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		c.recorder.Eventf(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", err)
+	}
+	return nil, fmt.Errorf("creating Job %s/%s: %w", cj.Namespace, d.Start.Name, err)
+}
+
+// adopt returns the Job that has the name of a due time, if the CronJob controls it. Somebody else's is left alone.
+func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string, refused error) (*batchv1.Job, error) {
+	found, err := c.client.Jobs().Get(ctx, cj.Namespace, name)
+	if err != nil {
+		// Neither does it exist: it went in between.
+		return nil, fmt.Errorf("asking for Job %s/%s: %w", cj.Namespace, name, err)
+	}
+	if metav1.IsControlledBy(found, cj) {
+		c.memory.wrote(cj, name, written{job: found})
+		return found, nil
+	}
+	c.memory.settle(cj, name)
+	c.recorder.Eventf(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", refused)
+	return nil, nil
+}
+
+// decided tells that the server has refused: the Job is not made later, unseen.
+func decided(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) ||
+		apierrors.IsBadRequest(err) || apierrors.IsTooManyRequests(err)
+}
+
+// rearrange makes room: for runs that have come, or for the one that is due.
+func (c *Controller) rearrange(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
+	var failed error
+	for _, job := range d.Hold {
+		hold := func(j *batchv1.Job) { core.Hold(j, time.Now()) }
+		failed = errors.Join(failed, c.modify(ctx, cj, job, hold, "RunHeld", "Job %v waits until others have ended: concurrency policy is Forbid"))
+	}
+	for _, job := range d.Release {
+		failed = errors.Join(failed, c.modify(ctx, cj, job, core.Release, "RunReleased", "Job %v goes on"))
+	}
+	return errors.Join(failed, c.delete(ctx, cj, d.Replace, func(gone *batchv1.Job) {
+		// A replaced run must not count as active until the informer shows that it went.
+		c.memory.wrote(cj, gone.Name, written{job: gone, deleted: true})
+	}))
+}
+
+//nolint:revive // Reason and message belong to the change.
+func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batchv1.Job, change func(*batchv1.Job), reason, message string) error {
+	changed, err := c.client.Jobs().Modify(ctx, job, change)
+	if apierrors.IsNotFound(err) {
+		c.memory.wrote(cj, job.Name, written{job: job, deleted: true})
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("changing Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	c.memory.wrote(cj, job.Name, written{job: changed})
+	c.recorder.Eventf(cj, corev1.EventTypeNormal, reason, message, job.Name)
+	return nil
+}
+
+// delete removes Jobs and their pods with them, and tells of each that is gone.
+func (c *Controller) delete(ctx context.Context, cj *batchv1.CronJob, jobs []*batchv1.Job, gone func(*batchv1.Job)) error {
+	var failed error
+	for _, job := range jobs {
+		err := c.client.Jobs().Delete(ctx, job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground})
+		switch {
+		case err == nil:
+			c.recorder.Eventf(cj, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job %v", job.Name)
+		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // with another UID it is gone, too
+			c.recorder.Eventf(cj, corev1.EventTypeWarning, "FailedDelete", "Deleted job: %v", err)
+			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
+			continue
+		}
+		gone(job)
+	}
+	return failed
+}

@@ -1,0 +1,138 @@
+package cronjob
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	core "github.com/stint-dev/stint/internal/cronjob"
+)
+
+// memory is what the controller must know of a CronJob between two syncs. Losing it costs reads, nothing else, and
+// that the times before a change of the schedule count as if they had been due by the new one.
+type memory struct {
+	mu       sync.Mutex
+	cronJobs map[types.NamespacedName]*recollection
+}
+
+type recollection struct {
+	uid types.UID
+	// known is what the last write or live read returned, until the informer shows it.
+	known *batchv1.CronJob
+	// confirmed tells that the server has once been asked for the newest version: no older one is decided on since.
+	confirmed bool
+	// scheduleSince is when the schedule was seen to change.
+	scheduleSince time.Time
+	// jobs are those that were written, by name, until the informer shows it.
+	jobs map[string]written
+	// told are the events of the last decision, so that what lasts is told once.
+	told []core.Event
+}
+
+// written is what a write has made of a Job.
+type written struct {
+	// job is nil where nobody knows whether it was created.
+	job     *batchv1.Job
+	deleted bool
+}
+
+func newMemory() *memory { return &memory{cronJobs: map[types.NamespacedName]*recollection{}} }
+
+// on lets do work with what is known of cj.
+func (m *memory) on(cj *batchv1.CronJob, do func(*recollection)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.cronJobs[keyOf(cj)]
+	if r == nil || r.uid != cj.UID {
+		r = &recollection{uid: cj.UID, jobs: map[string]written{}}
+		m.cronJobs[keyOf(cj)] = r
+	}
+	do(r)
+}
+
+// newest returns the newer of what the informer shows and what is known.
+func (m *memory) newest(shown *batchv1.CronJob) (newest *batchv1.CronJob, confirmed bool) {
+	newest = shown
+	m.on(shown, func(r *recollection) {
+		if r.known != nil && older(shown, r.known) {
+			newest = r.known
+		} else {
+			r.known = nil
+		}
+		confirmed = r.confirmed
+	})
+	return newest, confirmed
+}
+
+// learn takes in what the server has answered.
+func (m *memory) learn(cj *batchv1.CronJob) {
+	m.on(cj, func(r *recollection) {
+		r.confirmed = true
+		if r.known == nil || older(r.known, cj) {
+			r.known = cj
+		}
+	})
+}
+
+// isOwn tells that cj is as the controller's last write or read left it, and so no news.
+func (m *memory) isOwn(cj *batchv1.CronJob) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.cronJobs[keyOf(cj)]
+	return r != nil && r.uid == cj.UID && r.known != nil && !older(r.known, cj)
+}
+
+func (m *memory) scheduleChanged(cj *batchv1.CronJob) {
+	m.on(cj, func(r *recollection) { r.scheduleSince = time.Now() })
+}
+
+func (m *memory) scheduleSince(cj *batchv1.CronJob) (since time.Time) {
+	m.on(cj, func(r *recollection) { since = r.scheduleSince })
+	return since
+}
+
+// wrote notes what a write has made of a Job of cj.
+func (m *memory) wrote(cj *batchv1.CronJob, name string, w written) {
+	m.on(cj, func(r *recollection) { r.jobs[name] = w })
+}
+
+// settle notes that the informer shows a Job as it is, or that it is not there.
+func (m *memory) settle(cj *batchv1.CronJob, name string) {
+	m.on(cj, func(r *recollection) { delete(r.jobs, name) })
+}
+
+func (m *memory) written(cj *batchv1.CronJob) (jobs map[string]written) {
+	m.on(cj, func(r *recollection) { jobs = maps.Clone(r.jobs) })
+	return jobs
+}
+
+// news returns the events that the last decision did not have.
+func (m *memory) news(cj *batchv1.CronJob, events []core.Event) (news []core.Event) {
+	m.on(cj, func(r *recollection) {
+		for _, e := range events {
+			if !slices.Contains(r.told, e) {
+				news = append(news, e)
+			}
+		}
+		r.told = events
+	})
+	return news
+}
+
+func (m *memory) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.cronJobs, key)
+}
+
+// older compares two versions of objects of one kind.
+func older(a, b metav1.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	return err == nil && order < 0
+}

@@ -1,0 +1,115 @@
+package cronjob
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/schedule"
+)
+
+const (
+	// manyMissed is how many due times may be missed without a word.
+	manyMissed = 100
+	// skew is how far clocks may be apart without a word.
+	skew = time.Minute
+	// longest keeps deadlines within what a time.Duration can hold.
+	longest = int64(200 * 365 * 24 * 60 * 60)
+)
+
+// startDue finds the due time that is to start now: the latest that was not dealt with and is not too late.
+func (v *view) startDue(d *Decision) {
+	s, zone, ok := v.schedule(d)
+	if !ok {
+		return
+	}
+	after := v.dealtWith(d)
+	d.LookAgain, ok = s.Next(latest(after, v.Now))
+	missed, due := s.Count(v.notTooLate(after), v.Now)
+	switch {
+	case missed > 0:
+	case !ok:
+		v.warn(d, time.Time{}, "InvalidSchedule", fmt.Sprintf("invalid schedule: %s : it is never due", v.cronJob.Spec.Schedule))
+		return
+	default:
+		if n, last := s.Count(after, v.Now); n > 0 {
+			v.warn(d, last, "MissSchedule", "Missed scheduled time to start a job: "+last.UTC().Format(time.RFC1123Z))
+		}
+		return
+	}
+	if missed > manyMissed {
+		v.warn(d, due, "TooManyMissedTimes",
+			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
+	}
+	switch v.cronJob.Spec.ConcurrencyPolicy {
+	case batchv1.ForbidConcurrent:
+		if len(v.running)+len(v.held) > 0 {
+			d.Events = append(d.Events, Event{corev1.EventTypeNormal, "JobAlreadyActive",
+				"Not starting job because prior execution is running and concurrency policy is Forbid", due})
+			return
+		}
+	case batchv1.ReplaceConcurrent:
+		d.Replace = v.running
+	}
+	d.Start, d.Due = newJob(v.cronJob, s, due, zone), due
+}
+
+func (v *view) warn(d *Decision, about time.Time, reason, message string) {
+	d.Events = append(d.Events, Event{corev1.EventTypeWarning, reason, message, about})
+}
+
+// dealtWith is the time up to which nothing is due any more.
+func (v *view) dealtWith(d *Decision) time.Time {
+	after := latest(v.cronJob.CreationTimestamp.Time, v.ScheduleSince)
+	if last := d.status.LastScheduleTime; last != nil {
+		after = latest(after, last.Time)
+		if last.Sub(v.Now) > skew {
+			v.warn(d, last.Time, "LastScheduleInFuture", fmt.Sprintf("Not starting jobs until %s, which status.lastScheduleTime holds, "+
+				"has passed. Was the clock set back?", last.UTC().Format(time.RFC1123Z)))
+		}
+	}
+	return after
+}
+
+// notTooLate leaves out what spec.startingDeadlineSeconds does.
+func (v *view) notTooLate(after time.Time) time.Time {
+	if deadline := v.cronJob.Spec.StartingDeadlineSeconds; deadline != nil {
+		return latest(after, v.Now.Add(-time.Duration(min(*deadline, longest))*time.Second))
+	}
+	return after
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// schedule is not ok where nothing can become due. The zone is that of the spec.
+func (v *view) schedule(d *Decision) (s schedule.Schedule, zone *time.Location, ok bool) {
+	name := ptr.Deref(v.cronJob.Spec.TimeZone, "")
+	zone, err := schedule.LoadZone(name)
+	if err != nil {
+		d.tell(corev1.EventTypeWarning, "UnknownTimeZone", fmt.Sprintf("invalid timeZone: %q: %s", name, err))
+		return nil, nil, false
+	}
+	if ptr.Deref(v.cronJob.Spec.Suspend, false) {
+		return nil, nil, false
+	}
+	text, in := v.cronJob.Spec.Schedule, zone
+	if rest, own, found := zoneInSchedule(text); found {
+		d.tell(corev1.EventTypeWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, "+
+			"see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
+		text, in = rest, own
+	}
+	spec, err := schedule.ParseCron(text)
+	if err != nil {
+		d.tell(corev1.EventTypeWarning, "UnparseableSchedule", fmt.Sprintf("unparseable schedule: %q : %s", v.cronJob.Spec.Schedule, err))
+		return nil, nil, false
+	}
+	return spec.In(in, v.cronJob.CreationTimestamp.Time), zone, true
+}

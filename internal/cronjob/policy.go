@@ -1,0 +1,70 @@
+package cronjob
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+)
+
+// obeyPolicy settles who of the runs that are there has to make room.
+//
+//	policy   runs on demand that come while others are active   held ones
+//	Allow    start                                              are released
+//	Forbid   are held                                           are released one by one, oldest first
+//	Replace  replace the others                                 are released
+func (v *view) obeyPolicy(d *Decision) {
+	switch v.cronJob.Spec.ConcurrencyPolicy {
+	case batchv1.ForbidConcurrent:
+		d.Hold = v.mustWait()
+		if len(v.running) == 0 && len(v.held) > 0 {
+			d.Release = v.held[:1]
+		}
+	case batchv1.ReplaceConcurrent:
+		d.Release = v.held
+		d.Replace = v.overtaken()
+	default:
+		d.Release = v.held
+	}
+}
+
+// mustWait are the runs on demand that have come while others were active. Whoever is listed in the status stays, and so
+// does whoever a person has let go on.
+func (v *view) mustWait() []*batchv1.Job {
+	var late []*batchv1.Job
+	for i, job := range v.running {
+		stays := func(other *batchv1.Job) bool { return !v.mayBeHeld(other) }
+		if v.mayBeHeld(job) && (i > 0 || slices.ContainsFunc(v.running, stays)) {
+			late = append(late, job)
+		}
+	}
+	return late
+}
+
+func (v *view) mayBeHeld(job *batchv1.Job) bool {
+	_, resumed := job.Annotations[HeldAnnotation]
+	return IsManual(job) && !resumed && !v.established[job.UID] && job.DeletionTimestamp == nil && !ptr.Deref(job.Spec.Suspend, false)
+}
+
+// overtaken are the runs that are active beside one that has come since.
+func (v *view) overtaken() []*batchv1.Job {
+	for i, job := range slices.Backward(v.running) {
+		if !v.established[job.UID] {
+			return slices.Delete(slices.Clone(v.running), i, i+1)
+		}
+	}
+	return nil
+}
+
+// Blocker is the run that keeps one on demand, which is about to be created, from starting at once; nil if none does.
+// Jobs are those that the CronJob controls.
+func Blocker(cronJob *batchv1.CronJob, jobs []*batchv1.Job) *batchv1.Job {
+	if cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
+		return nil
+	}
+	v := look(Observation{CronJob: cronJob, Jobs: jobs})
+	if ahead := append(v.running, v.held...); len(ahead) > 0 {
+		return ahead[0]
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package cronjob
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	// kubectl marks what it makes of a CronJob on demand.
+	instantiateAnnotation, manually = "cronjob.kubernetes.io/instantiate", "manual"
+	// HeldAnnotation marks a run that waits for others, suspended, and says since when.
+	HeldAnnotation = "stint.dev/held-by-concurrency-policy"
+)
+
+// view is an observation whose Jobs are sorted out.
+type view struct {
+	Observation
+	cronJob *batchv1.CronJob
+	// established are the runs that status.active lists.
+	established map[types.UID]bool
+	// running are the runs that have not ended and are not held, oldest first. Held ones are, too.
+	running, held []*batchv1.Job
+	// ended are all Jobs that have, strangers all that have not and are no runs.
+	ended, strangers []*batchv1.Job
+}
+
+func look(obs Observation) *view {
+	v := &view{Observation: obs, cronJob: obs.CronJob, established: map[types.UID]bool{}}
+	for i := range v.cronJob.Status.Active {
+		v.established[v.cronJob.Status.Active[i].UID] = true
+	}
+	for _, job := range slices.SortedFunc(slices.Values(obs.Jobs), byAge) {
+		switch {
+		case end(job) != "":
+			v.ended = append(v.ended, job)
+		case isHeld(job):
+			v.held = append(v.held, job)
+		case v.leaves(job):
+		case v.isRun(job):
+			v.running = append(v.running, job)
+		case job.DeletionTimestamp == nil:
+			v.strangers = append(v.strangers, job)
+		}
+	}
+	return v
+}
+
+// leaves tells of a run that was replaced and takes its time to go. Under the other policies it counts until it is gone.
+func (v *view) leaves(job *batchv1.Job) bool {
+	return job.DeletionTimestamp != nil && v.cronJob.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
+}
+
+func (v *view) isRun(job *batchv1.Job) bool {
+	_, scheduled := dueTime(v.cronJob, job)
+	return scheduled || IsManual(job) || v.established[job.UID]
+}
+
+// IsManual tells whether a person made the Job of a CronJob.
+func IsManual(job *batchv1.Job) bool { return job.Annotations[instantiateAnnotation] == manually }
+
+func isHeld(job *batchv1.Job) bool {
+	_, marked := job.Annotations[HeldAnnotation]
+	return marked && ptr.Deref(job.Spec.Suspend, false)
+}
+
+// byAge orders Jobs. Their creation is known to the second; of those that were held from the start, exactly.
+func byAge(a, b *batchv1.Job) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		cmp.Compare(a.Annotations[HeldAnnotation], b.Annotations[HeldAnnotation]), cmp.Compare(a.Name, b.Name))
+}
+
+// end is the condition that ended a Job; empty if it goes on.
+func end(job *batchv1.Job) batchv1.JobConditionType {
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
+			return c.Type
+		}
+	}
+	return ""
+}
+
+// heldLayout sorts as text.
+const heldLayout = "2006-01-02T15:04:05.000000000Z"
+
+// Hold makes a run wait.
+func Hold(job *batchv1.Job, now time.Time) {
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	job.Annotations[HeldAnnotation] = now.UTC().Format(heldLayout)
+	job.Spec.Suspend = ptr.To(true)
+}
+
+// Release lets a run go on that was held.
+func Release(job *batchv1.Job) {
+	delete(job.Annotations, HeldAnnotation)
+	job.Spec.Suspend = ptr.To(false)
+}

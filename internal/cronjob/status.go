@@ -1,0 +1,69 @@
+package cronjob
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// settleStatus brings the status up to date with the Jobs, and tells what is new.
+func (v *view) settleStatus(d *Decision) {
+	d.status = *v.cronJob.Status.DeepCopy()
+	v.settleActive(d)
+	for _, job := range v.ended {
+		done := job.Status.CompletionTime
+		if end(job) == batchv1.JobComplete && done != nil && later(done, d.status.LastSuccessfulTime) {
+			d.status.LastSuccessfulTime = done.DeepCopy()
+		}
+	}
+	for _, job := range v.Jobs {
+		// The status may have been lost after the Job was created.
+		due, scheduled := dueTime(v.cronJob, job)
+		if t := metav1.NewTime(due); scheduled && !due.After(v.Now) && later(&t, d.status.LastScheduleTime) {
+			d.status.LastScheduleTime = &t
+		}
+	}
+	for _, job := range v.strangers {
+		d.tell(corev1.EventTypeWarning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+job.Name)
+	}
+}
+
+func later(a, b *metav1.Time) bool { return b == nil || a.After(b.Time) }
+
+func (v *view) settleActive(d *Decision) {
+	jobs := map[types.UID]*batchv1.Job{}
+	for _, job := range v.Jobs {
+		jobs[job.UID] = job
+	}
+	d.status.Active = slices.DeleteFunc(d.status.Active, func(r corev1.ObjectReference) bool {
+		job := jobs[r.UID]
+		if job == nil {
+			d.tell(corev1.EventTypeNormal, "MissingJob", "Active job went missing: "+r.Name)
+			return true
+		}
+		if how := end(job); how != "" {
+			d.tell(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
+			return true
+		}
+		return isHeld(job) || v.leaves(job)
+	})
+	for _, job := range v.running {
+		if !v.established[job.UID] {
+			d.status.Active = append(d.status.Active, reference(job))
+		}
+	}
+	if len(d.status.Active) == 0 {
+		d.status.Active = nil
+	}
+}
+
+func reference(job *batchv1.Job) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job",
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
+	}
+}

@@ -1,0 +1,23 @@
+package cronjob
+
+import (
+	"strings"
+	"time"
+
+	"github.com/stint-dev/stint/internal/schedule"
+)
+
+// zoneInSchedule takes a schedule apart that was stored before Kubernetes refused zones in it.
+func zoneInSchedule(text string) (rest string, zone *time.Location, found bool) {
+	for _, prefix := range []string{"TZ=", "CRON_TZ="} {
+		name, has := strings.CutPrefix(text, prefix)
+		if !has {
+			continue
+		}
+		name, rest, _ := strings.Cut(name, " ")
+		if zone, err := schedule.LoadZone(name); err == nil {
+			return strings.TrimSpace(rest), zone, true
+		}
+	}
+	return "", nil, false
+}
