@@ -1,6 +1,7 @@
 package scheduledjob
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,3 +127,12 @@ func tags(list []stintv1.Execution) []string {
 }
 
 func diff(a, b any) string { return cmp.Diff(a, b) }
+
+// describe is a container's environment and args.
+func describe(c corev1.Container) string {
+	s := ""
+	for _, v := range c.Env {
+		s += v.Name + "=" + v.Value + " "
+	}
+	return s + fmt.Sprint(c.Args)
+}

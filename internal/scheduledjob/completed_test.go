@@ -1,0 +1,124 @@
+package scheduledjob
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+func keeping(successful, failed, completed int32) change {
+	return func(sj *stintv1.ScheduledJob) {
+		sj.Spec.SuccessfulJobsHistoryLimit, sj.Spec.FailedJobsHistoryLimit = &successful, &failed
+		sj.Spec.CompletedExecutionsHistoryLimit = &completed
+	}
+}
+
+func TestHistory(t *testing.T) {
+	tests := map[string]func(t *testing.T){
+		"the newest Jobs stay, of good runs and of failed ones": func(t *testing.T) {
+			play(t, aScheduledJob(keeping(2, 1, 20), asked("a"), asked("b"), asked("c"), asked("d"), asked("e"))).
+				look(0, "create a b c d e | running a b c d e | count 5").
+				end("a", completeAt(9)).end("b", completeAt(3)).end("c", completeAt(5)).end("d", failedAt(6)).end("e", failedAt(4)).
+				look(10, "delete b e | completed b:ok e:FailedIndexes c:ok d:FailedIndexes a:ok | count 5")
+		},
+		"a Job that is being deleted is neither deleted again nor kept": func(t *testing.T) {
+			play(t, aScheduledJob(keeping(1, 1, 20), asked("a"), asked("b"))).
+				look(0, "create a b | running a b | count 2").
+				end("a", completeAt(1)).end("b", completeAt(2)).
+				end("b", func(job *batchv1.Job) { job.DeletionTimestamp = &metav1.Time{Time: at(3)} }).
+				look(4, "completed a:ok b:ok | count 2")
+		},
+		"the list keeps the newest, whatever becomes of the Jobs": func(t *testing.T) {
+			play(t, aScheduledJob(keeping(3, 3, 2), asked("a"), asked("b"), asked("c"))).
+				look(0, "create a b c | running a b c | count 3").
+				end("a", completeAt(1)).end("b", failedAt(2)).end("c", completeAt(3)).
+				look(4, "completed b:FailedIndexes c:ok | count 3").
+				look(5, "completed b:FailedIndexes c:ok | count 3").
+				gone("b").gone("c").
+				look(6, "completed b:FailedIndexes c:ok | count 3")
+		},
+		"lower limits take effect at once": func(t *testing.T) {
+			play(t, aScheduledJob(asked("a"), asked("b"))).
+				look(0, "create a b | running a b | count 2").
+				end("a", completeAt(1)).end("b", completeAt(2)).
+				look(3, "completed a:ok b:ok | count 2").
+				newSpec(keeping(1, 0, 1)).
+				look(4, "delete a | completed b:ok | count 2")
+		},
+		"a Job that was forgotten is not taken for a new run": func(t *testing.T) {
+			play(t, every(60, keeping(3, 1, 0))).
+				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+				end(tagAt(0), completeAt(1)).
+				look(2, "count 1 | last +0 | next +60").
+				look(3, "count 1 | last +0 | next +60")
+		},
+		"a Job that runs and is in no list is one that somebody took out while it was started": func(t *testing.T) {
+			play(t, aScheduledJob(oneAtATime, asked("a"))).lose(0).
+				edit(func(sj *stintv1.ScheduledJob) { sj.Status.PendingExecutions = nil }).edit(asked("b")).
+				look(1, "pending b:Queued | running a | count 1")
+		},
+		"a Job that was made anew is followed": func(t *testing.T) {
+			s := play(t, aScheduledJob(asked("a"))).look(0, "create a | running a | count 1").
+				end("a", func(job *batchv1.Job) { job.UID = "another" }).
+				look(1, "running a | count 1")
+			if uid := s.sj.Status.RunningExecutions[0].JobUID; uid != "another" {
+				t.Errorf("follows %s", uid)
+			}
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, test)
+	}
+}
+
+func TestLastSuccessfulTime(t *testing.T) {
+	s := play(t, aScheduledJob(asked("a"), asked("b"), asked("c"))).
+		look(0, "create a b c | running a b c | count 3").
+		end("a", completeAt(9)).end("c", failedAt(12)).
+		look(12, "running b | completed a:ok c:FailedIndexes | count 3").
+		end("b", completeAt(4)).
+		look(13, "completed a:ok c:FailedIndexes b:ok | count 3")
+	if last := s.sj.Status.LastSuccessfulTime; !last.Time.Equal(at(9)) {
+		t.Errorf("is %s", last)
+	}
+}
+
+// TestSize fills a status with the longest entries that there can be: it must fit into an object.
+func TestSize(t *testing.T) {
+	sj := aScheduledJob(keeping(0, 0, 1000))
+	s := play(t, sj)
+	long := strings.Repeat("x", 10_000)
+	for i := range 1000 {
+		e := stintv1.Execution{Tag: tagAt(i), Success: ptr.To(false), Message: strings.Repeat("ü", 600), CompletedAt: written(at(i)),
+			Overrides: &stintv1.Overrides{Env: []corev1.EnvVar{{Name: "A", Value: long}}, Args: []string{long}}}
+		sj.Status.CompletedExecutions = append(sj.Status.CompletedExecutions, e)
+	}
+	s.decide(2000)
+	left := s.d.Status(nil).CompletedExecutions
+	data, err := json.Marshal(left)
+	if err != nil || len(data) > 1<<20 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if n := len(left); n == 0 || n > 30 || left[n-1].Tag != tagAt(999) {
+		t.Errorf("%d are left", n)
+	}
+}
+
+func TestShortened(t *testing.T) {
+	for _, message := range []string{strings.Repeat("x", 5000), strings.Repeat("ü", 2000), "x" + strings.Repeat("ü", 2000)} {
+		if s := shortened(message); len(s) > maxMessage+4 || len(s) < maxMessage || !utf8.ValidString(s) {
+			t.Errorf("is %d long: %q", len(s), s[len(s)-8:])
+		}
+	}
+	if s := shortened("short"); s != "short" {
+		t.Errorf("is %q", s)
+	}
+}
