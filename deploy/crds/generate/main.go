@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -119,50 +118,41 @@ func bound(schema node) {
 
 // bare takes out of a schema of Kubernetes' own what is below its topmost node:
 //   - descriptions, which would make the definition too large for kubectl apply;
-//   - defaults, as the template is stored as it was written, and defaulted when it becomes a Job. The protocol of a port
-//     is an exception: it is part of the key by which server-side apply finds the port.
+//   - defaults, as the template is stored as it was written, and defaulted when it becomes a Job. The keys of lists keep
+//     theirs: server-side apply finds elements by them;
+//   - sets, which would refuse a value that is there twice. A Job does not.
 func bare(schema node) {
+	if schema["x-kubernetes-list-type"] == "set" {
+		schema["x-kubernetes-list-type"] = "atomic"
+	}
+	keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
 	for key, value := range schema {
-		switch inner := value.(type) {
-		case node:
-			if key == "properties" {
-				for name, property := range inner {
-					bareField(name, property.(node))
-				}
-				continue
+		inner, ok := value.(node)
+		switch {
+		case !ok:
+		case key == "properties":
+			for _, property := range inner {
+				bareField(property.(node), nil)
 			}
-			bareField(key, inner)
-			requireKeys(schema, key, inner)
-		case []any:
-			for _, element := range inner {
-				if n, ok := element.(node); ok {
-					bareField(key, n)
-				}
-			}
+		default:
+			bareField(inner, keys)
 		}
 	}
 }
 
-func bareField(name string, schema node) {
+func bareField(schema node, keys []any) {
+	kept := map[any]any{}
+	for _, key := range keys {
+		kept[key] = at(schema, "properties", key.(string))["default"]
+	}
 	delete(schema, "description")
-	if name != "protocol" {
-		delete(schema, "default")
-	}
+	delete(schema, "default")
 	bare(schema)
-}
-
-// requireKeys demands what had an empty default for the only reason that it is the key of a list's elements.
-func requireKeys(list node, key string, items node) {
-	if key != "items" || list["x-kubernetes-list-type"] != "map" {
-		return
-	}
-	required, _ := items["required"].([]any)
-	for _, name := range list["x-kubernetes-list-map-keys"].([]any) {
-		if _, hasDefault := at(items, "properties", name.(string))["default"]; !hasDefault && !slices.Contains(required, name) {
-			required = append(required, name)
+	for key, value := range kept {
+		if value != nil {
+			at(schema, "properties", key.(string))["default"] = value
 		}
 	}
-	items["required"] = required
 }
 
 type node = map[string]any
