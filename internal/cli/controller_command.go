@@ -25,7 +25,10 @@ type controllerFlags struct {
 	service     serviceFlags
 	election    electionFlags
 	job         jobFlags
+	schedules   scheduleFlags
 }
+
+var clusterOffer = offer{all: cluster.Controllers, onRequest: cluster.OnRequest}
 
 func newController() *cobra.Command {
 	var f controllerFlags
@@ -34,7 +37,11 @@ func newController() *cobra.Command {
 		Short:   "Run the Jobs of a Kubernetes cluster",
 		GroupID: groupJobs,
 		Long: `Run the Jobs of a Kubernetes cluster that are handed to Stint: those with spec.managedBy ` + job.ManagedBy + `,
-or, with --managed-by, all.
+or, with --managed-by, all. Run its ScheduledJobs too, once deploy/crds/stint.dev_scheduledjobs.yaml is applied.
+
+CronJobs are left to kube-controller-manager: they have no field that hands them to Stint. --controllers=*,cronjob runs
+them, best after kube-controller-manager was started with --controllers=*,-cronjob-controller. While both run them each
+run starts once all the same.
 
 It runs in a pod of the cluster, as deploy/stint.yaml has it, or anywhere with --kubeconfig. SIGTERM or Ctrl-C ends what
 is being written and hands over to the next one; a second Ctrl-C ends it at once.`,
@@ -59,24 +66,28 @@ func (f *controllerFlags) addFlags(flags *pflag.FlagSet) {
 	flags.Float32Var(&f.qps, "kube-api-qps", 20, "requests a second to the API server, less than 0 for no limit")
 	flags.IntVar(&f.burst, "kube-api-burst", 30, "requests at once, before --kube-api-qps bounds them")
 	flags.StringVar(&f.contentType, "kube-api-content-type", apiruntime.ContentTypeProtobuf, "how objects travel: "+strings.Join(contentTypes, " or "))
-	f.service.add(flags, cluster.Controllers)
+	f.service.add(flags, clusterOffer)
 	f.election.add(flags)
 	f.job.add(flags, job.Options{
 		ManagedBy:       []string{job.ManagedBy},
 		ConcurrentSyncs: 5,
 		SyncBatchPeriod: cluster.SyncBatchPeriod,
 	})
+	f.schedules.add(flags, 5)
 }
 
 func (f *controllerFlags) options() (cluster.Options, error) {
-	if err := f.service.check(cluster.Controllers); err != nil {
+	if err := f.service.check(clusterOffer); err != nil {
 		return cluster.Options{}, err
 	}
 	if len(f.service.controllers) == 0 {
-		return cluster.Options{}, badInputf("--controllers leaves none to run: there is %s", strings.Join(cluster.Controllers, ", "))
+		return cluster.Options{}, badInputf("--controllers leaves none to run: there are %s", strings.Join(cluster.Controllers, ", "))
 	}
 	tuning, err := f.job.checked()
 	if err != nil {
+		return cluster.Options{}, err
+	}
+	if err := f.schedules.check(); err != nil {
 		return cluster.Options{}, err
 	}
 	election, err := f.election.checked()
@@ -87,7 +98,8 @@ func (f *controllerFlags) options() (cluster.Options, error) {
 	if err != nil {
 		return cluster.Options{}, err
 	}
-	return cluster.Options{Config: config, Job: tuning, Election: election,
+	return cluster.Options{Config: config, Controllers: f.service.controllers, Election: election,
+		Job: tuning, ScheduledJob: f.schedules.scheduledJob(),
 		MetricsListen: f.service.metricsListen, Version: stintVersion()}, nil
 }
 

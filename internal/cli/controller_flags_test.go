@@ -14,6 +14,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cluster"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 )
 
 const someCluster = `{apiVersion: v1, kind: Config, current-context: c,
@@ -26,6 +27,7 @@ func TestFlagsReachTheController(t *testing.T) {
 		t.Fatal(err)
 	}
 	defaults := cluster.Options{
+		Controllers: []string{"job", "scheduledjob"}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 5},
 		Config: &rest.Config{QPS: 20, Burst: 30, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}},
 		Job: job.Options{ManagedBy: []string{"stint.dev/job-controller"}, ConcurrentSyncs: 5, PodFailureBackoff: 10 * time.Second,
 			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 500},
@@ -42,8 +44,10 @@ func TestFlagsReachTheController(t *testing.T) {
 				"--max-pod-failure-backoff=3s", "--sync-batch-period=4s", "--max-uncounted-pods=5", "--max-pod-create-delete-per-sync=6",
 				"--kube-api-qps=7.5", "--kube-api-burst=8", "--kube-api-content-type=application/json",
 				"--leader-elect-resource-namespace=ns", "--leader-elect-resource-name=l", "--leader-elect-lease-duration=9s",
-				"--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s", "--metrics-bind-address=:10", "--controllers=job-controller"},
+				"--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s", "--metrics-bind-address=:10", "--controllers=job-controller",
+				"--concurrent-scheduled-job-syncs=2"},
 			cluster.Options{
+				Controllers: []string{"job"}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 2},
 				Config: &rest.Config{QPS: 7.5, Burst: 8, ContentConfig: rest.ContentConfig{ContentType: "application/json"}},
 				Job: job.Options{ManagedBy: []string{"a.b/c", "kubernetes.io/job-controller"}, ConcurrentSyncs: 1, PodFailureBackoff: 2 * time.Second,
 					MaxPodFailureBackoff: 3 * time.Second, SyncBatchPeriod: 4 * time.Second, MaxUncountedPods: 5, MaxPodCreateDeletePerSync: 6},
@@ -53,7 +57,8 @@ func TestFlagsReachTheController(t *testing.T) {
 		},
 		"no election and no limit": {
 			[]string{"--leader-elect=false", "--kube-api-qps=-1", "--kube-api-burst=0"},
-			cluster.Options{Config: &rest.Config{QPS: -1, ContentConfig: defaults.Config.ContentConfig}, Job: defaults.Job},
+			cluster.Options{Config: &rest.Config{QPS: -1, ContentConfig: defaults.Config.ContentConfig}, Job: defaults.Job,
+				Controllers: defaults.Controllers, ScheduledJob: defaults.ScheduledJob},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,11 +72,12 @@ func TestFlagsReachTheController(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Config.Host != "https://127.0.0.1:1" || got.Config.BearerToken != "t" || got.Job.Registerer == nil {
+			if got.Config.Host != "https://127.0.0.1:1" || got.Config.BearerToken != "t" || got.Job.Registerer == nil || got.ScheduledJob.Registerer == nil {
 				t.Errorf("it goes to %s with the token %q and metrics %v", got.Config.Host, got.Config.BearerToken, got.Job.Registerer)
 			}
 			got.Config = &rest.Config{QPS: got.Config.QPS, Burst: got.Config.Burst, ContentConfig: got.Config.ContentConfig}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(job.Options{}, "Registerer", "Clock"),
+				cmpopts.IgnoreFields(scheduledjob.Options{}, "Registerer"),
 				cmpopts.IgnoreFields(cluster.Options{}, "Version"), cmpopts.IgnoreFields(rest.ContentConfig{}, "NegotiatedSerializer", "GroupVersion"),
 				cmpopts.IgnoreUnexported(rest.Config{})); diff != "" {
 				t.Error(diff)
@@ -81,7 +87,7 @@ func TestFlagsReachTheController(t *testing.T) {
 }
 
 func TestControllersAreChosenAsInKubeControllerManager(t *testing.T) {
-	known := []string{"job", "garbage-collector", "namespace"}
+	known := offer{all: []string{"job", "garbage-collector", "namespace", "cronjob"}, onRequest: []string{"cronjob"}}
 	for flag, want := range map[string][]string{
 		"*":                         {"job", "garbage-collector", "namespace"},
 		"job":                       {"job"},
@@ -91,6 +97,8 @@ func TestControllersAreChosenAsInKubeControllerManager(t *testing.T) {
 		"job,-job":                  {"job"},
 		"-namespace-controller,job": {"job"},
 		"-job":                      {},
+		"*,cronjob,-namespace":      {"job", "garbage-collector", "cronjob"},
+		"cronjob-controller":        {"cronjob"},
 	} {
 		var asked []string
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -98,7 +106,7 @@ func TestControllersAreChosenAsInKubeControllerManager(t *testing.T) {
 		if err := flags.Parse([]string{"--controllers", flag}); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := chosenControllers(asked, known); err != nil || !slices.Equal(got, want) {
+		if got, err := known.chosen(asked); err != nil || !slices.Equal(got, want) {
 			t.Errorf("--controllers %s: %v, %v, want %v", flag, got, err, want)
 		}
 	}

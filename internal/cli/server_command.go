@@ -28,6 +28,7 @@ type serverFlags struct {
 	allocatable string
 	service     serviceFlags
 	job         jobFlags
+	schedules   scheduleFlags
 }
 
 func newServer(streams genericiooptions.IOStreams) *cobra.Command {
@@ -59,12 +60,13 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.runtime, "runtime", "process", "what runs containers: process")
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
-	f.service.add(flags, server.Controllers)
+	f.service.add(flags, offer{all: server.Controllers})
 	f.job.add(flags, job.Options{
 		ManagedBy:       []string{batchv1.JobControllerName, job.ManagedBy},
 		ConcurrentSyncs: server.ConcurrentJobSyncs,
 		SyncBatchPeriod: serverSyncBatchPeriod,
 	})
+	f.schedules.add(flags, server.ConcurrentScheduledJobSyncs)
 }
 
 func (f *serverFlags) options() (server.Options, error) {
@@ -77,11 +79,14 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err := checkAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
 		return server.Options{}, err
 	}
-	if err := f.service.check(server.Controllers); err != nil {
+	if err := f.service.check(offer{all: server.Controllers}); err != nil {
 		return server.Options{}, err
 	}
 	tuning, err := f.job.checked()
 	if err != nil {
+		return server.Options{}, err
+	}
+	if err := f.schedules.check(); err != nil {
 		return server.Options{}, err
 	}
 	allocatable, err := parseResources(f.allocatable)
@@ -93,7 +98,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, Controllers: f.service.controllers, Job: tuning, Version: stintVersion()}, nil
+		Allocatable: allocatable, Controllers: f.service.controllers, Job: tuning, ScheduledJob: f.schedules.scheduledJob(), Version: stintVersion()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.

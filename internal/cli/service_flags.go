@@ -2,7 +2,6 @@ package cli
 
 import (
 	"net"
-	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -14,17 +13,16 @@ type serviceFlags struct {
 	verbosity     int
 }
 
-// add offers the controllers that there are.
-func (f *serviceFlags) add(flags *pflag.FlagSet, controllers []string) {
+func (f *serviceFlags) add(flags *pflag.FlagSet, controllers offer) {
 	flags.StringSliceVar(&f.controllers, "controllers", []string{"*"},
-		"controllers to run: * for all, NAME for one, -NAME for all but one; there are "+strings.Join(controllers, ", "))
+		"controllers to run: * for all, NAME for one, -NAME for all but one; "+controllers.String())
 	flags.StringVar(&f.metricsListen, "metrics-bind-address", "",
 		"address to serve /metrics, /healthz and /readyz on, over plain HTTP (default none)")
 	flags.IntVarP(&f.verbosity, "v", "v", 0, "how much to log, 0 to 10")
 }
 
 // check replaces the words of --controllers by names.
-func (f *serviceFlags) check(controllers []string) (err error) {
+func (f *serviceFlags) check(controllers offer) (err error) {
 	if f.metricsListen != "" {
 		if err := checkAddress("metrics-bind-address", f.metricsListen, "127.0.0.1:8080"); err != nil {
 			return err
@@ -33,7 +31,7 @@ func (f *serviceFlags) check(controllers []string) (err error) {
 	if f.verbosity < 0 || f.verbosity > 10 {
 		return badInputf("--v %d: write a number from 0 to 10", f.verbosity)
 	}
-	f.controllers, err = chosenControllers(f.controllers, controllers)
+	f.controllers, err = controllers.chosen(f.controllers)
 	return err
 }
 

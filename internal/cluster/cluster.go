@@ -7,21 +7,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/pages"
 )
-
-// Controllers are the names of those that there are.
-var Controllers = []string{"job"}
 
 // SyncBatchPeriod is longer than on one machine: here a write has a price, and there may be a limit on them.
 const SyncBatchPeriod = 300 * time.Millisecond
@@ -33,8 +30,12 @@ const stopTime = 20 * time.Second
 type Options struct {
 	// Config reaches the cluster, with the limits on requests.
 	Config *rest.Config
+	// Controllers are the names of those to run.
+	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
+	// ScheduledJob tunes the ScheduledJob controller.
+	ScheduledJob scheduledjob.Options
 	// Election is nil where there are no others to be kept apart from.
 	Election *Election
 	// MetricsListen is the address to serve /metrics, /healthz and /readyz on, over plain HTTP; empty serves none.
@@ -102,7 +103,7 @@ func (p *process) ready() error {
 	case standingBy, leading:
 		return nil
 	case filling:
-		return errors.New("reading Jobs and pods")
+		return errors.New("reading what there is to do")
 	}
 	return errors.New("starting")
 }
@@ -113,20 +114,20 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	w := events.NewWriter(c.Events(), scheme.Scheme)
-	controller := job.New(c, w.Recorder("job-controller"), p.Job)
+	w := events.NewWriter(c.Events(), events.Scheme)
+	chosen := p.chosen(c, w)
 	informing, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
 	c.Start(informing)
 	p.stage.Store(filling)
 	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), c.Jobs().Informer().HasSynced, c.Pods().Informer().HasSynced) {
+		if cache.WaitForCacheSync(ctx.Done(), c.Filled) {
 			p.stage.Store(leading)
 			pages.DropStartup()
 		}
 	}()
 	ended := make(chan error, 1)
 	go func() {
-		err := controller.Run(ctx)
+		err := runAll(ctx, chosen)
 		w.Close()
 		stopInformers()
 		c.Wait()

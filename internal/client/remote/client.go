@@ -129,7 +129,7 @@ type connection struct {
 func (c connection) to(k kind) (rest.Interface, error) {
 	config, version := rest.CopyConfig(c.config), k.GroupVersion()
 	config.GroupVersion = &version
-	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(Scheme, codecs).WithoutConversion()
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(known, codecs).WithoutConversion()
 	config.APIPath = "/apis"
 	if k.Group == "" {
 		config.APIPath = "/api"

@@ -15,7 +15,7 @@ import (
 // Informer streams what there is through its watch, where the API server can, instead of listing it first.
 func (r *resource[T]) Informer() cache.SharedIndexInformer {
 	r.once.Do(func() {
-		example, err := Scheme.New(r.GroupVersionKind)
+		example, err := known.New(r.GroupVersionKind)
 		if err != nil {
 			panic(fmt.Sprintf("the scheme does not know %s", r.GroupVersionKind))
 		}
@@ -32,7 +32,7 @@ func (r *resource[T]) Informer() cache.SharedIndexInformer {
 }
 
 func (r *resource[T]) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	list, err := Scheme.New(r.GroupVersion().WithKind(r.Kind + "List"))
+	list, err := known.New(r.GroupVersion().WithKind(r.Kind + "List"))
 	if err != nil {
 		return nil, err
 	}

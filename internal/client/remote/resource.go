@@ -179,7 +179,7 @@ func (r *resource[T]) about(request *rest.Request, namespace string) *rest.Reque
 
 func (r *resource[T]) do(ctx context.Context, request *rest.Request) (T, error) {
 	var none T
-	obj, err := Scheme.New(r.GroupVersionKind)
+	obj, err := known.New(r.GroupVersionKind)
 	if err != nil {
 		return none, err
 	}

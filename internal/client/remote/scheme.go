@@ -10,12 +10,12 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Scheme knows the kinds that a Client reads and writes.
-var Scheme = newScheme()
+// known has the kinds that a Client reads and writes.
+var known = newScheme()
 
 var (
-	codecs     = serializer.NewCodecFactory(Scheme)
-	parameters = runtime.NewParameterCodec(Scheme)
+	codecs     = serializer.NewCodecFactory(known)
+	parameters = runtime.NewParameterCodec(known)
 )
 
 func newScheme() *runtime.Scheme {
