@@ -3,6 +3,7 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -43,11 +44,7 @@ func zoneInCron(text string) string {
 
 // every is due one period after the schedule was taken up, and then each period.
 func every(period int64) Spec {
-	return Spec{in: func(_ *time.Location, since int64) sequence {
-		return progression{
-			first: 1,
-			end:   max(1, (lastSecond-since)/period+1),
-			at:    func(k int64) int64 { return since + k*period },
-		}
+	return Spec{in: func(zone *time.Location, since int64) sequence {
+		return between(anchor{at: since, zone: zone}, math.MaxInt64, duration{seconds: period}, since)
 	}}
 }

@@ -30,12 +30,5 @@ func (d duration) from(a anchor) func(k int64) int64 {
 	}
 }
 
-// most is a number of durations that leads from start past the last year, but not much further.
-func (d duration) most(start int64) int64 {
-	left := lastSecond - start
-	if left < 0 {
-		return 0
-	}
-	shortest := d.months*28*day + d.days*day + d.seconds
-	return left/shortest + 2
-}
+func (d duration) shortest() int64 { return (d.months*28+d.days)*day + d.seconds }
+func (d duration) longest() int64  { return (d.months*31+d.days)*day + d.seconds }

@@ -2,12 +2,16 @@ package schedule
 
 import "sort"
 
-// progression is due at at(k) for each k from first up to, but not including, end. The times grow with k. It is asked
-// about by bisection, so that it does not matter how many there are.
+// progression is due at at(k) for each k from first up to, but not including, end. The times grow with k.
 type progression struct {
 	first, end int64
 	at         func(k int64) int64
+	// start is at(0). From one time to the next it takes at least shortest and at most longest, but for slack in all.
+	start, shortest, longest int64
 }
+
+// slack is by how much the changes of clocks can move a time.
+const slack = 2 * day
 
 func (p progression) next(after int64) (int64, bool) {
 	k := p.following(after)
@@ -25,8 +29,11 @@ func (p progression) count(after, until int64) (int64, int64) {
 	return to - from, p.at(to - 1)
 }
 
-// following is the first k that is due after t.
+// following is the first k that is due after t, found by bisection of those that can be.
 func (p progression) following(t int64) int64 {
-	n := max(0, p.end-p.first)
-	return p.first + int64(sort.Search(int(n), func(i int) bool { return p.at(p.first+int64(i)) > t }))
+	low := p.within((t - p.start - slack) / p.longest)
+	high := p.within((t-p.start+slack)/p.shortest + 1)
+	return low + int64(sort.Search(int(high-low), func(i int) bool { return p.at(low+int64(i)) > t }))
 }
+
+func (p progression) within(k int64) int64 { return min(max(k, p.first), p.end) }

@@ -209,3 +209,22 @@ func clocksShow(want time.Time, z *time.Location) bool {
 	}
 	return false
 }
+
+// Whatever is asked, there is an answer, and at once.
+func TestTimesOutOfReach(t *testing.T) {
+	times := []time.Time{{}, time.Unix(-1<<63, 0), time.Unix(1<<63-1, 0), instant(lastSecond).Add(time.Second)}
+	for _, text := range []string{"R//PT1S", "R/2026-03-01/P1M", "R/0001-01-01/P1D", "R7/01:00/P9999Y", "0 0 30 2 *", "@every 2562047h", ",, , , , ,"} {
+		for _, since := range append(times, instant(lastSecond-900*366*day)) {
+			s := parsed(t, text).In(zone(t, berlin), since)
+			for _, after := range times {
+				for _, until := range times {
+					n, last := s.Count(after, until)
+					due := s.Due(after, until, 2)
+					if int64(len(due)) != min(n, 2) || n > 0 && (last.Before(due[0]) || last.Year() > 10000) {
+						t.Errorf("%s since %v in (%v, %v]: %v are due, %d in all, the last %v", text, since, after, until, due, n, last)
+					}
+				}
+			}
+		}
+	}
+}

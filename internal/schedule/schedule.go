@@ -24,7 +24,7 @@ type Spec struct {
 // In is the schedule of a Spec that was taken up at `since`: nothing is due then or before, but the first time of an
 // interval without a start, which is due at since itself. Times that name no zone are in `zone`.
 func (s Spec) In(zone *time.Location, since time.Time) Schedule {
-	return timeline{s.in(zone, since.Unix())}
+	return timeline{s.in(zone, seconds(since))}
 }
 
 // Parse reads a repeating interval, if text looks like one, or else a cron expression.
@@ -50,12 +50,11 @@ type sequence interface {
 	count(after, until int64) (n, last int64)
 }
 
-// timeline is a sequence told in times. As due times are whole seconds, the fractions of the times that are asked about
-// do not matter: Unix rounds down.
+// timeline is a sequence told in times.
 type timeline struct{ sequence }
 
 func (t timeline) Next(after time.Time) (time.Time, bool) {
-	due, ok := t.next(after.Unix())
+	due, ok := t.next(seconds(after))
 	if !ok {
 		return time.Time{}, false
 	}
@@ -64,7 +63,7 @@ func (t timeline) Next(after time.Time) (time.Time, bool) {
 
 func (t timeline) Due(after, until time.Time, limit int) []time.Time {
 	var all []time.Time
-	from, to := after.Unix(), until.Unix()
+	from, to := seconds(after), seconds(until)
 	for len(all) < limit {
 		due, ok := t.next(from)
 		if !ok || due > to {
@@ -77,11 +76,17 @@ func (t timeline) Due(after, until time.Time, limit int) []time.Time {
 }
 
 func (t timeline) Count(after, until time.Time) (int64, time.Time) {
-	n, last := t.count(after.Unix(), until.Unix())
+	n, last := t.count(seconds(after), seconds(until))
 	if n == 0 {
 		return 0, time.Time{}
 	}
 	return n, instant(last)
+}
+
+// seconds are those of a time between the years 1 and 9999. That it is rounded down changes no answer, as due times are
+// whole seconds.
+func seconds(t time.Time) int64 {
+	return min(max(t.Unix(), time.Time{}.Unix()), lastSecond)
 }
 
 func instant(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
