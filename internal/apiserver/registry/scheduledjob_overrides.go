@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,7 +34,9 @@ func ValidateRun(run *stintv1.ScheduledJobRun, template *corev1.PodTemplateSpec)
 	p := field.NewPath("overrides")
 	errs = append(errs, validateOverrides(run.Overrides, p)...)
 	if name := run.Overrides.Container; name != "" && template != nil && !hasContainer(&template.Spec, name) {
-		errs = append(errs, field.NotFound(p.Child("container"), fmt.Sprintf("%s (the template has %s)", name, containerNames(&template.Spec))))
+		err := field.NotFound(p.Child("container"), name)
+		err.Detail = "the template has " + containerNames(&template.Spec)
+		errs = append(errs, err)
 	}
 	return errs
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,7 @@ const maxMatchLabels = 64
 // validateRunTemplate checks what becomes the Job of a run: the template and how its pods are selected.
 func validateRunTemplate(scheduledJob, old *stintv1.ScheduledJob, o Options, p *field.Path) field.ErrorList {
 	spec := &scheduledJob.Spec
-	errs := validateTemplateSource(spec, p)
-	errs = append(errs, validateRunSelector(spec, p)...)
+	errs := append(validateTemplateSource(spec, p), validateRunSelector(spec, p)...)
 	if spec.Template == nil {
 		return errs
 	}
@@ -33,7 +33,8 @@ func validateRunTemplate(scheduledJob, old *stintv1.ScheduledJob, o Options, p *
 		errs = append(errs, field.NotSupported(p.Child("template", "spec", "restartPolicy"), policy,
 			[]corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}))
 	}
-	if equality.Semantic.DeepEqual(spec.Template, old.Spec.Template) {
+	was := &old.Spec
+	if equality.Semantic.DeepEqual(spec.Template, was.Template) && equality.Semantic.DeepEqual(spec.Selector, was.Selector) {
 		return errs // Whether the node can do it was asked when it came.
 	}
 	return append(errs, validateJobOfRun(scheduledJob, o)...)
@@ -83,16 +84,12 @@ func validateRunLabels(labels map[string]string, p *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateJobOfRun holds what is accepted to what the Job of a run is held to, so that it can run.
+// validateJobOfRun holds what is accepted to what the Job of a run is held to, so that it can run. The selector itself
+// has been looked at.
 func validateJobOfRun(scheduledJob *stintv1.ScheduledJob, o Options) field.ErrorList {
-	var errs field.ErrorList
-	for _, err := range validatePosted(jobAsWritten(scheduledJob), o) {
-		// The selector is generated, but where manualSelector is true.
-		if !strings.HasPrefix(err.Field, "spec.selector") || ptr.Deref(scheduledJob.Spec.ManualSelector, false) {
-			errs = append(errs, err)
-		}
-	}
-	return errs
+	return slices.DeleteFunc(validatePosted(jobAsWritten(scheduledJob), o), func(err *field.Error) bool {
+		return strings.HasPrefix(err.Field, "spec.selector")
+	})
 }
 
 // validatePosted are the errors of a Job that is created.
@@ -109,10 +106,11 @@ func jobAsWritten(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "run", Annotations: scheduledJob.Annotations},
 		Spec: batchv1.JobSpec{
-			Selector:       scheduledJob.Spec.Selector.DeepCopy(),
-			ManualSelector: scheduledJob.Spec.ManualSelector,
-			Template:       *scheduledJob.Spec.Template.DeepCopy(),
+			Template: *scheduledJob.Spec.Template.DeepCopy(),
 		},
+	}
+	if selector := scheduledJob.Spec.Selector; selector != nil && ptr.Deref(scheduledJob.Spec.ManualSelector, false) {
+		job.Spec.ManualSelector, job.Spec.Selector = ptr.To(true), selector.DeepCopy()
 	}
 	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	return job
