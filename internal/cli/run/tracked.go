@@ -5,8 +5,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cronjob"
 )
 
 // tracked is a Job of this run as it was last seen.
@@ -29,7 +31,7 @@ type tracked struct {
 func (s *session) track(job *batchv1.Job, how output.How) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
-	if job.Spec.Suspend != nil && *job.Spec.Suspend {
+	if _, held := job.Annotations[cronjob.HeldAnnotation]; ptr.Deref(job.Spec.Suspend, false) && !held {
 		s.out.Note("job " + ref.Name + " is suspended and waits for: " + command("resume", ref))
 	}
 	s.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/cronjob"
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -33,7 +34,29 @@ func (c *Clients) runCronJob(ctx context.Context, owner *batchv1.CronJob, r Requ
 		return Run{}, refused(err)
 	}
 	run.job = created
+	run.WaitsFor = c.blockers(ctx, owner, created)
 	return run, nil
+}
+
+// blockers are the runs that one must wait for which is held. Not to be able to name them is no reason to fail.
+func (c *Clients) blockers(ctx context.Context, owner *batchv1.CronJob, job *batchv1.Job) []string {
+	if _, held := job.Annotations[cronjob.HeldAnnotation]; !held || !ptr.Deref(job.Spec.Suspend, false) {
+		return nil
+	}
+	list, err := c.batch.Jobs(c.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return []string{"other runs"}
+	}
+	var others []*batchv1.Job
+	for i := range list.Items {
+		if other := &list.Items[i]; other.UID != job.UID && metav1.IsControlledBy(other, owner) {
+			others = append(others, other)
+		}
+	}
+	if blocker := cronjob.Blocker(owner, others); blocker != nil {
+		return []string{"job " + blocker.Name}
+	}
+	return nil
 }
 
 // sameRun returns the Job of a run that was asked for before.
