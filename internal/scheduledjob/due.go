@@ -11,10 +11,10 @@ const maxPending = 100
 
 // passDueTimes deals with every due time up to now: it becomes a run that is pending, or is skipped.
 func (s *draft) passDueTimes() {
-	after := s.cursor()
-	if s.due == nil || s.changed || !after.Before(s.now) {
+	if s.due == nil || s.changed {
 		return
 	}
+	after := s.cursor()
 	switch {
 	case suspended(s.sj):
 		s.skipAll(after)
@@ -25,18 +25,17 @@ func (s *draft) passDueTimes() {
 	}
 }
 
-// cursor is the last due time that has been dealt with. Zero: none of the schedule in force.
+// cursor is the last due time that has been dealt with.
 func (s *draft) cursor() time.Time {
-	last := s.status.LastScheduleTime
-	if last == nil || s.status.Schedule == nil || last.Time.Before(s.status.Schedule.Since.Time) {
+	if s.status.LastScheduleTime == nil {
 		return time.Time{}
 	}
-	return last.Time
+	return s.status.LastScheduleTime.Time
 }
 
 // pass moves the cursor on, never back.
 func (s *draft) pass(due time.Time) {
-	if last := s.status.LastScheduleTime; last == nil || due.After(last.Time) {
+	if due.After(s.cursor()) {
 		s.status.LastScheduleTime = written(due)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -41,8 +42,14 @@ func (s *draft) findStarted() {
 // that has been forgotten, unless its due time has not been dealt with.
 func (s *draft) unlisted() []stintv1.Execution {
 	var found []stintv1.Execution
+	listed := sets.New[string]()
+	for _, list := range s.lists() {
+		for _, e := range list {
+			listed.Insert(e.Tag)
+		}
+	}
 	for tag, job := range s.jobs {
-		if s.listed(tag) {
+		if listed.Has(tag) {
 			continue
 		}
 		e := stintv1.Execution{Tag: tag, CreatedAt: ptr.To(job.CreationTimestamp), StartedAt: ptr.To(job.CreationTimestamp)}
@@ -59,8 +66,7 @@ func (s *draft) unlisted() []stintv1.Execution {
 
 // ahead tells that a run is of a due time that the cursor has not passed.
 func (s *draft) ahead(e stintv1.Execution) bool {
-	last := s.status.LastScheduleTime
-	return e.DueAt != nil && (last == nil || e.DueAt.After(last.Time))
+	return e.DueAt != nil && e.DueAt.After(s.cursor())
 }
 
 // findEnded lists as completed what has ended, in the order of the ends.

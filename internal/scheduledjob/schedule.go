@@ -30,15 +30,12 @@ func (s *draft) takeUp() {
 	s.parse()
 }
 
-// since is when a schedule is taken up that is not in force yet: after all that was due by another one, as tags are times.
+// since is when a schedule is taken up: after all that was due by another one, as tags are times.
 func (s *draft) since() time.Time {
 	if !s.changed {
 		return s.sj.CreationTimestamp.Time
 	}
-	if last := s.status.LastScheduleTime; last != nil && !last.Time.Before(s.now) {
-		return last.Add(time.Second)
-	}
-	return s.now
+	return later(s.now, s.cursor().Add(time.Second))
 }
 
 // leave passes the due times of a schedule that is in force no longer, as far as they have become runs.
