@@ -1,9 +1,11 @@
 package cronjob
 
 import (
+	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -17,8 +19,12 @@ func (v *view) obeyPolicy(d *Decision) {
 	switch v.cronJob.Spec.ConcurrencyPolicy {
 	case batchv1.ForbidConcurrent:
 		d.Hold = v.mustWait()
+		waiting := v.held
 		if len(v.running) == 0 && len(v.held) > 0 {
-			d.Release = v.held[:1]
+			d.Release, waiting = v.held[:1], v.held[1:]
+		}
+		for _, job := range waiting {
+			d.tell(corev1.EventTypeNormal, "RunHeld", fmt.Sprintf("Job %s waits until others have ended: concurrency policy is Forbid", job.Name))
 		}
 	case batchv1.ReplaceConcurrent:
 		d.Release = v.held

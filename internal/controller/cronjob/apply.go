@@ -65,11 +65,14 @@ func decided(err error) bool {
 func (c *Controller) rearrange(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
 	var failed error
 	for _, job := range d.Hold {
-		hold := func(j *batchv1.Job) { core.Hold(j, time.Now()) }
-		failed = errors.Join(failed, c.modify(ctx, cj, job, hold, "RunHeld", "Job %v waits until others have ended: concurrency policy is Forbid"))
+		failed = errors.Join(failed, c.modify(ctx, cj, job, func(j *batchv1.Job) { core.Hold(j, time.Now()) }))
 	}
 	for _, job := range d.Release {
-		failed = errors.Join(failed, c.modify(ctx, cj, job, core.Release, "RunReleased", "Job %v goes on"))
+		err := c.modify(ctx, cj, job, core.Release)
+		if err == nil {
+			c.recorder.Eventf(cj, corev1.EventTypeNormal, "RunReleased", "Job %v goes on", job.Name)
+		}
+		failed = errors.Join(failed, err)
 	}
 	return errors.Join(failed, c.delete(ctx, cj, d.Replace, func(gone *batchv1.Job) {
 		// A replaced run must not count as active until the informer shows that it went.
@@ -77,8 +80,8 @@ func (c *Controller) rearrange(ctx context.Context, cj *batchv1.CronJob, d *core
 	}))
 }
 
-//nolint:revive // Reason and message belong to the change.
-func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batchv1.Job, change func(*batchv1.Job), reason, message string) error {
+// modify changes a Job. That it is gone the next decision sees.
+func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batchv1.Job, change func(*batchv1.Job)) error {
 	changed, err := c.client.Jobs().Modify(ctx, job, change)
 	if apierrors.IsNotFound(err) {
 		c.memory.wrote(cj, job.Name, written{job: job, deleted: true})
@@ -88,7 +91,6 @@ func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batch
 		return fmt.Errorf("changing Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	c.memory.wrote(cj, job.Name, written{job: changed})
-	c.recorder.Eventf(cj, corev1.EventTypeNormal, reason, message, job.Name)
 	return nil
 }
 

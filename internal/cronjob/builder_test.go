@@ -1,0 +1,137 @@
+package cronjob_test
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/cronjob"
+)
+
+// at is a time of one day, and of the days after it.
+func at(clock string) time.Time {
+	t, err := time.Parse("15:04:05", clock)
+	if err != nil {
+		panic(err)
+	}
+	return t.AddDate(2026, 2, 9)
+}
+
+// situation is an observation under construction.
+type situation struct {
+	cj   *batchv1.CronJob
+	jobs []*batchv1.Job
+}
+
+// hourly is a CronJob that was created at 09:30.
+func hourly(changes ...func(*situation)) *situation {
+	s := &situation{cj: &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cj", UID: "cj-uid", CreationTimestamp: metav1.NewTime(at("09:30:00"))},
+		Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", ConcurrencyPolicy: batchv1.AllowConcurrent,
+			SuccessfulJobsHistoryLimit: ptr.To[int32](3), FailedJobsHistoryLimit: ptr.To[int32](1),
+			JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{
+				Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "2"}}}},
+	}}
+	for _, change := range changes {
+		change(s)
+	}
+	return s
+}
+
+func spec(change func(*batchv1.CronJobSpec)) func(*situation) {
+	return func(s *situation) { change(&s.cj.Spec) }
+}
+
+func policy(p batchv1.ConcurrencyPolicy) func(*situation) {
+	return spec(func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = p })
+}
+
+func schedule(text string) func(*situation) {
+	return spec(func(s *batchv1.CronJobSpec) { s.Schedule = text })
+}
+
+func deadline(seconds int64) func(*situation) {
+	return spec(func(s *batchv1.CronJobSpec) { s.StartingDeadlineSeconds = &seconds })
+}
+
+func last(clock string) func(*situation) {
+	return func(s *situation) { s.cj.Status.LastScheduleTime = ptr.To(metav1.NewTime(at(clock))) }
+}
+
+// has adds a Job; the first change names it.
+func has(j *batchv1.Job, changes ...func(*situation, *batchv1.Job)) func(*situation) {
+	return func(s *situation) {
+		j.Namespace, j.UID = "ns", types.UID(j.Name)
+		for _, change := range changes {
+			change(s, j)
+		}
+		s.jobs = append(s.jobs, j)
+	}
+}
+
+func named(name string) *batchv1.Job { return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+
+// runOf is what the controller makes for a due time.
+func runOf(clock string) *batchv1.Job {
+	s := hourly(schedule("* * * * *"), last("00:00:00"))
+	s.cj.CreationTimestamp = metav1.NewTime(at(clock).Add(-time.Minute))
+	j := s.decide(clock).Start
+	j.CreationTimestamp = metav1.NewTime(at(clock))
+	return j
+}
+
+func byHand(name, clock string) *batchv1.Job {
+	j := named(name)
+	j.CreationTimestamp = metav1.NewTime(at(clock))
+	j.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "manual"}
+	return j
+}
+
+func listed(s *situation, j *batchv1.Job) {
+	s.cj.Status.Active = append(s.cj.Status.Active, corev1.ObjectReference{Name: j.Name, UID: j.UID})
+}
+
+func held(_ *situation, j *batchv1.Job) { cronjob.Hold(j, j.CreationTimestamp.Time) }
+
+func leaves(_ *situation, j *batchv1.Job) {
+	j.DeletionTimestamp = ptr.To(metav1.NewTime(at("09:31:00")))
+}
+
+func ended(how batchv1.JobConditionType, start, end string) func(*situation, *batchv1.Job) {
+	return func(_ *situation, j *batchv1.Job) {
+		j.Status.StartTime = ptr.To(metav1.NewTime(at(start)))
+		j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}
+		if how == batchv1.JobComplete {
+			j.Status.CompletionTime = ptr.To(metav1.NewTime(at(end)))
+		}
+	}
+}
+
+func (s *situation) decide(clock string) cronjob.Decision {
+	return cronjob.Decide(cronjob.Observation{CronJob: s.cj, Jobs: s.jobs, Now: at(clock)})
+}
+
+func names(jobs []*batchv1.Job) (all []string) {
+	for _, j := range jobs {
+		all = append(all, j.Name)
+	}
+	return all
+}
+
+func active(s batchv1.CronJobStatus) (all []string) {
+	for _, r := range s.Active {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+func reasons(events []cronjob.Event) (all []string) {
+	for _, e := range events {
+		all = append(all, e.Reason)
+	}
+	return all
+}
