@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how many requests may be sent before all processes must have come to rest.
-const patience = 1000
+const patience = 5000
 
 // World is a server, the processes that use it, and the story of what happened.
 type World struct {

@@ -46,6 +46,7 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 	c.memory.expect(sj, job.Name)
 	made, err := c.client.Jobs().Create(ctx, job)
 	if err == nil {
+		c.memory.sight(sj, made.UID, made)
 		c.metrics.started(job, time.Now())
 		return core.Outcome{Job: made}
 	}

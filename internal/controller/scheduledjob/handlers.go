@@ -59,23 +59,37 @@ func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	return handler(func(was, is **batchv1.Job) {
 		if was != nil && (is == nil || owner(*was) == nil || owner(*is) == nil || owner(*was).UID != owner(*is).UID) {
-			c.children.dropJob(*was)
-			c.wakeOwner(*was)
+			c.jobGone(*was)
 		}
 		if is == nil {
 			return
 		}
 		c.children.showJob(*is)
-		if was == nil || isNews(*was, *is) {
+		if was == nil && !c.isAwaited(*is) || was != nil && isNews(*was, *is) {
 			c.wakeOwner(*is)
 		}
 	})
+}
+
+func (c *Controller) jobGone(job *batchv1.Job) {
+	c.children.dropJob(job)
+	if ref := owner(job); ref != nil {
+		key := types.NamespacedName{Namespace: job.Namespace, Name: ref.Name}
+		c.memory.gone(key, job.UID)
+		c.queue.Add(key)
+	}
 }
 
 // isNews tells whether a change of a Job matters to its run.
 func isNews(was, is *batchv1.Job) bool {
 	return finished(was) != finished(is) || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		!equality.Semantic.DeepEqual(was.OwnerReferences, is.OwnerReferences) || !equality.Semantic.DeepEqual(was.Labels, is.Labels)
+}
+
+// isAwaited tells that a Job is shown as it was made here, which is no news.
+func (c *Controller) isAwaited(job *batchv1.Job) bool {
+	ref := owner(job)
+	return ref != nil && !finished(job) && c.memory.expects(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name}, job.Name)
 }
 
 func (c *Controller) wakeOwner(job *batchv1.Job) {

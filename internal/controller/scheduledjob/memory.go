@@ -30,20 +30,24 @@ type recollection struct {
 	confirmed bool
 	// unshown are names of Jobs that were created, or may have been: the informer shows them later.
 	unshown map[string]bool
-	// sightings are the Jobs that the server was asked for, by UID: older news of them come later.
+	// sightings are the Jobs that were made, or that the server was asked for, by UID: older news of them come later.
 	sightings map[types.UID]sighting
 	// ends is when Jobs were first seen to have ended whose pods are not all known.
 	ends map[types.UID]time.Time
 }
 
-// sighting is what a live read has shown of a Job. Nil: it is gone.
+// sighting is what the server has answered about a Job. Nil: it is gone.
 type sighting struct {
 	job *batchv1.Job
 	at  time.Time
 }
 
-// lag is how far behind an informer may be; what is older is forgotten.
-const lag = 10 * time.Minute
+const (
+	// trust is how long a Job is taken to be there that the informer does not show.
+	trust = 10 * time.Second
+	// lag is how far behind an informer may be; what is older is forgotten.
+	lag = 10 * time.Minute
+)
 
 func newMemory() *memory { return &memory{scheduledJobs: map[types.NamespacedName]*recollection{}} }
 
@@ -96,6 +100,14 @@ func (m *memory) expect(sj *stintv1.ScheduledJob, job string) {
 	m.on(sj, func(r *recollection) { r.unshown[job] = true })
 }
 
+// expects tells whether a Job is awaited.
+func (m *memory) expects(sj types.NamespacedName, job string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.scheduledJobs[sj]
+	return r != nil && r.unshown[job]
+}
+
 // settle notes that a Job is shown, or is known not to be there.
 func (m *memory) settle(sj *stintv1.ScheduledJob, job string) {
 	m.on(sj, func(r *recollection) { delete(r.unshown, job) })
@@ -112,11 +124,14 @@ func (m *memory) sight(sj *stintv1.ScheduledJob, uid types.UID, job *batchv1.Job
 	m.on(sj, func(r *recollection) { r.sightings[uid] = sighting{job, time.Now()} })
 }
 
-// newestJobs replaces Jobs that are shown older than they are known.
-func (m *memory) newestJobs(sj *stintv1.ScheduledJob, shown []*batchv1.Job) (newest []*batchv1.Job) {
+// newestJobs replaces Jobs that are shown older than they are known, and adds those that were there a moment ago and are
+// not shown yet.
+func (m *memory) newestJobs(sj *stintv1.ScheduledJob, shown []*batchv1.Job) (newest []*batchv1.Job, early bool) {
 	m.on(sj, func(r *recollection) {
 		maps.DeleteFunc(r.sightings, func(_ types.UID, s sighting) bool { return time.Since(s.at) > lag })
+		seen := map[types.UID]bool{}
 		for _, job := range shown {
+			seen[job.UID] = true
 			known, sighted := r.sightings[job.UID]
 			switch {
 			case !sighted:
@@ -129,8 +144,22 @@ func (m *memory) newestJobs(sj *stintv1.ScheduledJob, shown []*batchv1.Job) (new
 				newest = append(newest, job)
 			}
 		}
+		for uid, s := range r.sightings {
+			if s.job != nil && !seen[uid] && time.Since(s.at) < trust {
+				newest, early = append(newest, s.job), true
+			}
+		}
 	})
-	return newest
+	return newest, early
+}
+
+// gone notes that the informer has shown the end of a Job.
+func (m *memory) gone(sj types.NamespacedName, job types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.scheduledJobs[sj]; r != nil {
+		delete(r.sightings, job)
+	}
 }
 
 // endedAt is when the end of a Job was seen first.

@@ -45,14 +45,18 @@ func (c *Controller) template(ctx context.Context, namespace, name string) (*cor
 	return &found.Template, nil
 }
 
-// jobs returns those that sj controls: the ones that are shown, and those that must or may be there and are not shown
-// yet. What it returns of a Job never goes back.
+// jobs returns those that sj controls: the ones that are shown, those just made, and those that must or may be there and
+// are not shown. What it returns of a Job never goes back.
 func (c *Controller) jobs(ctx context.Context, sj *stintv1.ScheduledJob) ([]*batchv1.Job, error) {
-	jobs := c.memory.newestJobs(sj, c.children.jobsOf(sj.UID))
+	shown := c.children.jobsOf(sj.UID)
 	for _, name := range c.memory.expected(sj) {
-		if slices.ContainsFunc(jobs, func(j *batchv1.Job) bool { return j.Name == name }) {
+		if slices.ContainsFunc(shown, func(j *batchv1.Job) bool { return j.Name == name }) {
 			c.memory.settle(sj, name)
 		}
+	}
+	jobs, early := c.memory.newestJobs(sj, shown)
+	if early {
+		c.queue.AddAfter(keyOf(sj), trust)
 	}
 	unshown := c.unshown(sj, jobs)
 	for _, name := range slices.Sorted(maps.Keys(unshown)) {

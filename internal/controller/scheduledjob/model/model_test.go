@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// Always the same, so that a change is blamed only for what it breaks. Flags of the command line come later and win.
-	_ = flag.Set("rapid.checks", "300")
+	_ = flag.Set("rapid.checks", "200")
 	_ = flag.Set("rapid.seed", "7")
 	os.Exit(m.Run())
 }

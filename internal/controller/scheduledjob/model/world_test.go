@@ -189,7 +189,9 @@ func (w *world) setSuspend(on bool) {
 
 // unblock resumes a blocked schedule, as a person does.
 func (w *world) unblock() bool {
-	blocked := func(c metav1.Condition) bool { return c.Type == stintv1.ConditionBlocked && c.Status == metav1.ConditionTrue }
+	blocked := func(c metav1.Condition) bool {
+		return c.Type == stintv1.ConditionBlocked && c.Status == metav1.ConditionTrue
+	}
 	if !slices.ContainsFunc(w.sj().Status.Conditions, blocked) {
 		return false
 	}
