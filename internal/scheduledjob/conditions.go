@@ -25,9 +25,6 @@ const (
 	ReasonJobDeleted       = "JobDeleted"
 )
 
-// ConditionInvalidSchedule tells that the schedule cannot be read, and nothing is due.
-const ConditionInvalidSchedule = "InvalidSchedule"
-
 func (s *draft) condition(kind string) *metav1.Condition {
 	return meta.FindStatusCondition(s.status.Conditions, kind)
 }

@@ -12,9 +12,9 @@ import (
 // surplusJobs are Jobs that ended and that the limits do not keep, oldest first.
 func (s *draft) surplusJobs() []*batchv1.Job {
 	var successful, failed []*batchv1.Job
-	for tag, job := range s.jobs {
+	for _, job := range s.jobs {
 		switch c := ended(job); {
-		case c == nil || job.DeletionTimestamp != nil || has(s.status.RunningExecutions, tag):
+		case c == nil || job.DeletionTimestamp != nil:
 		case c.Type == batchv1.JobComplete:
 			successful = append(successful, job)
 		default:

@@ -15,7 +15,7 @@ func (s *draft) takeUp() {
 	was, spec := s.status.Schedule, s.sj.Spec.Schedule
 	if spec == nil {
 		s.status.Schedule = nil
-		s.removeCondition(ConditionInvalidSchedule)
+		s.removeCondition(stintv1.ConditionInvalidSchedule)
 		s.leave()
 		return
 	}
@@ -57,15 +57,15 @@ func (s *draft) parse() {
 		zone, err = schedule.LoadZone(of.TimeZone)
 	}
 	if err == nil {
-		s.removeCondition(ConditionInvalidSchedule)
+		s.removeCondition(stintv1.ConditionInvalidSchedule)
 		s.due = spec.In(zone, of.Since.Time)
 		return
 	}
 	message := shortened(err.Error())
-	if c := s.condition(ConditionInvalidSchedule); c == nil || c.Message != message {
+	if c := s.condition(stintv1.ConditionInvalidSchedule); c == nil || c.Message != message {
 		s.warn(ReasonInvalidSchedule, "Nothing is due: %s", message)
 	}
-	s.setCondition(ConditionInvalidSchedule, metav1.ConditionTrue, ReasonInvalidSchedule, message)
+	s.setCondition(stintv1.ConditionInvalidSchedule, metav1.ConditionTrue, ReasonInvalidSchedule, message)
 }
 
 // lookAgain is when something becomes due, or now if due times are waiting for the room that runs make which start now.

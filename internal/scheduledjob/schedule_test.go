@@ -39,6 +39,13 @@ func TestSchedule(t *testing.T) {
 				look(60, "running +60 | count 1 | skipped 1 | last +60 | next +61 | again +60").
 				look(61, "create +61 | running +60 +61 | count 2 | skipped 1 | last +61 | next +91")
 		},
+		"so does one edited in the second of a run that was not written down": func(t *testing.T) {
+			play(t, every(60)).
+				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+				lose(60).newSpec(timed("R2//PT30S")).
+				look(60, "running +0 +60 | count 2 | last +60 | next +61 | again +60").
+				look(61, "create +61 | running +0 +60 +61 | count 3 | last +61 | next +91")
+		},
 		"a schedule edited after the clock was set back loses none of its times": func(t *testing.T) {
 			play(t, every(60)).
 				look(600, "create +600 | running +600 | count 1 | skipped 10 | last +600 | next +660").
@@ -93,11 +100,11 @@ func TestSchedule(t *testing.T) {
 		},
 		"a zone that nobody knows is told": func(t *testing.T) {
 			s := play(t, aScheduledJob(timed("@hourly"), inZone("Mars/Olympus"))).look(0, "")
-			if c := conditionOf(s.sj, ConditionInvalidSchedule); c == nil || c.Status != metav1.ConditionTrue || len(s.d.Tell(nil)) != 1 {
+			if c := conditionOf(s.sj, stintv1.ConditionInvalidSchedule); c == nil || c.Status != metav1.ConditionTrue || len(s.d.Tell(nil)) != 1 {
 				t.Errorf("condition %+v, events %v", c, s.d.Tell(nil))
 			}
 			s.newSpec(inZone("Europe/Berlin")).look(1, "next +3600 | again +1")
-			if c := conditionOf(s.sj, ConditionInvalidSchedule); c != nil {
+			if c := conditionOf(s.sj, stintv1.ConditionInvalidSchedule); c != nil {
 				t.Errorf("still %+v", c)
 			}
 		},
