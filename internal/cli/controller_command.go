@@ -73,7 +73,7 @@ func (f *controllerFlags) addFlags(flags *pflag.FlagSet) {
 		ConcurrentSyncs: 5,
 		SyncBatchPeriod: cluster.SyncBatchPeriod,
 	})
-	f.schedules.add(flags, 5)
+	f.schedules.add(flags, 5, 5)
 }
 
 func (f *controllerFlags) options() (cluster.Options, error) {
@@ -87,7 +87,8 @@ func (f *controllerFlags) options() (cluster.Options, error) {
 	if err != nil {
 		return cluster.Options{}, err
 	}
-	if err := f.schedules.check(); err != nil {
+	cronJob, scheduledJob, err := f.schedules.checked()
+	if err != nil {
 		return cluster.Options{}, err
 	}
 	election, err := f.election.checked()
@@ -99,7 +100,7 @@ func (f *controllerFlags) options() (cluster.Options, error) {
 		return cluster.Options{}, err
 	}
 	return cluster.Options{Config: config, Controllers: f.service.controllers, Election: election,
-		Job: tuning, ScheduledJob: f.schedules.scheduledJob(),
+		Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob,
 		MetricsListen: f.service.metricsListen, Version: stintVersion()}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/cluster"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 )
@@ -27,7 +28,7 @@ func TestFlagsReachTheController(t *testing.T) {
 		t.Fatal(err)
 	}
 	defaults := cluster.Options{
-		Controllers: []string{"job", "scheduledjob"}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 5},
+		Controllers: []string{"job", "scheduledjob"}, CronJob: cronjob.Options{ConcurrentSyncs: 5}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 5},
 		Config: &rest.Config{QPS: 20, Burst: 30, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}},
 		Job: job.Options{ManagedBy: []string{"stint.dev/job-controller"}, ConcurrentSyncs: 5, PodFailureBackoff: 10 * time.Second,
 			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 500},
@@ -44,10 +45,10 @@ func TestFlagsReachTheController(t *testing.T) {
 				"--max-pod-failure-backoff=3s", "--sync-batch-period=4s", "--max-uncounted-pods=5", "--max-pod-create-delete-per-sync=6",
 				"--kube-api-qps=7.5", "--kube-api-burst=8", "--kube-api-content-type=application/json",
 				"--leader-elect-resource-namespace=ns", "--leader-elect-resource-name=l", "--leader-elect-lease-duration=9s",
-				"--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s", "--metrics-bind-address=:10", "--controllers=job-controller",
-				"--concurrent-scheduled-job-syncs=2"},
+				"--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s", "--metrics-bind-address=:10", "--controllers=job-controller,cronjob",
+				"--concurrent-cron-job-syncs=3", "--concurrent-scheduled-job-syncs=2"},
 			cluster.Options{
-				Controllers: []string{"job"}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 2},
+				Controllers: []string{"job", "cronjob"}, CronJob: cronjob.Options{ConcurrentSyncs: 3}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 2},
 				Config: &rest.Config{QPS: 7.5, Burst: 8, ContentConfig: rest.ContentConfig{ContentType: "application/json"}},
 				Job: job.Options{ManagedBy: []string{"a.b/c", "kubernetes.io/job-controller"}, ConcurrentSyncs: 1, PodFailureBackoff: 2 * time.Second,
 					MaxPodFailureBackoff: 3 * time.Second, SyncBatchPeriod: 4 * time.Second, MaxUncountedPods: 5, MaxPodCreateDeletePerSync: 6},
@@ -58,7 +59,7 @@ func TestFlagsReachTheController(t *testing.T) {
 		"no election and no limit": {
 			[]string{"--leader-elect=false", "--kube-api-qps=-1", "--kube-api-burst=0"},
 			cluster.Options{Config: &rest.Config{QPS: -1, ContentConfig: defaults.Config.ContentConfig}, Job: defaults.Job,
-				Controllers: defaults.Controllers, ScheduledJob: defaults.ScheduledJob},
+				Controllers: defaults.Controllers, CronJob: defaults.CronJob, ScheduledJob: defaults.ScheduledJob},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,12 +73,12 @@ func TestFlagsReachTheController(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Config.Host != "https://127.0.0.1:1" || got.Config.BearerToken != "t" || got.Job.Registerer == nil || got.ScheduledJob.Registerer == nil {
+			if got.Config.Host != "https://127.0.0.1:1" || got.Config.BearerToken != "t" || got.Job.Registerer == nil || got.CronJob.Registerer == nil || got.ScheduledJob.Registerer == nil {
 				t.Errorf("it goes to %s with the token %q and metrics %v", got.Config.Host, got.Config.BearerToken, got.Job.Registerer)
 			}
 			got.Config = &rest.Config{QPS: got.Config.QPS, Burst: got.Config.Burst, ContentConfig: got.Config.ContentConfig}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(job.Options{}, "Registerer", "Clock"),
-				cmpopts.IgnoreFields(scheduledjob.Options{}, "Registerer"),
+				cmpopts.IgnoreFields(cronjob.Options{}, "Registerer"), cmpopts.IgnoreFields(scheduledjob.Options{}, "Registerer"),
 				cmpopts.IgnoreFields(cluster.Options{}, "Version"), cmpopts.IgnoreFields(rest.ContentConfig{}, "NegotiatedSerializer", "GroupVersion"),
 				cmpopts.IgnoreUnexported(rest.Config{})); diff != "" {
 				t.Error(diff)

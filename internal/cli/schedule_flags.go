@@ -4,25 +4,27 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 )
 
 // scheduleFlags tune the controllers of schedules, wherever they run.
-type scheduleFlags struct {
-	scheduledJobSyncs int
+type scheduleFlags struct{ cronJobSyncs, scheduledJobSyncs int }
+
+// add shows these defaults.
+func (f *scheduleFlags) add(flags *pflag.FlagSet, cronJobSyncs, scheduledJobSyncs int) {
+	flags.IntVar(&f.cronJobSyncs, "concurrent-cron-job-syncs", cronJobSyncs, "how many CronJobs are worked on at the same time")
+	flags.IntVar(&f.scheduledJobSyncs, "concurrent-scheduled-job-syncs", scheduledJobSyncs, "how many ScheduledJobs are worked on at the same time")
 }
 
-func (f *scheduleFlags) add(flags *pflag.FlagSet, syncs int) {
-	flags.IntVar(&f.scheduledJobSyncs, "concurrent-scheduled-job-syncs", syncs, "how many ScheduledJobs are worked on at the same time")
-}
-
-func (f *scheduleFlags) check() error {
-	if f.scheduledJobSyncs < 1 {
-		return badInputf("--concurrent-scheduled-job-syncs %d: must be at least 1", f.scheduledJobSyncs)
+// checked returns the options, with the metrics of this process.
+func (f *scheduleFlags) checked() (c cronjob.Options, s scheduledjob.Options, err error) {
+	if f.cronJobSyncs < 1 {
+		return c, s, badInputf("--concurrent-cron-job-syncs %d: must be at least 1", f.cronJobSyncs)
 	}
-	return nil
-}
-
-func (f *scheduleFlags) scheduledJob() scheduledjob.Options {
-	return scheduledjob.Options{ConcurrentSyncs: f.scheduledJobSyncs, Registerer: legacyregistry.Registerer()}
+	if f.scheduledJobSyncs < 1 {
+		return c, s, badInputf("--concurrent-scheduled-job-syncs %d: must be at least 1", f.scheduledJobSyncs)
+	}
+	return cronjob.Options{ConcurrentSyncs: f.cronJobSyncs, Registerer: legacyregistry.Registerer()},
+		scheduledjob.Options{ConcurrentSyncs: f.scheduledJobSyncs, Registerer: legacyregistry.Registerer()}, nil
 }

@@ -66,7 +66,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 		ConcurrentSyncs: server.ConcurrentJobSyncs,
 		SyncBatchPeriod: serverSyncBatchPeriod,
 	})
-	f.schedules.add(flags, server.ConcurrentScheduledJobSyncs)
+	f.schedules.add(flags, server.ConcurrentCronJobSyncs, server.ConcurrentScheduledJobSyncs)
 }
 
 func (f *serverFlags) options() (server.Options, error) {
@@ -86,7 +86,8 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
-	if err := f.schedules.check(); err != nil {
+	cronJob, scheduledJob, err := f.schedules.checked()
+	if err != nil {
 		return server.Options{}, err
 	}
 	allocatable, err := parseResources(f.allocatable)
@@ -98,7 +99,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, Controllers: f.service.controllers, Job: tuning, ScheduledJob: f.schedules.scheduledJob(), Version: stintVersion()}, nil
+		Allocatable: allocatable, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/endpoint"
@@ -34,6 +35,8 @@ type Options struct {
 	Controllers []string
 	// Job tunes the Job controller.
 	Job job.Options
+	// CronJob tunes the CronJob controller.
+	CronJob cronjob.Options
 	// ScheduledJob tunes the ScheduledJob controller.
 	ScheduledJob scheduledjob.Options
 	// Election is nil where there are no others to be kept apart from.

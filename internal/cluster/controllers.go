@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/events"
@@ -14,14 +15,15 @@ import (
 const (
 	jobController          = "job"
 	scheduledJobController = "scheduledjob"
+	cronJobController      = "cronjob"
 )
 
 // Controllers are the names that Options.Controllers may hold.
-var Controllers = []string{jobController, scheduledJobController}
+var Controllers = []string{jobController, scheduledJobController, cronJobController}
 
 // OnRequest are those of them that run only where a person names them: kube-controller-manager runs CronJobs too, and no
 // field of a CronJob tells which of the two is to.
-var OnRequest []string
+var OnRequest = []string{cronJobController}
 
 type controller interface {
 	Run(ctx context.Context) error
@@ -34,6 +36,7 @@ func (p *process) chosen(c *remote.Client, w *events.Writer) (out []controller) 
 		scheduledJobController: func() controller {
 			return scheduledjob.New(c, w.Recorder("scheduledjob-controller"), p.ScheduledJob)
 		},
+		cronJobController: func() controller { return cronjob.New(c, w.Recorder("cronjob-controller"), p.CronJob) },
 	}
 	for _, name := range Controllers {
 		if slices.Contains(p.Controllers, name) {
