@@ -40,9 +40,7 @@ func newReferenceColumn(t *testing.T, cluster *kube.Cluster, flags ...string) *c
 	u := &upstream{cluster: cluster, flags: slices.Concat(unlimited, flags)}
 	u.start(t)
 	t.Cleanup(func() { u.stop(t) })
-	c := newColumn(t, onReference, cluster.Config(), u)
-	c.reference = true
-	return c
+	return newColumn(t, onReference, cluster.Config(), u)
 }
 
 func (u *upstream) start(t testing.TB) {

@@ -5,8 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // The columns.
@@ -20,6 +25,8 @@ const (
 type column struct {
 	name string
 	api  kubernetes.Interface
+	// stint is the API of Stint's own kinds. The reference has none.
+	stint rest.Interface
 	// backoff is the delay after a pod's first failure, a whole number of seconds as times in the API are.
 	backoff time.Duration
 	// patience bounds every wait.
@@ -48,10 +55,42 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &column{
+	column := &column{
 		name: name, api: api, controller: c, chronicle: startChronicle(t, api),
-		backoff: 10 * time.Second, patience: 2 * time.Minute,
+		backoff: 10 * time.Second, patience: 2 * time.Minute, reference: name == onReference,
 	}
+	if !column.reference {
+		column.stint = stintAPI(t, config)
+		column.chronicle.follow(t, column.stint, "scheduledjobs", &stintv1.ScheduledJob{})
+	}
+	return column
+}
+
+// stintAPI is a connection for Stint's own kinds.
+func stintAPI(t *testing.T, config *rest.Config) rest.Interface {
+	config = rest.CopyConfig(config)
+	config.APIPath, config.GroupVersion = "/apis", &stintv1.SchemeGroupVersion
+	config.NegotiatedSerializer = serializer.NewCodecFactory(stintKinds()).WithoutConversion()
+	config.WarningHandler = rest.NoWarnings{}
+	api, err := rest.RESTClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+func stintKinds() *runtime.Scheme {
+	kinds := runtime.NewScheme()
+	if err := stintv1.AddToScheme(kinds); err != nil {
+		panic(err)
+	}
+	return kinds
+}
+
+func (c *column) scheduledJobs(namespace string) *gentype.ClientWithList[*stintv1.ScheduledJob, *stintv1.ScheduledJobList] {
+	return gentype.NewClientWithList("scheduledjobs", c.stint, runtime.NewParameterCodec(stintKinds()), namespace,
+		func() *stintv1.ScheduledJob { return &stintv1.ScheduledJob{} },
+		func() *stintv1.ScheduledJobList { return &stintv1.ScheduledJobList{} })
 }
 
 func (c *column) stopController(t testing.TB) {

@@ -154,5 +154,7 @@ func skippedRuns(n int64) func(*stintv1.ScheduledJob) {
 }
 
 func isBlocked(o *stintv1.ScheduledJob) {
+	every("R//PT1S")(o)
+	blocksOnFailure(o)
 	o.Status.Conditions = []metav1.Condition{{Type: stintv1.ConditionBlocked, Status: metav1.ConditionTrue}}
 }

@@ -51,6 +51,9 @@ func all() []scenario {
 		unbuilt(cronLifeScenarios),
 		unbuilt(cronMinuteScenarios),
 		unbuilt(cronManualScenarios),
+		stintOnly(scheduledRunScenarios),
+		stintOnly(scheduledQueueScenarios),
+		stintOnly(scheduledLifeScenarios),
 	)
 }
 
@@ -110,6 +113,15 @@ func unbuilt(list []scenario) []scenario {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].notOn = map[string]string{onServer: "there is no CronJob controller yet", onCluster: "there is no CronJob controller yet"}
+	}
+	return list
+}
+
+// stintOnly keeps scenarios from the reference, which has no such kind.
+func stintOnly(list []scenario) []scenario {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].notOn = map[string]string{onReference: "ScheduledJob is Stint's own", onCluster: "there is no controller yet"}
 	}
 	return list
 }

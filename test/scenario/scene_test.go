@@ -97,6 +97,12 @@ func (s *scene) deleteOwners(o metav1.DeleteOptions) {
 	if err := s.api.BatchV1().CronJobs(s.namespace).DeleteCollection(context.Background(), o, all); err != nil {
 		s.Error(err)
 	}
+	if s.column.reference {
+		return
+	}
+	if err := s.column.scheduledJobs(s.namespace).DeleteCollection(context.Background(), o, all); err != nil {
+		s.Error(err)
+	}
 }
 
 // letGo waits until the controller knows that its Jobs are gone: it would take pods that go before for failures, and
@@ -210,6 +216,8 @@ func (c change) String() string {
 		return fmt.Sprintf("%sjob %s %s", verb, o.Name, describeStatus(o))
 	case *batchv1.CronJob:
 		return fmt.Sprintf("%scronjob %s %s", verb, o.Name, describeCron(o))
+	case *stintv1.ScheduledJob:
+		return fmt.Sprintf("%sscheduledjob %s %s", verb, o.Name, scheduledInWords(o))
 	case *corev1.Pod:
 		return fmt.Sprintf("%spod%s", verb, describe([]*corev1.Pod{o}))
 	case *corev1.Event:

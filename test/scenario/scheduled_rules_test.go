@@ -82,7 +82,9 @@ var scheduledRules = []struct {
 		return o.Status.ScheduleCount >= was.Status.ScheduleCount && o.Status.SkippedCount >= was.Status.SkippedCount
 	}},
 	{"no more runs are counted than there were Jobs", func(w *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
-		return w.gaps || o.Status.ScheduleCount <= int64(len(was.tags))
+		// A run that is forgotten may be asked for again.
+		forgets := ptr.Deref(o.Spec.CompletedExecutionsHistoryLimit, 1) == 0
+		return w.gaps || forgets || o.Status.ScheduleCount <= int64(len(was.tags))
 	}},
 	{"without concurrency one run is listed as running", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
 		return was.concurrent || len(o.Status.RunningExecutions) <= 1
@@ -114,7 +116,9 @@ var scheduledRunRules = []struct {
 		return w.gaps || owner.concurrent || !w.beside(owner.UID, j, func(*batchv1.Job) bool { return true })
 	}},
 	{"no run of the schedule starts while that is blocked", func(w *world, owner *knownScheduled, j *batchv1.Job) bool {
-		return w.gaps || !isDueTime(j.Labels[stintv1.LabelJobTag]) || !meta.IsStatusConditionTrue(owner.Status.Conditions, stintv1.ConditionBlocked)
+		blocks := owner.Spec.Schedule != nil && ptr.Deref(owner.Spec.Schedule.BlockOnFailure, false)
+		blocked := blocks && meta.IsStatusConditionTrue(owner.Status.Conditions, stintv1.ConditionBlocked)
+		return w.gaps || !isDueTime(j.Labels[stintv1.LabelJobTag]) || !blocked
 	}},
 	{"no run of the schedule starts before its time", func(_ *world, _ *knownScheduled, j *batchv1.Job) bool {
 		due, err := time.Parse(tagLayout, j.Labels[stintv1.LabelJobTag])
