@@ -91,7 +91,12 @@ func byHand(name, clock string) *batchv1.Job {
 	return j
 }
 
+// listed is a run that is in the status, as is its due time.
 func listed(s *situation, j *batchv1.Job) {
+	due := dueOf(j)
+	if now := s.cj.Status.LastScheduleTime; !due.IsZero() && (now == nil || now.Time.Before(due)) {
+		s.cj.Status.LastScheduleTime = ptr.To(metav1.NewTime(due))
+	}
 	s.cj.Status.Active = append(s.cj.Status.Active, corev1.ObjectReference{Name: j.Name, UID: j.UID})
 }
 

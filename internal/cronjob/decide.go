@@ -11,6 +11,9 @@ func Decide(obs Observation) Decision {
 	v := look(obs)
 	d := Decision{}
 	v.settleStatus(&d)
+	if d.Again {
+		return d
+	}
 	if v.cronJob.DeletionTimestamp != nil {
 		if slices.Contains(v.cronJob.Finalizers, metav1.FinalizerOrphanDependents) {
 			d.Release = v.held // Nobody will care for them any more.

@@ -11,6 +11,9 @@ import (
 
 // Decision is what is to be done.
 type Decision struct {
+	// Again tells that only the status is to be stored, and the rest decided anew: it tells of a due time of which, until
+	// then, only a Job knows, to which anything may happen.
+	Again bool
 	// Hold, Release and Replace go first: if there are any, only these are done, and what they leave is decided anew.
 	// Held runs wait, suspended; released ones go on; replaced ones are deleted.
 	Hold, Release, Replace []*batchv1.Job

@@ -27,7 +27,7 @@ func TestConcurrencyPolicies(t *testing.T) {
 		"under Allow a run starts beside others": {given: hourly(running()), starts: true},
 		"under Forbid it does not": {given: hourly(policy(forbid), running()),
 			events: []string{"JobAlreadyActive"}},
-		"under Forbid it starts when the other has ended": {given: hourly(policy(forbid),
+		"under Forbid it starts when the other has ended": {given: hourly(policy(forbid), last("09:31:00"),
 			has(runOf("09:31:00"), ended(batchv1.JobComplete, "09:31:00", "09:32:00"))), starts: true},
 		"under Forbid a run that is being deleted counts until it is gone": {given: hourly(policy(forbid), has(runOf("09:31:00"), listed, leaves)),
 			events: []string{"JobAlreadyActive"}},

@@ -23,8 +23,8 @@ func (v *view) settleStatus(d *Decision) {
 	for _, job := range v.Jobs {
 		// The status may have been lost after the Job was created.
 		due, scheduled := dueTime(v.cronJob, job)
-		if t := metav1.NewTime(due); scheduled && !due.After(v.Now) && later(&t, d.status.LastScheduleTime) {
-			d.status.LastScheduleTime = &t
+		if t := metav1.NewTime(due); scheduled && later(&t, d.status.LastScheduleTime) {
+			d.status.LastScheduleTime, d.Again = &t, true
 		}
 	}
 	for _, job := range v.strangers {

@@ -41,8 +41,8 @@ func TestStatus(t *testing.T) {
 			active: []string{"cj-29552280"}, scheduled: "10:00:00"},
 		"and if it has ended its due time is": {given: hourly(has(runOf("10:00:00"), ended(batchv1.JobComplete, "10:00:00", "10:00:01"))),
 			scheduled: "10:00:00", success: "10:00:01"},
-		"what a clock that ran ahead has started keeps nothing from starting": {given: hourly(last("10:00:00"), has(runOf("15:00:00"))),
-			active: []string{"cj-29552580"}, scheduled: "10:00:00"},
+		"also if the clock was set back since": {given: hourly(last("10:00:00"), has(runOf("15:00:00"))),
+			active: []string{"cj-29552580"}, scheduled: "15:00:00"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

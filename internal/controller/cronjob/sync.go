@@ -83,7 +83,7 @@ func (c *Controller) decide(ctx context.Context, cj *batchv1.CronJob, confirmed 
 	case first:
 		return true, c.rearrange(ctx, cj, &d)
 	}
-	return false, c.apply(ctx, cj, &d)
+	return d.Again, c.apply(ctx, cj, &d)
 }
 
 // apply carries a decision out: the Job before the status that lists it, the deletion of Jobs after the status that tells
