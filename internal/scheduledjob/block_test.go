@@ -102,6 +102,15 @@ func TestBlock(t *testing.T) {
 				newSpec(blocking).
 				look(-1, "next +0").tells(nil, "")
 		},
+		"conditions are of the generation that the status is of, as clients wait for them": func(t *testing.T) {
+			s := blocked(t).newSpec(suspending).
+				look(10, "completed +0:FailedIndexes | count 1 | last +0 | next +60")
+			for _, c := range s.sj.Status.Conditions {
+				if c.ObservedGeneration != 2 {
+					t.Errorf("condition %+v", c)
+				}
+			}
+		},
 		"a failure at the time of a run keeps that run back": func(t *testing.T) {
 			play(t, every(60, blocking)).
 				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").

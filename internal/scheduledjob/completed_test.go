@@ -79,6 +79,15 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+func TestEndWithoutATime(t *testing.T) {
+	s := play(t, aScheduledJob(asked("a"))).look(0, "create a | running a | count 1").
+		end("a", completeAt(1)).end("a", func(job *batchv1.Job) { job.Status.Conditions[0].LastTransitionTime = metav1.Time{} }).
+		look(7, "completed a:ok | count 1")
+	if end := s.sj.Status.CompletedExecutions[0].CompletedAt; !end.Time.Equal(at(7)) {
+		t.Errorf("ended at %s", end)
+	}
+}
+
 func TestLastSuccessfulTime(t *testing.T) {
 	s := play(t, aScheduledJob(asked("a"), asked("b"), asked("c"))).
 		look(0, "create a b c | running a b c | count 3").
@@ -109,6 +118,27 @@ func TestSize(t *testing.T) {
 	}
 	if n := len(left); n == 0 || n > 30 || left[n-1].Tag != tagAt(999) {
 		t.Errorf("%d are left", n)
+	}
+}
+
+func TestOverridesInStatus(t *testing.T) {
+	small := &stintv1.Overrides{Args: []string{"--day=monday"}}
+	large := &stintv1.Overrides{Env: []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", 2000)}}}
+	wrong := &stintv1.Overrides{Container: "nobody", Args: large.DeepCopy().Args, Env: large.Env}
+	s := play(t, aScheduledJob(entry(stintv1.Execution{Tag: "a", Overrides: small}), entry(stintv1.Execution{Tag: "b", Overrides: large}),
+		entry(stintv1.Execution{Tag: "c", Overrides: wrong}))).
+		look(0, "create a b | running a b | completed c:InvalidOverrides | count 2").
+		end("a", completeAt(1)).
+		look(2, "running b | completed c:InvalidOverrides a:ok | count 2")
+	if args := s.jobs[0].Spec.Template.Spec.Containers[0].Args; len(args) != 1 {
+		t.Errorf("args are %v", args)
+	}
+	if env := s.jobs[1].Spec.Template.Spec.Containers[0].Env; env[len(env)-1].Value != large.Env[0].Value {
+		t.Errorf("env is %v", env)
+	}
+	c, a, b := s.sj.Status.CompletedExecutions[0], s.sj.Status.CompletedExecutions[1], s.sj.Status.RunningExecutions[0]
+	if a.Overrides == nil || b.Overrides != nil || c.Overrides != nil {
+		t.Errorf("keeps %v %v %v", a.Overrides, b.Overrides, c.Overrides)
 	}
 }
 

@@ -36,7 +36,15 @@ func (s *draft) isTrue(kind string) bool {
 // setCondition changes nothing where status, reason and message are the same already.
 func (s *draft) setCondition(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&s.status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message,
-		ObservedGeneration: s.sj.Generation, LastTransitionTime: metav1.NewTime(s.now)})
+		LastTransitionTime: metav1.NewTime(s.now), ObservedGeneration: s.sj.Generation})
+}
+
+// observe tells that all of the status is about this generation of the spec: clients wait for conditions of the newest.
+func (s *draft) observe() {
+	s.status.ObservedGeneration = s.sj.Generation
+	for i := range s.status.Conditions {
+		s.status.Conditions[i].ObservedGeneration = s.sj.Generation
+	}
 }
 
 func (s *draft) removeCondition(kind string) {

@@ -22,6 +22,6 @@ func Decide(obs Observation) Decision {
 	d.starts, d.Create = s.start()
 	d.Delete = s.surplusJobs()
 	d.LookAgain = s.lookAgain(len(d.starts) > 0)
-	s.status.ObservedGeneration = s.sj.Generation
+	s.observe()
 	return d
 }

@@ -66,10 +66,10 @@ func lastPods(run *batchv1.Job, pods []*corev1.Pod) map[int]*corev1.Pod {
 }
 
 func byEnd(a, b *corev1.Pod) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), endOf(a).Compare(endOf(b)), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), podEnd(a).Compare(podEnd(b)), cmp.Compare(a.Name, b.Name))
 }
 
-func endOf(p *corev1.Pod) time.Time {
+func podEnd(p *corev1.Pod) time.Time {
 	var end time.Time
 	for _, c := range p.Status.ContainerStatuses {
 		if t := c.State.Terminated; t != nil && t.FinishedAt.After(end) {

@@ -43,7 +43,7 @@ func drawScheduledJob(t *rapid.T) *stintv1.ScheduledJob {
 }
 
 func drawSchedule(t *rapid.T, spec *stintv1.ScheduledJobSpec) {
-	timeSpec := rapid.SampledFrom([]string{"", "R//PT1S", "R//PT7S", "R3//PT5S", "R/T11:59:30/PT13S", "* * * * *"}).Draw(t, "timeSpec")
+	timeSpec := rapid.SampledFrom([]string{"", "R//PT1S", "R//PT7S", "R3//PT5S", "R/T11:59:30/PT13S", "* * * * *", "sometimes"}).Draw(t, "timeSpec")
 	spec.Schedule = nil
 	if timeSpec == "" {
 		return

@@ -238,7 +238,8 @@ var timesEqual = cmpopts.EquateApproxTime(0)
 func inForce(s *stintv1.ObservedSchedule) schedule.Schedule {
 	spec, err := schedule.Parse(s.TimeSpec)
 	if err != nil {
-		panic(err)
+		never, _ := schedule.Parse("R1/2000-01-01T00:00:00Z/PT1S")
+		return never.In(time.UTC, s.Since.Time)
 	}
 	return spec.In(time.UTC, s.Since.Time)
 }

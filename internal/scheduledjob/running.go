@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -99,8 +100,16 @@ func (s *draft) end(e stintv1.Execution, job *batchv1.Job) stintv1.Execution {
 	}
 	c := ended(job)
 	e.JobName, e.JobUID = job.Name, job.UID
-	e.CompletedAt, e.Success = ptr.To(c.LastTransitionTime), ptr.To(c.Type == batchv1.JobComplete)
+	e.CompletedAt, e.Success = written(s.endOf(c)), ptr.To(c.Type == batchv1.JobComplete)
 	e.Reason, e.Message = c.Reason, shortened(c.Message)
 	e.ExitCodes = s.obs.ExitCodes[job.UID]
 	return e
+}
+
+// endOf is when a Job ended, or now if its controller does not say: a time must be written.
+func (s *draft) endOf(c *batchv1.JobCondition) time.Time {
+	if c.LastTransitionTime.IsZero() {
+		return s.now
+	}
+	return c.LastTransitionTime.Time
 }
