@@ -58,15 +58,35 @@ func lastPods(run *batchv1.Job, pods []*corev1.Pod) map[int]*corev1.Pod {
 		if err != nil || index < 0 || !job.Ended(p) || !metav1.IsControlledBy(p, run) {
 			continue
 		}
-		if old := last[index]; old == nil || byEnd(old, p) < 0 {
+		if old := last[index]; old == nil || byAttempt(old, p) < 0 {
 			last[index] = p
 		}
 	}
 	return last
 }
 
-func byEnd(a, b *corev1.Pod) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), podEnd(a).Compare(podEnd(b)), cmp.Compare(a.Name, b.Name))
+// byAttempt orders the pods of an index. One that succeeded is the last; times tell little of pods that take less than a
+// second, while a Job has each pod carry the number of those that failed before it.
+func byAttempt(a, b *corev1.Pod) int {
+	return cmp.Or(
+		cmp.Compare(successes(a), successes(b)),
+		cmp.Compare(failuresBefore(a), failuresBefore(b)),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		podEnd(a).Compare(podEnd(b)),
+		cmp.Compare(a.Name, b.Name))
+}
+
+func successes(p *corev1.Pod) int {
+	if p.Status.Phase == corev1.PodSucceeded {
+		return 1
+	}
+	return 0
+}
+
+func failuresBefore(p *corev1.Pod) int {
+	counted, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexFailureCountAnnotation])
+	ignored, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation])
+	return counted + ignored
 }
 
 func podEnd(p *corev1.Pod) time.Time {

@@ -39,6 +39,13 @@ func succeeded(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
+// after gives a pod the number of those of its index that failed before, and were counted or ignored.
+func after(counted, ignored int, p *corev1.Pod) *corev1.Pod {
+	p.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(counted)
+	p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation] = strconv.Itoa(ignored)
+	return p
+}
+
 func TestExitCodes(t *testing.T) {
 	running := aPod(0, 2)
 	running.Status.Phase = corev1.PodRunning
@@ -74,6 +81,15 @@ func TestExitCodes(t *testing.T) {
 		"the last pod of an index counts": {
 			[]*corev1.Pod{succeeded(aPod(0, 9)), aPod(0, 1, exited("main", 7, 1))},
 			[]stintv1.ExitCode{{Code: 0, Pods: 1, Indexes: "0"}},
+		},
+		"a pod that succeeded is the last, whatever the times say": {
+			[]*corev1.Pod{succeeded(aPod(0, 0)), aPod(0, 0, exited("main", 7, 0)), succeeded(aPod(1, 0)), aPod(1, 9, exited("main", 7, 9))},
+			[]stintv1.ExitCode{{Code: 0, Pods: 2, Indexes: "0,1"}},
+		},
+		"the one before which more have failed is later, whatever the times say": {
+			[]*corev1.Pod{after(1, 0, aPod(0, 0, exited("main", 8, 0))), after(0, 0, aPod(0, 5, exited("main", 7, 6))),
+				after(1, 1, aPod(1, 0, exited("main", 8, 0))), after(1, 0, aPod(1, 5, exited("main", 7, 6)))},
+			[]stintv1.ExitCode{{Code: 8, Pods: 2, Indexes: "0,1"}},
 		},
 		"of two that were created in the same second the one that ended last": {
 			[]*corev1.Pod{aPod(0, 0, exited("main", 7, 5)), aPod(0, 0, exited("main", 8, 4))},
