@@ -50,7 +50,9 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 		},
 		garbageCollector:    func() service { return gc.New(c, w.Recorder("garbage-collector-controller")) },
 		namespaceController: func() service { return namespace.New(c) },
-		ttlController:       func() service { return ttl.New(c) },
+		ttlController: func() service {
+			return ttl.New(c, ttl.Options{Registerer: o.Job.Registerer})
+		},
 	}
 	var services []service
 	for _, name := range Controllers {

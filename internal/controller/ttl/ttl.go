@@ -1,5 +1,9 @@
 // Package ttl deletes Jobs some time after they have finished, as spec.ttlSecondsAfterFinished says, with all that
 // belongs to them.
+//
+//	informer ──► alarm, at the expiry that the Job shows ──► queue ──► read anew ──► delete, if still expired
+//
+// What was seen only decides when to look. What is deleted is a Job that was read after its time, in that version.
 package ttl
 
 import (
@@ -8,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,54 +21,74 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
 )
 
 const (
-	workers = 5
+	// workers are enough for the store to write deletions in batches, when many Jobs expire at once.
+	workers = 16
 	// Retries after an error.
 	firstRetry, lastRetry = 20 * time.Millisecond, time.Minute
 )
 
+// Client is what it needs of an API server.
+type Client interface {
+	Jobs() client.Resource[*batchv1.Job]
+}
+
+// Options are for New.
+type Options struct {
+	// Registerer takes the metrics; nil for none.
+	Registerer prometheus.Registerer
+}
+
 // Controller deletes the expired Jobs of one API server.
 type Controller struct {
-	jobs  client.Resource[*batchv1.Job]
-	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	shown cache.InformerSynced
-	// watching is what kept New from watching Jobs.
-	watching error
+	jobs     client.Resource[*batchv1.Job]
+	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	alarm    *alarm.Alarm
+	setting  sync.Mutex // of the alarm, to what the cache shows
+	lateness prometheus.Histogram
+	shown    cache.InformerSynced
+	// unfit is what keeps it from running.
+	unfit error
 }
 
 // New watches the Jobs of c. The informers may be started after it returns.
-func New(c client.Interface) *Controller {
+func New(c Client, o Options) *Controller {
 	t := &Controller{
 		jobs: c.Jobs(),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "ttl"}),
+			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "ttl_jobs_to_delete"}),
 	}
+	t.alarm = alarm.New(func(key types.NamespacedName) { t.queue.Add(key) })
 	registration, err := t.jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { t.schedule(obj.(*batchv1.Job)) },
-		UpdateFunc: func(_, obj any) { t.schedule(obj.(*batchv1.Job)) },
+		AddFunc:    t.changed,
+		UpdateFunc: func(_, obj any) { t.changed(obj) },
+		DeleteFunc: t.changed,
 	})
 	if err != nil {
-		t.watching = fmt.Errorf("ttl: watch jobs: %w", err)
+		t.unfit = fmt.Errorf("watch jobs: %w", err)
 		return t
 	}
 	t.shown = registration.HasSynced
+	t.lateness, t.unfit = newLateness(o.Registerer)
 	return t
 }
 
 // Run works until ctx ends.
 func (t *Controller) Run(ctx context.Context) error {
-	if t.watching != nil {
-		return t.watching
-	}
 	defer t.queue.ShutDown()
+	if t.unfit != nil {
+		return fmt.Errorf("ttl: %w", t.unfit)
+	}
 	if !cache.WaitForCacheSync(ctx.Done(), t.shown) {
 		return nil
 	}
 	var running sync.WaitGroup
+	running.Go(func() { t.alarm.Run(ctx) })
 	for range workers {
 		running.Go(func() { t.work(ctx) })
 	}
@@ -74,10 +98,31 @@ func (t *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-func (t *Controller) schedule(job *batchv1.Job) {
-	if expiry, ok := Expiry(job); ok {
-		t.queue.AddAfter(types.NamespacedName{Namespace: job.Namespace, Name: job.Name}, time.Until(expiry))
+func (t *Controller) changed(obj any) {
+	if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
+		t.schedule(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
 	}
+}
+
+// schedule sets the alarm for the Job as the cache has it. The lock sees to it that whoever is last has seen the newest.
+func (t *Controller) schedule(key types.NamespacedName) {
+	t.setting.Lock()
+	defer t.setting.Unlock()
+	var at time.Time
+	if job, ok := t.cached(key); ok {
+		if expiry, ok := Expiry(job); ok {
+			at = expiry
+		}
+	}
+	t.alarm.Set(key, at)
+}
+
+func (t *Controller) cached(key types.NamespacedName) (*batchv1.Job, bool) {
+	found, ok, err := t.jobs.Informer().GetIndexer().GetByKey(key.String())
+	if err != nil || !ok {
+		return nil, false
+	}
+	return found.(*batchv1.Job), true
 }
 
 func (t *Controller) work(ctx context.Context) {
@@ -87,7 +132,9 @@ func (t *Controller) work(ctx context.Context) {
 			return
 		}
 		if err := t.expire(ctx, key); err != nil && ctx.Err() == nil {
-			klog.V(2).InfoS("Job could not be deleted yet", "job", key, "err", err)
+			if !apierrors.IsConflict(err) {
+				klog.FromContext(ctx).Error(err, "A Job whose time is over could not be deleted yet", "job", key)
+			}
 			t.queue.AddRateLimited(key)
 		} else {
 			t.queue.Forget(key)
@@ -96,8 +143,8 @@ func (t *Controller) work(ctx context.Context) {
 	}
 }
 
-// expire deletes the Job if it still has to go: it is read anew, because its time to live may have been changed since,
-// and another Job may have taken its name.
+// expire deletes the Job if it has to go: it is read anew, because its time to live may have been changed since, and
+// another Job may have taken its name. It goes only in the version that was read.
 func (t *Controller) expire(ctx context.Context, key types.NamespacedName) error {
 	job, err := t.jobs.Get(ctx, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
@@ -110,29 +157,26 @@ func (t *Controller) expire(ctx context.Context, key types.NamespacedName) error
 	if !ok {
 		return nil
 	}
-	if wait := time.Until(expiry); wait > 0 {
-		t.queue.AddAfter(key, wait)
+	late := time.Now().Round(0).Sub(expiry)
+	if late < 0 {
+		t.wait(key, job.ResourceVersion)
 		return nil
 	}
 	err = t.jobs.Delete(ctx, job, client.DeleteOptions{Propagation: metav1.DeletePropagationForeground, Unchanged: true})
+	if err == nil {
+		t.lateness.Observe(late.Seconds())
+		return nil
+	}
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// Expiry tells when a Job is to be deleted, if ever. A clock that was set back only delays it: the time counts from
-// what the Job says, not from when it was seen.
-func Expiry(job *batchv1.Job) (time.Time, bool) {
-	ttl := job.Spec.TTLSecondsAfterFinished
-	if ttl == nil || job.DeletionTimestamp != nil {
-		return time.Time{}, false
+// wait sets the alarm again after it rang too early, because the clock was set back. A cache that does not show the
+// version that was read is about to tell of another one, which sets the alarm.
+func (t *Controller) wait(key types.NamespacedName, version string) {
+	if job, ok := t.cached(key); ok && job.ResourceVersion == version {
+		t.schedule(key)
 	}
-	for _, c := range job.Status.Conditions {
-		ended := c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed
-		if ended && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Add(time.Duration(*ttl) * time.Second), true
-		}
-	}
-	return time.Time{}, false
 }

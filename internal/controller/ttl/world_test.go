@@ -1,0 +1,178 @@
+package ttl_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/gc"
+	"github.com/stint-dev/stint/internal/controller/ttl"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait of a test.
+const deadline = 30 * time.Second
+
+// world is a server with a garbage collector, on which the test decides how Jobs end.
+type world struct {
+	testing.TB
+	client.Interface
+	ctx     context.Context
+	metrics *prometheus.Registry
+}
+
+// start runs a server; the ttl controllers use what wrap makes of the Jobs.
+func start(t testing.TB, wrap func(w *world) ttl.Client) *world {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w := &world{TB: t, Interface: api.Client(), ctx: ctx, metrics: prometheus.NewRegistry()}
+	collector := gc.New(w, record.NewFakeRecorder(1000))
+	expirer := ttl.New(wrap(w), ttl.Options{Registerer: w.metrics})
+	ended := make(chan error, 3)
+	go func() { ended <- api.Run(ctx) }()
+	select {
+	case <-api.Ready():
+	case err := <-ended:
+		t.Fatalf("the server ended: %v", err)
+	}
+	if err := api.StartInformers(ctx); err != nil {
+		t.Fatal(err)
+	}
+	controllers, stopControllers := context.WithCancel(ctx)
+	go func() { ended <- collector.Run(controllers) }()
+	go func() { ended <- expirer.Run(controllers) }()
+	t.Cleanup(func() {
+		stopControllers()
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Errorf("controller: %v", err)
+			}
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("server: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("store: %v", err)
+		}
+	})
+	return w
+}
+
+// plain is a world whose controller sees the Jobs as they are.
+func plain(t testing.TB) *world {
+	t.Helper()
+	return start(t, func(w *world) ttl.Client { return w })
+}
+
+func (w *world) create(name string, seconds *int32) *batchv1.Job {
+	w.Helper()
+	job, err := w.Jobs().Create(w.ctx, &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		Spec: batchv1.JobSpec{TTLSecondsAfterFinished: seconds, Template: corev1.PodTemplateSpec{
+			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		}},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return job
+}
+
+// finish ends the Job as complete at this time.
+func (w *world) finish(job *batchv1.Job, at time.Time) *batchv1.Job {
+	w.Helper()
+	done, err := w.Jobs().ModifyStatus(w.ctx, job, func(j *batchv1.Job) {
+		when := metav1.NewTime(at)
+		j.Status.StartTime, j.Status.CompletionTime = &when, &when
+		for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
+				Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: when})
+		}
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return done
+}
+
+func (w *world) set(job *batchv1.Job, seconds *int32) {
+	w.Helper()
+	if _, err := w.Jobs().Modify(w.ctx, job, func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = seconds }); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) pod(job *batchv1.Job, name string, finalizers ...string) *corev1.Pod {
+	w.Helper()
+	pod, err := w.Pods().Create(w.ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: job.Namespace, Finalizers: finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}},
+		Spec: job.Spec.Template.Spec,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return pod
+}
+
+// get is the Job, or nil.
+func (w *world) get(name string) *batchv1.Job {
+	w.Helper()
+	job, err := w.Jobs().Get(w.ctx, "default", name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return job
+}
+
+// eventually polls until done.
+func (w *world) eventually(what string, done func() bool) {
+	w.Helper()
+	for end := time.Now().Add(deadline); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.Fatalf("not within %v: %s", deadline, what)
+		}
+	}
+}
+
+func (w *world) gone(name string) {
+	w.Helper()
+	w.eventually(name+" is gone", func() bool { return w.get(name) == nil })
+}
+
+// stays tells that the Job is there, untouched, after others that came after it have been dealt with.
+func (w *world) stays(name string) {
+	w.Helper()
+	for i := range 3 {
+		other := fmt.Sprintf("after-%s-%d", name, i)
+		w.finish(w.create(other, ptr.To[int32](0)), time.Now())
+		w.gone(other)
+	}
+	if job := w.get(name); job == nil || job.DeletionTimestamp != nil {
+		w.Errorf("%s is deleted", name)
+	}
+}
