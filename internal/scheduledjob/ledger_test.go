@@ -52,11 +52,37 @@ func (l *ledger) checkDecision(obs Observation, d Decision) {
 			l.w.t.Fatalf("starts %s at %s", tag, obs.Now)
 		}
 	}
+	if sj.DeletionTimestamp == nil {
+		l.checkQueue(obs, d)
+	}
 	shuffled := obs
 	shuffled.Jobs = slices.Clone(obs.Jobs)
 	slices.Reverse(shuffled.Jobs)
 	if other := Decide(shuffled); !slices.Equal(other.starts, d.starts) || !equality.Semantic.DeepEqual(other.Status(nil), d.Status(nil)) {
 		l.w.t.Fatalf("the order of Jobs changes the decision:\n%s", cmp.Diff(d.Status(nil), other.Status(nil)))
+	}
+}
+
+// checkQueue expects that who came first is served first, and that nobody pushes in.
+func (l *ledger) checkQueue(obs Observation, d Decision) {
+	before, after := tags(obs.ScheduledJob.Status.PendingExecutions), tags(d.Status(nil).PendingExecutions)
+	place := 0
+	for _, tag := range after {
+		i := slices.Index(before, tag)
+		if i < 0 {
+			i = len(before)
+		}
+		if i < place {
+			l.w.t.Fatalf("the queue was %v and is %v", before, after)
+		}
+		place = i
+	}
+	if concurrent(obs.ScheduledJob) || len(d.starts) == 0 {
+		return
+	}
+	first := slices.IndexFunc(after, func(tag string) bool { return !d.draft.held(stintv1.Execution{Trigger: triggerOf(tag)}) })
+	if len(d.starts) > 1 || after[first] != d.starts[0] {
+		l.w.t.Fatalf("starts %v, the queue is %v", d.starts, after)
 	}
 }
 

@@ -38,11 +38,12 @@ func (s *draft) since() time.Time {
 	return later(s.now, s.cursor().Add(time.Second))
 }
 
-// leave passes the due times of a schedule that is in force no longer, as far as they have become runs.
+// leave passes the due times of a schedule that is in force no longer, as far as they have become runs. Those to come are
+// of people, who may add any tag.
 func (s *draft) leave() {
 	for _, list := range s.lists() {
 		for _, e := range list {
-			if e.DueAt != nil {
+			if e.DueAt != nil && !e.DueAt.After(s.now) {
 				s.pass(e.DueAt.Time)
 			}
 		}

@@ -46,6 +46,12 @@ func TestSchedule(t *testing.T) {
 				look(60, "running +0 +60 | count 2 | last +60 | next +61 | again +60").
 				look(61, "create +61 | running +0 +60 +61 | count 3 | last +61 | next +91")
 		},
+		"a due time to come that a person has run now holds no edited schedule up": func(t *testing.T) {
+			play(t, every(60, asked("21000101-000000"))).
+				look(0, "create +2330078400 | running +2330078400 | count 1 | skipped 1 | last +0 | next +60").
+				newSpec(timed("R//PT30S")).
+				look(1, "running +2330078400 | count 1 | skipped 1 | last +0 | next +31 | again +1")
+		},
 		"a schedule edited after the clock was set back loses none of its times": func(t *testing.T) {
 			play(t, every(60)).
 				look(600, "create +600 | running +600 | count 1 | skipped 10 | last +600 | next +660").
