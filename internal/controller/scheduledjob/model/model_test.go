@@ -66,3 +66,33 @@ func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 		t.Fatal(why)
 	}
 }
+
+func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testing.T) {
+	why := simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(scheduledJob("R1//PT10S", spec{successful: 1}))
+		w.start()
+		scheduledJobs, jobs := w.Processes[0].Feeds()[0], w.Processes[0].Feeds()[1]
+		w.serveUntil("nothing")
+		w.end(w.jobs.All()[0], 0)
+		w.Pass(time.Minute)
+		w.setSuspend(true) // has the controller look, and ask for the Job that it was not shown
+		scheduledJobs.Show(scheduledJobs.Behind())
+		scheduledJobs.Tell(scheduledJobs.Untold())
+		for range 5 {
+			w.Pass(time.Second)
+			w.serveUntil("nothing")
+		}
+		if s := w.sj().Status; s.ScheduleCount != 1 || len(s.RunningExecutions) > 0 {
+			w.Fail("the end of the run has not been noticed")
+		}
+		jobs.Show(1)
+		jobs.Tell(1)
+		w.Pause()
+		w.serveUntil("nothing")
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
