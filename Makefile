@@ -8,7 +8,7 @@ LDFLAGS := -s -w \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBE)
 GO      ?= go
 # The packages with tests that want a real kube-apiserver; elsewhere they skip.
-CLUSTER_TESTS := ./test/kube/... ./test/scenario/... ./test/differential/... ./internal/client/... ./internal/cluster/... ./internal/controller/job
+CLUSTER_TESTS := ./test/kube/... ./test/scenario/... ./test/differential/... ./internal/client/... ./internal/cluster/... ./internal/cli/schedules ./internal/controller/job
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: build
@@ -29,9 +29,10 @@ test-race: ## the same under the race detector (needs a C compiler)
 	$(GO) test -race -short ./...
 
 .PHONY: test-long
-test-long: ## property tests with many histories, and fuzzing for a while
+test-long: ## property tests with many histories, a server killed for minutes, and fuzzing for a while
 	$(GO) test ./internal/job -rapid.checks=75000 -timeout 20m
 	$(GO) test ./internal/controller/job/model -rapid.checks=25000 -timeout 20m
+	$(GO) test ./test/crash -crash.for 3m -timeout 20m
 	hack/fuzz.sh 20s
 
 .PHONY: test-cluster

@@ -1,0 +1,127 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+const namespace = "default"
+
+var (
+	scheduledJobs = stintv1.SchemeGroupVersion.WithResource("scheduledjobs")
+	cronJobs      = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
+)
+
+// insist makes one request until the server answers it, whatever happens to the server meanwhile. What it asks for may
+// have been done when the answer is lost, so a second one must do no harm.
+func (s *server) insist(ctx context.Context, resource schema.GroupVersionResource, request func(context.Context, dynamic.ResourceInterface) error) error {
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		config, err := s.config()
+		if err != nil {
+			return false, nil // it is being written
+		}
+		config.Timeout = 10 * time.Second
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return false, err
+		}
+		err = request(ctx, client.Resource(resource).Namespace(namespace))
+		if refused := apierrors.APIStatus(nil); errors.As(err, &refused) && refused.Status().Code < 429 {
+			return false, err
+		}
+		return err == nil, nil
+	})
+}
+
+func (s *server) create(t *testing.T, resource schema.GroupVersionResource, obj any) {
+	t.Helper()
+	body := plain(t, obj)
+	err := s.insist(t.Context(), resource, func(ctx context.Context, client dynamic.ResourceInterface) error {
+		_, err := client.Create(ctx, body, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run asks for a run on demand.
+func (s *server) run(ctx context.Context, name, tag string) error {
+	run := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": stintv1.SchemeGroupVersion.String(),
+		"kind":       "ScheduledJobRun",
+		"metadata":   map[string]any{"name": name},
+		"tag":        tag,
+	}}
+	return s.insist(ctx, scheduledJobs, func(ctx context.Context, client dynamic.ResourceInterface) error {
+		_, err := client.Create(ctx, run, metav1.CreateOptions{}, "run")
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+func (s *server) scheduledJob(t *testing.T, name string) *stintv1.ScheduledJob {
+	t.Helper()
+	obj := &stintv1.ScheduledJob{}
+	err := s.insist(t.Context(), scheduledJobs, func(ctx context.Context, client dynamic.ResourceInterface) error {
+		found, err := client.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		text, err := found.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		*obj = stintv1.ScheduledJob{}
+		return json.Unmarshal(text, obj)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return obj
+}
+
+// await waits until a ScheduledJob is as it shall be.
+func (s *server) await(t *testing.T, name, what string, is func(*stintv1.ScheduledJob) bool) *stintv1.ScheduledJob {
+	t.Helper()
+	var last *stintv1.ScheduledJob
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		last = s.scheduledJob(t, name)
+		return is(last), nil
+	})
+	if err != nil {
+		t.Fatalf("%s: waiting for %s: %v\nstatus: %+v", name, what, err, last.Status)
+	}
+	return last
+}
+
+func plain(t *testing.T, obj any) *unstructured.Unstructured {
+	t.Helper()
+	text, err := json.Marshal(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal(text, &u.Object); err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", text, err))
+	}
+	return u
+}

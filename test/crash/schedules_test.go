@@ -1,0 +1,270 @@
+package crash
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+var (
+	crashFor  = flag.Duration("crash.for", 15*time.Second, "how long the server is killed again and again")
+	crashSeed = flag.Uint64("crash.seed", uint64(time.Now().UnixNano()), "seed of the instants at which it is")
+)
+
+// allowedDelay is how late a run may start, beside the time in which the server was down. It is far more than it takes,
+// for machines that do other things.
+const allowedDelay = 15 * time.Second
+
+// schedule is one ScheduledJob and what is true of it.
+type schedule struct {
+	name   string
+	period time.Duration
+	// runs bounds the due times; 0 is for ever.
+	runs int
+	spec stintv1.ScheduledJobSpec
+	work string
+	// queued runs wait for each other, so that they may be late; skipped ones need not come.
+	queued, skips bool
+}
+
+func schedules() []schedule {
+	waits, keep := ptr.To(false), ptr.To(false)
+	return []schedule{
+		{name: "each", period: 2 * time.Second, work: "sleep 0.1"},
+		{name: "pair", period: 4 * time.Second, work: "sleep 0.3", spec: stintv1.ScheduledJobSpec{PodCount: ptr.To[int32](2)}},
+		{name: "five", period: 3 * time.Second, runs: 5, work: "true"},
+		{name: "long", period: 5 * time.Second, work: "sleep 3"},
+		{name: "queue", period: 2 * time.Second, queued: true, work: "sleep 1", spec: stintv1.ScheduledJobSpec{AllowConcurrentRun: waits}},
+		{name: "latest", period: time.Second, queued: true, skips: true, work: "sleep 2",
+			spec: stintv1.ScheduledJobSpec{AllowConcurrentRun: waits, Schedule: &stintv1.Schedule{SkipOutdated: ptr.To(true)}}},
+		{name: "blocks", period: time.Second, skips: true, work: "false",
+			spec: stintv1.ScheduledJobSpec{MaxRestart: ptr.To[int32](0), AllowConcurrentRun: waits,
+				Schedule: &stintv1.Schedule{BlockOnFailure: ptr.To(true), SkipOutdated: keep}}},
+	}
+}
+
+func (s schedule) object(l ledger) *stintv1.ScheduledJob {
+	spec := *s.spec.DeepCopy()
+	if spec.Schedule == nil {
+		spec.Schedule = &stintv1.Schedule{SkipOutdated: ptr.To(false)}
+	}
+	n := ""
+	if s.runs > 0 {
+		n = fmt.Sprint(s.runs)
+	}
+	spec.Schedule.TimeSpec = fmt.Sprintf("R%s//PT%dS", n, int(s.period.Seconds()))
+	template := l.pods(s.work, stintv1.LabelJobTag)
+	spec.Template = &template
+	spec.CompletedExecutionsHistoryLimit = ptr.To[int32](1000)
+	return &stintv1.ScheduledJob{
+		TypeMeta:   metav1.TypeMeta{APIVersion: stintv1.SchemeGroupVersion.String(), Kind: "ScheduledJob"},
+		ObjectMeta: metav1.ObjectMeta{Name: s.name},
+		Spec:       spec,
+	}
+}
+
+// due are the due times until an instant, computed anew.
+func (s schedule) due(since, until time.Time) []time.Time {
+	var times []time.Time
+	for t := since; !t.After(until) && (s.runs == 0 || len(times) < s.runs); t = t.Add(s.period) {
+		times = append(times, t)
+	}
+	return times
+}
+
+func TestEveryDueTimeIsMetByExactlyOneRunWhateverKillsTheServer(t *testing.T) {
+	t.Logf("-crash.seed %d", *crashSeed)
+	random := rand.New(rand.NewPCG(*crashSeed, 0))
+	s := startServer(t)
+	dir := t.TempDir()
+	ledgers := map[string]ledger{}
+	all := schedules()
+	for _, schedule := range all {
+		ledgers[schedule.name] = newLedger(t, dir, schedule.name)
+		s.create(t, scheduledJobs, schedule.object(ledgers[schedule.name]))
+	}
+	ledgers["asked"], ledgers["cron"] = newLedger(t, dir, "asked"), newLedger(t, dir, "cron")
+	asked := schedule{name: "asked", work: "sleep 0.5", spec: stintv1.ScheduledJobSpec{AllowConcurrentRun: ptr.To(false)}}.object(ledgers["asked"])
+	asked.Spec.Schedule = nil
+	s.create(t, scheduledJobs, asked)
+	s.create(t, cronJobs, cronJob(ledgers["cron"]))
+
+	ctx, stop := context.WithTimeout(t.Context(), *crashFor)
+	defer stop()
+	var tags []string
+	asking := make(chan error, 1)
+	go func() { asking <- s.ask(ctx, t.Context(), &tags) }()
+	kills, err := s.torment(ctx, random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := time.Now().Truncate(time.Second)
+	t.Logf("killed %d times, down for %v of %v", kills, s.downtime(time.Time{}, until).Round(time.Millisecond), *crashFor)
+
+	for _, schedule := range all {
+		t.Run(schedule.name, func(t *testing.T) { schedule.check(t, s, ledgers[schedule.name], until) })
+	}
+	if err := <-asking; err != nil {
+		t.Error(err)
+	}
+	t.Run("asked", func(t *testing.T) { checkAsked(t, s, ledgers["asked"], tags) })
+	t.Run("cron", func(t *testing.T) { checkCron(t, ledgers["cron"]) })
+}
+
+// ask asks for a run on demand now and then until ctx ends, as one person does who tries again until there is an
+// answer.
+func (s *server) ask(ctx, patient context.Context, tags *[]string) error {
+	pause := time.NewTicker(700 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-pause.C:
+			tag := fmt.Sprintf("r%d", len(*tags))
+			if err := s.run(patient, "asked", tag); err != nil {
+				return err
+			}
+			*tags = append(*tags, tag)
+		}
+	}
+}
+
+func (s schedule) check(t *testing.T, server *server, l ledger, until time.Time) {
+	is := func(sj *stintv1.ScheduledJob) bool { return settled(sj, until) }
+	if s.name == "blocks" {
+		is = func(sj *stintv1.ScheduledJob) bool { return len(sj.Status.CompletedExecutions) == 1 }
+	}
+	sj := server.await(t, s.name, "all that was due to have ended", is)
+	due := s.due(sj.CreationTimestamp.Time, until)
+	byTag := map[string][]entry{}
+	for _, e := range l.read(t) {
+		byTag[e.tag] = append(byTag[e.tag], e)
+	}
+	met := 0
+	var latest time.Duration
+	for _, at := range due {
+		runs := byTag[at.UTC().Format("20060102-150405")]
+		if len(runs) == 0 && s.skips {
+			continue
+		}
+		met++
+		if len(runs) != int(ptr.Deref(s.spec.PodCount, 1)) || len(distinct(runs)) != len(runs) {
+			t.Errorf("due at %s: ran as %v, want each of its pods once", at.UTC(), runs)
+			continue
+		}
+		late := runs[0].start.Sub(at)
+		late -= server.downtime(at, runs[0].start)
+		latest = max(latest, late)
+		if late < 0 || late > allowedDelay && !s.queued {
+			t.Errorf("due at %s: started %v late, beside the time the server was down", at.UTC(), late)
+		}
+	}
+	for tag := range byTag {
+		at, err := time.Parse("20060102-150405", tag)
+		if err != nil || !at.After(until) && !slices.ContainsFunc(due, at.Equal) {
+			t.Errorf("run %s was never due", tag)
+		}
+	}
+	if !ptr.Deref(s.spec.AllowConcurrentRun, true) {
+		checkAlone(t, l.read(t))
+	}
+	if s.name == "blocks" && len(byTag) != 1 {
+		t.Errorf("%d runs, want the schedule to be blocked by the first", len(byTag))
+	}
+	checkSums(t, sj, len(s.due(sj.CreationTimestamp.Time, sj.Status.LastScheduleTime.Time)))
+	t.Logf("%d due, %d met, the latest by %v", len(due), met, latest.Round(time.Millisecond))
+}
+
+// settled tells that all that was due until an instant has been dealt with and has ended.
+func settled(sj *stintv1.ScheduledJob, until time.Time) bool {
+	status := sj.Status
+	unfinished := slices.ContainsFunc(slices.Concat(status.PendingExecutions, status.RunningExecutions), func(e stintv1.Execution) bool {
+		return e.DueAt == nil || !e.DueAt.After(until)
+	})
+	over := status.LastScheduleTime != nil && status.NextScheduleTime == nil
+	return !unfinished && (over || status.NextScheduleTime != nil && status.NextScheduleTime.After(until))
+}
+
+// checkSums tells that the status owns up to every due time.
+func checkSums(t *testing.T, sj *stintv1.ScheduledJob, due int) {
+	t.Helper()
+	s := sj.Status
+	if sum := s.ScheduleCount + s.SkippedCount + int64(len(s.PendingExecutions)); sum != int64(due) {
+		t.Errorf("%d runs, %d skipped, %d wait: %d in sum, but %d were due", s.ScheduleCount, s.SkippedCount, len(s.PendingExecutions), sum, due)
+	}
+}
+
+// distinct are the indexes of pods.
+func distinct(runs []entry) map[string]bool {
+	indexes := map[string]bool{}
+	for _, e := range runs {
+		indexes[e.index] = true
+	}
+	return indexes
+}
+
+// checkAlone tells that no run started before the one before it had ended.
+func checkAlone(t *testing.T, entries []entry) {
+	t.Helper()
+	for i := 1; i < len(entries); i++ {
+		if entries[i].start.Before(entries[i-1].end) || entries[i-1].end.IsZero() {
+			t.Errorf("run %s started at %v, while %s ran from %v to %v", entries[i].tag, entries[i].start,
+				entries[i-1].tag, entries[i-1].start, entries[i-1].end)
+		}
+	}
+}
+
+func checkAsked(t *testing.T, s *server, l ledger, tags []string) {
+	s.await(t, "asked", "all runs to have ended", func(sj *stintv1.ScheduledJob) bool {
+		return len(sj.Status.CompletedExecutions) == len(tags)
+	})
+	var ran []string
+	for _, e := range l.read(t) {
+		ran = append(ran, e.tag)
+	}
+	if !slices.Equal(ran, tags) {
+		t.Errorf("asked for %v, ran %v", tags, ran)
+	}
+	checkAlone(t, l.read(t))
+}
+
+func cronJob(l ledger) *batchv1.CronJob {
+	return &batchv1.CronJob{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJob"},
+		ObjectMeta: metav1.ObjectMeta{Name: "cron"},
+		Spec: batchv1.CronJobSpec{
+			Schedule:                   "@every 3s",
+			ConcurrencyPolicy:          batchv1.ForbidConcurrent,
+			SuccessfulJobsHistoryLimit: ptr.To[int32](1000),
+			JobTemplate:                batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: l.pods("sleep 1", batchv1.JobNameLabel)}},
+		},
+	}
+}
+
+// checkCron tells that a CronJob that forbids it never ran twice at a time, nor twice for one due time. It does not
+// owe what was due while the server was down.
+func checkCron(t *testing.T, l ledger) {
+	entries := l.read(t)
+	checkAlone(t, entries)
+	byName := map[string]int{}
+	for _, e := range entries {
+		if byName[e.tag]++; byName[e.tag] > 1 {
+			t.Errorf("%s ran twice", e.tag)
+		}
+	}
+	t.Logf("%d runs", len(entries))
+	if len(entries) == 0 {
+		t.Error("it never ran")
+	}
+}
