@@ -63,15 +63,15 @@ func (v *view) warn(d *Decision, about time.Time, reason, message string) {
 
 // dealtWith is the time up to which nothing is due any more.
 func (v *view) dealtWith(d *Decision) time.Time {
-	after := latest(v.cronJob.CreationTimestamp.Time, v.ScheduleSince)
+	after := v.cronJob.CreationTimestamp.Time
 	if last := d.status.LastScheduleTime; last != nil {
-		after = latest(after, last.Time)
+		after = last.Time
 		if last.Sub(v.Now) > skew {
 			v.warn(d, last.Time, "LastScheduleInFuture", fmt.Sprintf("Not starting jobs until %s, which status.lastScheduleTime holds, "+
 				"has passed. Was the clock set back?", last.UTC().Format(time.RFC1123Z)))
 		}
 	}
-	return after
+	return latest(after, v.ScheduleSince)
 }
 
 // notTooLate leaves out what spec.startingDeadlineSeconds does.
@@ -111,5 +111,14 @@ func (v *view) schedule(d *Decision) (s schedule.Schedule, zone *time.Location, 
 		d.tell(corev1.EventTypeWarning, "UnparseableSchedule", fmt.Sprintf("unparseable schedule: %q : %s", v.cronJob.Spec.Schedule, err))
 		return nil, nil, false
 	}
-	return spec.In(in, v.cronJob.CreationTimestamp.Time), zone, true
+	return spec.In(in, v.anchor()), zone, true
+}
+
+// anchor is where @every counts from. A CronJob that was copied with its status has a last time from before its creation.
+func (v *view) anchor() time.Time {
+	created := v.cronJob.CreationTimestamp.Time
+	if last := v.cronJob.Status.LastScheduleTime; last != nil && last.Time.Before(created) {
+		return last.Time
+	}
+	return created
 }

@@ -54,6 +54,7 @@ func TestWhatStartsWhen(t *testing.T) {
 			events: []string{"UnparseableSchedule"}},
 		"@every counts from the creation, not from the last run": {given: hourly(schedule("@every 7m"), last("09:40:00")), now: "09:44:00",
 			starts: "09:44:00", next: "09:51:00"},
+		"a last time from before the creation counts": {given: hourly(last("06:00:00")), now: "09:30:00", starts: "09:00:00", next: "10:00:00"},
 		"a CronJob that is being deleted starts nothing": {given: hourly(func(s *situation) {
 			s.cj.DeletionTimestamp = ptr.To(metav1.NewTime(at("09:50:00")))
 		}), now: "10:00:00"},

@@ -1,0 +1,224 @@
+package cronjob_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
+	core "github.com/stint-dev/stint/internal/cronjob"
+	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// deadline bounds every wait.
+const deadline = 60 * time.Second
+
+// env is an API server with a CronJob controller. Tests end the Jobs by hand.
+type env struct {
+	t      testing.TB
+	server *apiserver.Server
+	client client.Interface
+	api    kubernetes.Interface
+	events *events.Writer
+	// stop ends the controller.
+	stop func()
+}
+
+func start(t testing.TB, o cronjob.Options) *env {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	e := &env{t: t, server: server, client: server.Client()}
+	e.events = events.NewWriter(e.client.Events(), events.Scheme)
+	t.Cleanup(func() {
+		e.events.Close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		if err := st.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	<-server.Ready()
+	if e.api, err = kubernetes.NewForConfig(server.RESTConfig()); err != nil {
+		t.Fatal(err)
+	}
+	e.run(o)
+	return e
+}
+
+// run starts a controller that runs until stop is called or the test ends.
+func (e *env) run(o cronjob.Options) {
+	e.t.Helper()
+	c := cronjob.New(e.client, e.events.Recorder("cronjob-controller"), o)
+	if err := e.server.StartInformers(context.Background()); err != nil {
+		e.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.Run(ctx) }()
+	e.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			e.t.Errorf("controller: %v", err)
+		}
+	})
+	e.t.Cleanup(e.stop)
+}
+
+// newCronJob runs "true"; changes make it another.
+func newCronJob(name, schedule string, changes ...func(*batchv1.CronJobSpec)) *batchv1.CronJob {
+	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: batchv1.CronJobSpec{
+		Schedule: schedule, JobTemplate: batchv1.JobTemplateSpec{Spec: jobSpec()}}}
+	for _, change := range changes {
+		change(&cj.Spec)
+	}
+	return cj
+}
+
+func jobSpec() batchv1.JobSpec {
+	return batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}}
+}
+
+func policy(p batchv1.ConcurrencyPolicy) func(*batchv1.CronJobSpec) {
+	return func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = p }
+}
+
+// never is a schedule that is not due while a test runs.
+const never = "0 0 29 2 *"
+
+func (e *env) create(cj *batchv1.CronJob) *batchv1.CronJob {
+	e.t.Helper()
+	made, err := e.client.CronJobs().Create(context.Background(), cj)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return made
+}
+
+// byHand makes a run on demand, as kubectl create job --from does.
+func (e *env) byHand(cj *batchv1.CronJob, name string) {
+	e.t.Helper()
+	_, err := e.client.Jobs().Create(context.Background(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: cj.Namespace, Name: name, Annotations: map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cj, core.Kind)},
+	}, Spec: jobSpec()})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// end completes a Job as the Job controller does.
+func (e *env) end(name string) {
+	e.t.Helper()
+	job, err := e.client.Jobs().Get(context.Background(), "default", name)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	_, err = e.client.Jobs().ModifyStatus(context.Background(), job, func(j *batchv1.Job) {
+		now := metav1.Now()
+		started := now
+		if j.Status.StartTime == nil {
+			j.Status.StartTime = &started
+		}
+		j.Status.CompletionTime, j.Status.UncountedTerminatedPods = &now, &batchv1.UncountedTerminatedPods{}
+		for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue,
+				LastProbeTime: now, LastTransitionTime: now})
+		}
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// until waits for a CronJob to be as is wants it.
+func (e *env) until(name, what string, is func(*batchv1.CronJob) bool) *batchv1.CronJob {
+	e.t.Helper()
+	last := &batchv1.CronJob{}
+	e.eventually(name+": "+what, func() bool {
+		cj, err := e.client.CronJobs().Get(context.Background(), "default", name)
+		if err != nil {
+			return false
+		}
+		last = cj
+		return is(cj)
+	}, func() string { return fmt.Sprintf("%+v", last.Status) })
+	return last
+}
+
+// untilActive waits for status.active to list these, and no others.
+func (e *env) untilActive(name string, jobs ...string) {
+	e.t.Helper()
+	e.until(name, fmt.Sprintf("active %v", jobs), func(cj *batchv1.CronJob) bool {
+		var active []string
+		for _, r := range cj.Status.Active {
+			active = append(active, r.Name)
+		}
+		slices.Sort(active)
+		return slices.Equal(active, jobs)
+	})
+}
+
+func (e *env) eventually(what string, is func() bool, state func() string) {
+	e.t.Helper()
+	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, deadline, true,
+		func(context.Context) (bool, error) { return is(), nil })
+	if err != nil {
+		e.t.Fatalf("waiting for %s: %v\n%s", what, err, state())
+	}
+}
+
+func (e *env) jobs() []batchv1.Job {
+	e.t.Helper()
+	list, err := e.api.BatchV1().Jobs("default").List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// untilEvents waits for an event of each of these, as "Reason: message".
+func (e *env) untilEvents(name string, want ...string) {
+	e.t.Helper()
+	var got []string
+	e.eventually(fmt.Sprintf("events of %s with %q", name, want), func() bool {
+		list, err := e.api.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{
+			FieldSelector: "involvedObject.kind=CronJob,involvedObject.name=" + name})
+		if err != nil {
+			return false
+		}
+		got = nil
+		for i := range list.Items {
+			got = append(got, list.Items[i].Reason+": "+list.Items[i].Message)
+		}
+		return !slices.ContainsFunc(want, func(w string) bool {
+			return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
+		})
+	}, func() string { return strings.Join(got, "\n") })
+}

@@ -1,0 +1,139 @@
+package cronjob_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/controller/cronjob"
+)
+
+// missed makes a CronJob that was last due an hour ago.
+func (e *env) missed(name, schedule string, changes ...func(*batchv1.CronJobSpec)) {
+	e.t.Helper()
+	cj := e.create(newCronJob(name, schedule, changes...)).DeepCopy()
+	cj.Status.LastScheduleTime = ptr.To(metav1.NewTime(time.Now().Add(-time.Hour)))
+	if _, err := e.client.CronJobs().UpdateStatus(context.Background(), cj); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func TestARunFromItsDueTimeToItsHistory(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	e := start(t, cronjob.Options{Registerer: registry})
+	e.create(newCronJob("c", "@every 1s", policy(batchv1.ForbidConcurrent), func(s *batchv1.CronJobSpec) {
+		s.SuccessfulJobsHistoryLimit = ptr.To[int32](0)
+	}))
+	cj := e.until("c", "a run is active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
+	first := cj.Status.Active[0].Name
+	job, err := e.client.Jobs().Get(t.Context(), "default", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := cj.Status.LastScheduleTime.UTC().Format(time.RFC3339); job.Annotations[batchv1.CronJobScheduledTimestampAnnotation] != want {
+		t.Errorf("annotations %v, want %s", job.Annotations, want)
+	}
+	e.untilEvents("c", "SuccessfulCreate: Created job "+first, "JobAlreadyActive: Not starting job because prior execution is running")
+	e.end(first)
+	e.untilEvents("c", "SawCompletedJob: Saw completed job: "+first+", condition: Complete", "SuccessfulDelete: Deleted job "+first)
+	cj = e.until("c", "the next is active", func(cj *batchv1.CronJob) bool {
+		return len(cj.Status.Active) == 1 && cj.Status.Active[0].Name != first
+	})
+	if cj.Status.LastSuccessfulTime == nil {
+		t.Error("no lastSuccessfulTime")
+	}
+	if n, err := registry.Gather(); err != nil || len(n) != 1 || n[0].GetName() != "cronjob_controller_job_creation_skew_duration_seconds" ||
+		n[0].Metric[0].Histogram.GetSampleCount() < 2 {
+		t.Errorf("metrics %v, %v", n, err)
+	}
+}
+
+func TestRunsOnDemandUnderForbidGoOneAfterTheOther(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	cj := e.create(newCronJob("c", never, policy(batchv1.ForbidConcurrent)))
+	for _, name := range []string{"m1", "m2", "m3"} {
+		e.byHand(cj, name)
+	}
+	e.untilEvents("c", "RunHeld: Job m2 waits", "RunHeld: Job m3 waits")
+	for _, name := range []string{"m1", "m2", "m3"} {
+		e.untilActive("c", name)
+		e.end(name)
+	}
+	e.untilActive("c")
+	e.untilEvents("c", "RunReleased: Job m2 goes on", "RunReleased: Job m3 goes on")
+}
+
+func TestRunsOnDemandUnderReplace(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	cj := e.create(newCronJob("c", never, policy(batchv1.ReplaceConcurrent)))
+	e.byHand(cj, "m1")
+	e.untilActive("c", "m1")
+	e.eventually("the clock to show another second", func() bool {
+		m1, err := e.client.Jobs().Get(context.Background(), "default", "m1")
+		return err == nil && time.Now().Truncate(time.Second).After(m1.CreationTimestamp.Time)
+	}, func() string { return "" })
+	e.byHand(cj, "m2")
+	e.untilActive("c", "m2")
+	e.untilEvents("c", "SuccessfulDelete: Deleted job m1")
+	if jobs := e.jobs(); len(jobs) != 1 {
+		t.Errorf("%d Jobs, want 1", len(jobs))
+	}
+}
+
+func TestAControllerThatWasAwayStartsWhatIsDueOnce(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	e.stop()
+	e.missed("c", "* * * * *")
+	due := time.Now().Truncate(time.Minute)
+	for range 3 {
+		e.run(cronjob.Options{})
+		e.until("c", "what is due has started", func(cj *batchv1.CronJob) bool { return !cj.Status.LastScheduleTime.Time.Before(due) })
+		e.stop()
+	}
+	seen := map[string]bool{}
+	for _, j := range e.jobs() {
+		seen[j.Annotations[batchv1.CronJobScheduledTimestampAnnotation]] = true
+	}
+	// The minute may have passed meanwhile.
+	if n := len(e.jobs()); n > 2 || len(seen) != n {
+		t.Errorf("%d Jobs for %d due times", n, len(seen))
+	}
+}
+
+func TestTenThousandAtOnce(t *testing.T) {
+	const many = 10_000
+	e := start(t, cronjob.Options{})
+	e.stop()
+	begin := time.Now()
+	var all sync.WaitGroup
+	for worker := range 64 {
+		all.Go(func() {
+			for i := worker; i < many; i += 64 {
+				e.missed(fmt.Sprintf("c-%d", i), "0 * * * *")
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("created in %v", time.Since(begin))
+	begin = time.Now()
+	e.run(cronjob.Options{ConcurrentSyncs: 16})
+	informer := e.client.CronJobs().Informer()
+	e.eventually("all to start", func() bool {
+		started := 0
+		for _, obj := range informer.GetStore().List() {
+			started += len(obj.(*batchv1.CronJob).Status.Active)
+		}
+		return started == many
+	}, func() string { return "" })
+	t.Logf("started in %v", time.Since(begin))
+	if n := len(e.jobs()); n != many {
+		t.Errorf("%d Jobs, want %d", n, many)
+	}
+}
