@@ -187,7 +187,9 @@ func (w *World) Inform() {
 			f.Show(f.Behind())
 			f.bookmark(w.Server.version)
 		}
-		for _, f := range p.feeds {
+		// Which kind is told of first differs from time to time.
+		for i := range p.feeds {
+			f := p.feeds[(i+w.served)%len(p.feeds)]
 			for f.Untold() > 0 {
 				f.Tell(1)
 				w.Pause()

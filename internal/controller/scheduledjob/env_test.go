@@ -216,14 +216,25 @@ func (e *env) jobs(name string) []batchv1.Job {
 // finish ends the pods of a run that hold.
 func (e *env) finish(name, tag string, phase corev1.PodPhase) {
 	e.t.Helper()
-	e.eventually("pods of run "+tag, func() bool {
-		pods, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{
-			LabelSelector: stintv1.LabelJobName + "=" + name + "," + stintv1.LabelJobTag + "=" + tag})
-		for i := range pods.Items {
-			end(e.client, &pods.Items[i], phase, 3)
+	e.eventually("pods of run "+tag, func() (found bool) {
+		for _, p := range e.podsOf(name) {
+			if p.Labels[stintv1.LabelJobTag] == tag {
+				end(e.client, &p, phase, map[corev1.PodPhase]int32{corev1.PodFailed: 3}[phase])
+				found = true
+			}
 		}
-		return err == nil && len(pods.Items) > 0
+		return found
 	}, func() string { return "none" })
+}
+
+// podsOf returns the pods of all runs of a ScheduledJob.
+func (e *env) podsOf(name string) []corev1.Pod {
+	e.t.Helper()
+	list, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return list.Items
 }
 
 // untilEvents waits for an event of each of these, as "Reason: message".

@@ -221,9 +221,8 @@ func cascade(e *env) {
 			e.t.Fatal(err)
 		}
 		e.eventually("all of "+name+" to be gone", func() bool {
-			pods, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
 			_, gone := e.client.ScheduledJobs().Get(context.Background(), "default", name)
-			return err == nil && gone != nil && len(pods.Items)+len(e.jobs(name)) == 0
+			return gone != nil && len(e.podsOf(name))+len(e.jobs(name)) == 0
 		}, func() string { return "something is there" })
 	}
 }

@@ -96,3 +96,21 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		t.Fatal(why)
 	}
 }
+
+func TestAJobThatTheControllerBeforeHadUnderWayIsTaken(t *testing.T) {
+	why := simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(scheduledJob("R1//PT10S", spec{successful: 1, complete: 1}))
+		w.start()
+		w.serveUntil("create")
+		before := w.Processes[0]
+		w.start()
+		w.Serve(w.Waiting()[1], simulated.NoFault) // it reads the ScheduledJob, and decides to create the Job too
+		w.Kill(before, func(*simulated.Request) bool { return true })
+		w.serveUntil("nothing")
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
