@@ -25,7 +25,7 @@ func (s *draft) fail(e stintv1.Execution, reason, message string) {
 	s.status.PendingExecutions = without(s.status.PendingExecutions, e.Tag)
 	e.CompletedAt, e.Success = written(s.now), ptr.To(false)
 	e.Reason, e.Message = reason, shortened(message)
-	e.Overrides = ifSmall(e.Overrides)
+	e.Overrides = KeptOverrides(e.Overrides)
 	s.complete(e)
 }
 

@@ -79,7 +79,8 @@ func sizeOfOverrides(o *stintv1.Overrides) int {
 // maxOverrides bounds what is kept of a run that does not wait any more: its Job has it all.
 const maxOverrides = 1024
 
-func ifSmall(o *stintv1.Overrides) *stintv1.Overrides {
+// KeptOverrides is what the status shows of the overrides of a run that does not wait any more.
+func KeptOverrides(o *stintv1.Overrides) *stintv1.Overrides {
 	if sizeOfOverrides(o) > maxOverrides {
 		return nil
 	}

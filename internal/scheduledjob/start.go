@@ -82,7 +82,7 @@ func (s *draft) pending(tag string) *stintv1.Execution {
 func (s *draft) run(e stintv1.Execution, job *batchv1.Job) {
 	s.status.PendingExecutions = without(s.status.PendingExecutions, e.Tag)
 	e.Status, e.Reason, e.Message = stintv1.ExecutionRunning, "", ""
-	e.Overrides = ifSmall(e.Overrides)
+	e.Overrides = KeptOverrides(e.Overrides)
 	e.JobName, e.JobUID = job.Name, job.UID
 	e.StartedAt = ptr.To(job.CreationTimestamp)
 	s.status.RunningExecutions = append(s.status.RunningExecutions, e)
