@@ -50,20 +50,29 @@ func history(t *testing.T, r *rapid.T) any {
 }
 
 func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
-	why := simulated.Play(t, func(sw *simulated.World) {
-		w := newWorld(sw)
-		w.create(scheduledJob("R//PT10S", spec{}))
-		w.start()
-		w.serveUntil("create")
-		w.Serve(w.Waiting()[0], simulated.Lost)
-		// Nobody has seen the Job. The next due time comes.
-		w.serveUntil("nothing")
-		w.Pass(10 * time.Second)
-		w.serveUntil("nothing")
-		w.settle()
-	})
-	if why != nil {
-		t.Fatal(why)
+	for what, statusFails := range map[string]bool{"the status tells of it": false, "the status cannot be written": true} {
+		t.Run(what, func(t *testing.T) {
+			why := simulated.Play(t, func(sw *simulated.World) {
+				w := newWorld(sw)
+				w.create(scheduledJob("R//PT10S", spec{}))
+				w.start()
+				w.serveUntil("create")
+				// The next due time comes before the answer would. Nobody is shown the Job.
+				w.Pass(10 * time.Second)
+				w.Serve(w.Waiting()[0], simulated.Lost)
+				if statusFails {
+					w.serveUntil("update status of")
+					w.Serve(w.Waiting()[0], simulated.Refused)
+				}
+				w.serveUntil("nothing")
+				w.Pass(time.Second)
+				w.serveUntil("nothing")
+				w.settle()
+			})
+			if why != nil {
+				t.Fatal(why)
+			}
+		})
 	}
 }
 
