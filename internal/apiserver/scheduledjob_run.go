@@ -74,7 +74,7 @@ func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, r
 	if run.Tag == "" {
 		answer.Tag = newTag(status)
 	} else if known := execution(status, run.Tag); known != nil {
-		if equality.Semantic.DeepEqual(known.Overrides, run.Overrides) {
+		if isSame(known, run) {
 			return answer, nil
 		}
 		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: stintv1.GroupName, Resource: "scheduledjobs/run"}, run.Tag)
@@ -92,6 +92,15 @@ func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, r
 		Overrides: run.Overrides,
 	})
 	return answer, nil
+}
+
+// isSame tells whether a run that is known is what is asked for, as far as it is remembered.
+func isSame(known *stintv1.Execution, run *stintv1.ScheduledJobRun) bool {
+	if equality.Semantic.DeepEqual(known.Overrides, run.Overrides) {
+		return true
+	}
+	waits := known.Status == "" || known.Status == stintv1.ExecutionPending
+	return !waits && equality.Semantic.DeepEqual(known.Overrides, scheduledjob.KeptOverrides(run.Overrides))
 }
 
 // template is what the runs are made of; nil where that is not there yet.

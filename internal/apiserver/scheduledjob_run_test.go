@@ -133,6 +133,21 @@ func TestRunsOnDemandAreRefusedWithAReason(t *testing.T) {
 	}
 }
 
+// The status of a run that has started does not hold overrides that are large.
+func TestALargeRunThatHasStartedIsKnownAgain(t *testing.T) {
+	r := start(t)
+	sj := must[*stintv1.ScheduledJob](t)(r.Client().ScheduledJobs().Create(t.Context(), scheduledJob("a"))).DeepCopy()
+	sj.Status.RunningExecutions = []stintv1.Execution{{Tag: "large", Status: stintv1.ExecutionRunning}}
+	must[*stintv1.ScheduledJob](t)(r.Client().ScheduledJobs().UpdateStatus(t.Context(), sj))
+	body := func(length int) string {
+		return fmt.Sprintf(`{"tag":"large","overrides":{"args":[%q]}}`, strings.Repeat("a", length))
+	}
+	must[*stintv1.ScheduledJobRun](t)(r.postRun(t, "a", "", body(2000)))
+	if _, err := r.postRun(t, "a", "", body(20)); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("with small overrides, which it would have kept: %v, want AlreadyExists", err)
+	}
+}
+
 // Nobody's run is lost and none comes twice, however many ask at the same time.
 func TestRunsThatAreAskedForAtOnceAllCome(t *testing.T) {
 	r := start(t)

@@ -153,6 +153,7 @@ func sparse(v any) any {
 
 // definitionCannotSay holds every case in which the two differ, and why.
 var definitionCannotSay = map[string]string{
+	"ScheduledJob: the status: overrides of 5000 bytes":          "a definition bounds every text and list, not their sum: etcd refuses what is too much",
 	"ScheduledJob: schedules: a day that is not there":           "a pattern knows no calendar: the controller tells (condition InvalidSchedule)",
 	"ScheduledJob: the status: a day that is not there":          "a pattern knows no calendar: the controller drops such a run and tells",
 	"ScheduledJob: selectors: an expression that does not match": "rules cannot go through all operators at a bounded cost: creating the Job fails, and the run tells why",

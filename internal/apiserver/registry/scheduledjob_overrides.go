@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"encoding/json"
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -8,11 +11,18 @@ import (
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
+// maxOverridesSize lets the overrides of 100 runs that wait fit into one object.
+const maxOverridesSize = 4096
+
 // validateOverrides checks what can be checked without the template.
 func validateOverrides(o *stintv1.Overrides, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if o.Container != "" {
 		errs = label(o.Container, p.Child("container"))
+	}
+	if text, err := json.Marshal(o); err != nil || len(text) > maxOverridesSize {
+		errs = append(errs, field.Invalid(p, fmt.Sprintf("%d bytes", len(text)), fmt.Sprintf(
+			"must be no more than %d bytes: put more into a ConfigMap that the template refers to", maxOverridesSize)))
 	}
 	errs = append(errs, uniqueVariables(o.Env, p.Child("env"))...)
 	return append(errs, validateEnv(o.Env, p.Child("env"))...)

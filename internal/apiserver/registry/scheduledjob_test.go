@@ -288,6 +288,7 @@ func TestARunOnDemandIsCheckedAgainstTheTemplate(t *testing.T) {
 		"the container is there":        {run: stintv1.ScheduledJobRun{Overrides: &stintv1.Overrides{Container: "main"}}},
 		"another one is not":            {run: stintv1.ScheduledJobRun{Overrides: &stintv1.Overrides{Container: "other"}}, want: []string{"overrides.container NotFound"}},
 		"variables are told apart":      {run: stintv1.ScheduledJobRun{Overrides: &stintv1.Overrides{Env: []corev1.EnvVar{{Name: "A"}, {Name: "A"}}}}, want: []string{"overrides.env[1] Duplicate"}},
+		"they fit into the object":      {run: stintv1.ScheduledJobRun{Overrides: &stintv1.Overrides{Args: []string{strings.Repeat("a", 5000)}}}, want: []string{"overrides Invalid"}},
 		"variables have names":          {run: stintv1.ScheduledJobRun{Overrides: &stintv1.Overrides{Env: []corev1.EnvVar{{Value: "A"}}}}, want: []string{"overrides.env[0].name Required"}},
 		"a container's name is a label": {run: stintv1.ScheduledJobRun{Overrides: &stintv1.Overrides{Container: "Main_"}}, want: []string{"overrides.container Invalid", "overrides.container NotFound"}},
 	} {
