@@ -29,11 +29,12 @@ var Controllers = []string{jobController, cronJobController, scheduledJobControl
 // ConcurrentJobSyncs is more than upstream's 5: on one machine a sync waits for the disk, not for a network.
 const ConcurrentJobSyncs = 16
 
-// ConcurrentCronJobSyncs and ConcurrentScheduledJobSyncs are as many, for the same reason.
-const (
-	ConcurrentCronJobSyncs      = 16
-	ConcurrentScheduledJobSyncs = 16
-)
+// ConcurrentScheduledJobSyncs is as many, for the same reason.
+const ConcurrentScheduledJobSyncs = 16
+
+// ConcurrentCronJobSyncs is more, as thousands may be due at one moment, and what many write at once goes to the disk at
+// once.
+const ConcurrentCronJobSyncs = 64
 
 // controllers makes those that are asked for.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {

@@ -2,8 +2,6 @@ package cronjob_test
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -104,36 +102,5 @@ func TestAControllerThatWasAwayStartsWhatIsDueOnce(t *testing.T) {
 	// The minute may have passed meanwhile.
 	if n := len(e.jobs()); n > 2 || len(seen) != n {
 		t.Errorf("%d Jobs for %d due times", n, len(seen))
-	}
-}
-
-func TestTenThousandAtOnce(t *testing.T) {
-	const many = 10_000
-	e := start(t, cronjob.Options{})
-	e.stop()
-	begin := time.Now()
-	var all sync.WaitGroup
-	for worker := range 64 {
-		all.Go(func() {
-			for i := worker; i < many; i += 64 {
-				e.missed(fmt.Sprintf("c-%d", i), "0 * * * *")
-			}
-		})
-	}
-	all.Wait()
-	t.Logf("created in %v", time.Since(begin))
-	begin = time.Now()
-	e.run(cronjob.Options{ConcurrentSyncs: 16})
-	informer := e.client.CronJobs().Informer()
-	e.eventually("all to start", func() bool {
-		started := 0
-		for _, obj := range informer.GetStore().List() {
-			started += len(obj.(*batchv1.CronJob).Status.Active)
-		}
-		return started == many
-	}, func() string { return "" })
-	t.Logf("started in %v", time.Since(begin))
-	if n := len(e.jobs()); n != many {
-		t.Errorf("%d Jobs, want %d", n, many)
 	}
 }

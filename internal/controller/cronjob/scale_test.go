@@ -1,0 +1,49 @@
+package cronjob_test
+
+import (
+	"flag"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/stint-dev/stint/internal/controller/cronjob"
+)
+
+// many is how many CronJobs are due at once: go test -run AllThatAreDue -cronjobs 10000 -v
+var (
+	many  = flag.Int("cronjobs", 1000, "how many CronJobs are due at once")
+	syncs = flag.Int("syncs", 16, "how many are worked on at the same time")
+)
+
+func TestAllThatAreDueAtOnceStart(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	e.stop()
+	const writers = 64
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := w; i < *many; i += writers {
+				e.missed(fmt.Sprintf("c-%d", i), "0 * * * *")
+			}
+		})
+	}
+	all.Wait()
+	begin := time.Now()
+	e.run(cronjob.Options{ConcurrentSyncs: *syncs})
+	informer := e.client.CronJobs().Informer()
+	e.eventually("all to start", func() bool {
+		for _, obj := range informer.GetStore().List() {
+			if len(obj.(*batchv1.CronJob).Status.Active) != 1 {
+				return false
+			}
+		}
+		return true
+	}, func() string { return "" })
+	t.Logf("%d started within %v", *many, time.Since(begin))
+	if n := len(e.jobs()); n != *many {
+		t.Errorf("%d Jobs, want %d", n, *many)
+	}
+}
