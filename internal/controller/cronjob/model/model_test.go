@@ -1,0 +1,49 @@
+// Package model_test drives the real CronJob controller, with its core, through random histories on a simulated API
+// server (internal/client/simulated): requests that are refused, lost, or carried out without an answer; news that are
+// late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
+// people who run, suspend, and delete. The clock is synctest's. The server holds no runs: it is a cluster's.
+//
+//	go test ./internal/controller/cronjob/model                      some histories, always the same
+//	go test ./internal/controller/cronjob/model -rapid.checks=25000  many
+//	go test ./internal/controller/cronjob/model -rapid.seed=N        those that failed, again
+package model_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/client/simulated"
+)
+
+func TestMain(m *testing.M) {
+	// Always the same, so that a change is blamed only for what it breaks. Flags of the command line come later and win.
+	_ = flag.Set("rapid.checks", "200")
+	_ = flag.Set("rapid.seed", "7")
+	os.Exit(m.Run())
+}
+
+func TestAnyHistory(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		switch why := history(t, r).(type) {
+		case nil:
+		case simulated.Broken:
+			r.Fatalf("%v", why)
+		default:
+			panic(why)
+		}
+	})
+}
+
+// history returns how it was broken, or how rapid ended it.
+func history(t *testing.T, r *rapid.T) any {
+	return simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(drawCronJob(r))
+		w.start()
+		r.Repeat(w.actions())
+		w.settle()
+	})
+}

@@ -1,0 +1,162 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
+	core "github.com/stint-dev/stint/internal/cronjob"
+)
+
+const (
+	namespace = "ns"
+	name      = "cj"
+)
+
+// world is a server with one CronJob and its Jobs, and what is known of each run in truth.
+type world struct {
+	*simulated.World
+	cronJobs *simulated.Table[*batchv1.CronJob]
+	jobs     *simulated.Table[*batchv1.Job]
+	ledger   *ledger
+}
+
+func newWorld(sw *simulated.World) *world {
+	o := registry.Options{}
+	w := &world{World: sw,
+		cronJobs: simulated.NewTable[*batchv1.CronJob](sw.Server, registry.CronJob(o)),
+		jobs:     simulated.NewTable[*batchv1.Job](sw.Server, registry.Job(o)),
+	}
+	w.ledger = &ledger{world: w, runs: map[string]*run{}}
+	w.cronJobs.Wrote, w.jobs.Wrote = w.ledger.wroteCronJob, w.ledger.wroteJob
+	w.Describe = w.describe
+	return w
+}
+
+// connection is what one process uses.
+type connection struct {
+	cronJobs client.Resource[*batchv1.CronJob]
+	jobs     client.Resource[*batchv1.Job]
+}
+
+func (c connection) CronJobs() client.Resource[*batchv1.CronJob] { return c.cronJobs }
+func (c connection) Jobs() client.Resource[*batchv1.Job]         { return c.jobs }
+
+func (w *world) start() {
+	w.Start(func(p *simulated.Process) func(context.Context) error {
+		return cronjob.New(connection{simulated.Of(p, w.cronJobs), simulated.Of(p, w.jobs)}, p, cronjob.Options{}).Run
+	})
+}
+
+func (w *world) create(cj *batchv1.CronJob) {
+	made, err := w.cronJobs.Create(cj)
+	if err != nil {
+		w.Fail("the CronJob is not valid: %v", err)
+	}
+	s := made.Spec
+	w.Say("user creates a CronJob: %s %s limits %d %d", s.Schedule, s.ConcurrencyPolicy, *s.SuccessfulJobsHistoryLimit, *s.FailedJobsHistoryLimit)
+}
+
+func (w *world) cj() *batchv1.CronJob {
+	cj, err := w.cronJobs.Get(namespace, name)
+	if err != nil {
+		w.Fail("the CronJob is gone: %v", err)
+	}
+	return cj
+}
+
+// end is what a Job controller makes of a Job.
+func (w *world) end(j *batchv1.Job, succeeds bool) {
+	w.Say("Job %s ends: %t", j.Name, succeeds)
+	now := metav1.Now()
+	kinds := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+	if succeeds {
+		kinds = []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	}
+	_, err := w.jobs.EditStatus(namespace, j.Name, func(j *batchv1.Job) {
+		j.Status.StartTime, j.Status.UncountedTerminatedPods = ptr.To(j.CreationTimestamp), &batchv1.UncountedTerminatedPods{}
+		if succeeds {
+			j.Status.CompletionTime = &now
+		}
+		for _, kind := range kinds {
+			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
+				Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now, LastProbeTime: now})
+		}
+	})
+	if err != nil {
+		w.Fail("the status of %s: %v", j.Name, err)
+	}
+}
+
+// settle brings everything to its end and judges what came of it.
+func (w *world) settle() {
+	w.Say("from here on all goes well")
+	if len(w.Processes) > 0 && w.Processes[0].Leaving() {
+		w.Rest()
+	}
+	if len(w.Processes) == 0 {
+		w.start()
+	}
+	if *w.cj().Spec.Suspend {
+		w.setSuspend(false)
+	}
+	for range 500 {
+		w.Rest()
+		running := w.running()
+		for _, j := range running {
+			w.end(j, true)
+		}
+		if len(running) == 0 && w.ledger.settled() {
+			return
+		}
+		if len(running) == 0 {
+			// What was refused is tried again by and by.
+			w.Pass(time.Second)
+		}
+	}
+	w.Fail("the runs do not come to their ends, or their Jobs stay")
+}
+
+// running are the Jobs that have not ended and are not held.
+func (w *world) running() (list []*batchv1.Job) {
+	for _, j := range w.jobs.All() {
+		if !ended(j) && !held(j) {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+func (w *world) setSuspend(on bool) {
+	w.Say("user sets suspend to %t", on)
+	if _, err := w.cronJobs.Update(namespace, name, func(cj *batchv1.CronJob) { cj.Spec.Suspend = &on }); err != nil {
+		w.Fail("suspend: %v", err)
+	}
+}
+
+func ended(j *batchv1.Job) bool { return len(j.Status.Conditions) > 0 }
+
+func held(j *batchv1.Job) bool {
+	return j.Annotations[core.HeldAnnotation] != "" && ptr.Deref(j.Spec.Suspend, false)
+}
+
+func (w *world) describe() string {
+	var b strings.Builder
+	for _, cj := range w.cronJobs.All() {
+		fmt.Fprintf(&b, "%s: last due %v, active %v\n", cj.Name, cj.Status.LastScheduleTime, cj.Status.Active)
+	}
+	for _, j := range w.jobs.All() {
+		fmt.Fprintf(&b, "job %s %s created %v ended=%t held=%t\n", j.Name, j.UID, j.CreationTimestamp.UTC(), ended(j), held(j))
+	}
+	return b.String()
+}
