@@ -3,19 +3,14 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/stint-dev/stint/internal/cli/output"
-	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/schedules"
 )
 
@@ -93,8 +88,6 @@ func (f *triggerFlags) request(args []string) (schedules.Request, error) {
 }
 
 func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOStreams, name string, request schedules.Request) error {
-	interrupts, stop := interrupts()
-	defer stop()
 	clients, t, err := f.clients(ctx, streams)
 	if err != nil {
 		return err
@@ -114,23 +107,8 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 	if err := f.tell(say, asked); err != nil || !f.wait {
 		return err
 	}
-	w := waiting{clients: clients, run: asked, interrupts: interrupts,
-		out: newOutput(streams, f.format == "json", false)}
-	job, there, err := w.start(ctx)
-	if err != nil {
-		return errors.Join(err, w.out.Close())
-	}
-	if !there {
-		return w.conclude(job)
-	}
-	options, err := f.options()
-	if err != nil {
-		return err
-	}
-	return run.Follow(ctx, run.Options{Logs: run.LogsAll, Target: options, Interrupts: interrupts,
-		Output: func() output.Output { return w.out },
-		Recall: func(ctx context.Context, job *batchv1.Job) *batchv1.Job { return clients.Recall(ctx, asked, job) },
-	}, t, job)
+	w := waiting{where: f.where, clients: clients, run: asked, out: newOutput(streams, f.format == "json", false)}
+	return w.follow(ctx, t)
 }
 
 // tell says what was asked for.
@@ -148,45 +126,4 @@ func (f *triggerFlags) tell(out io.Writer, r schedules.Run) (err error) {
 		_, err = fmt.Fprintln(out, r)
 	}
 	return err
-}
-
-// waiting is for the Job of a run.
-type waiting struct {
-	clients    *schedules.Clients
-	run        schedules.Run
-	interrupts <-chan os.Signal
-	out        output.Output
-}
-
-// start returns the Job once there is one, and whether it is there still.
-func (w *waiting) start(ctx context.Context) (*batchv1.Job, bool, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-w.interrupts:
-			cancel(run.ErrInterrupted)
-		case <-ctx.Done():
-		}
-	}()
-	job, there, err := w.clients.Start(ctx, w.run, w.out.Note)
-	if errors.Is(context.Cause(ctx), run.ErrInterrupted) {
-		w.out.Note(fmt.Sprintf("the run is not withdrawn; its job will be %s", w.run.Job))
-		return nil, false, run.ErrInterrupted
-	}
-	return job, there, err
-}
-
-// conclude tells the end of a run whose Job is not there to be followed.
-func (w *waiting) conclude(job *batchv1.Job) error {
-	result := output.Result{Job: output.Job{Namespace: job.Namespace, Name: job.Name}, Outcome: output.Deleted}
-	err := run.ErrFailed
-	for _, c := range job.Status.Conditions {
-		result.Outcome, result.Reason, result.Message = output.Outcome(c.Type), c.Reason, c.Message
-		if c.Type == batchv1.JobComplete {
-			err = nil
-		}
-	}
-	w.out.Finish(result)
-	return errors.Join(err, w.out.Close())
 }
