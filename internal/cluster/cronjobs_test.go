@@ -171,6 +171,7 @@ func TestRunsOnDemandOfACronJobObeyItsConcurrencyPolicy(t *testing.T) {
 	controller(t, c, "", "--leader-elect=false", "--controllers=*,cronjob").awaitReady(t)
 	n.createCronJob(t, newCronJob("forbids", func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = batchv1.ForbidConcurrent }))
 	n.hold("first", 0)
+	n.hold("second", 0) // its pod may come before it is held
 	n.trigger(t, "forbids", "first")
 	n.awaitCronJob(t, "forbids", "to list the first run", func(c *batchv1.CronJob) bool {
 		return len(c.Status.Active) == 1 && c.Status.Active[0].Name == "first"
@@ -182,8 +183,9 @@ func TestRunsOnDemandOfACronJobObeyItsConcurrencyPolicy(t *testing.T) {
 	})
 	n.awaitEvent(t, "forbids", "RunHeld", "second")
 	n.letGo(t.Context(), "first")
-	n.awaitEnd(t, "second")
 	n.awaitEvent(t, "forbids", "RunReleased", "second")
+	n.letGo(t.Context(), "second")
+	n.awaitEnd(t, "second")
 	n.awaitCronJob(t, "forbids", "to have run", func(c *batchv1.CronJob) bool {
 		return len(c.Status.Active) == 0 && c.Status.LastSuccessfulTime != nil
 	})

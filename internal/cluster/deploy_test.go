@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -20,25 +21,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/test/kube"
 )
 
 const (
-	manifests = "../../deploy/stint.yaml"
-	stintUser = "system:serviceaccount:stint-system:stint-controller"
+	manifests       = "../../deploy/stint.yaml"
+	cronJobManifest = "../../deploy/cronjob.yaml"
+	stintUser       = "system:serviceaccount:stint-system:stint-controller"
 )
 
 // unseen are permissions that a quiet cluster may see no use of.
 var unseen = map[string]string{
-	"batch/jobs/finalizers update": "is asked for by an admission plugin, and tested by taking it away",
-	"/pods get":                    "is for pods whose creation or change was answered, but not shown or not in time",
+	"batch/jobs/finalizers update":              "is asked for by an admission plugin, and tested by taking it away",
+	"stint.dev/scheduledjobs/finalizers update": "is asked for by an admission plugin, without which no run would be created",
+	"batch/cronjobs/finalizers update":          "is asked for by an admission plugin, without which no run would be created",
+	"/pods get":                                 "is for pods whose creation or change was answered, but not shown or not in time",
 }
 
 func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	c := deployed(t, audit)
-	n := newNode(t, c)
+	schedules := newSchedules(t, c)
+	n := schedules.node
 	flags := []string{"--leader-elect-resource-namespace", "stint-system"}
 	s := controller(t, c, stintUser, flags...)
 	s.awaitReady(t)
@@ -46,6 +52,7 @@ func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
 	n.awaitEnd(t, "whole")
 	suspendTwice(t, n)
 	adopt(t, n)
+	runSchedules(t, schedules)
 	s.signal(syscall.SIGTERM)
 	if status := s.exit(t); status != 0 {
 		t.Fatalf("exit status %d", status)
@@ -54,18 +61,120 @@ func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
 	controller(t, c, stintUser, flags...).awaitReady(t)
 
-	want := granted(t, n)
-	for permission := range unseen {
-		if !slices.Contains(want, permission) {
-			t.Errorf("%s is not granted any more: take it out of the test", permission)
-		}
+	own, err := n.RbacV1().Roles("stint-system").Get(t.Context(), "stint-controller", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	compare(t, permissions(append(rules(t, n, "stint-controller"), own.Rules...)), used(t, audit))
+}
+
+func TestDeployGrantsWhatCronJobsNeedAndNothingElse(t *testing.T) {
+	audit := filepath.Join(t.TempDir(), "audit.log")
+	c := deployed(t, audit, cronJobManifest)
+	n := newNode(t, c)
+	flags := []string{"--leader-elect=false", "--controllers=job,cronjob"}
+	s := controller(t, c, stintUser, flags...)
+	s.awaitReady(t)
+	runCronJobs(t, n)
+	s.signal(syscall.SIGTERM)
+	if status := s.exit(t); status != 0 {
+		t.Fatalf("exit status %d", status)
+	}
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	controller(t, c, stintUser, flags...).awaitReady(t)
+
+	others := permissions(rules(t, n, "stint-controller"))
+	more := slices.DeleteFunc(used(t, audit), func(permission string) bool { return slices.Contains(others, permission) })
+	compare(t, permissions(rules(t, n, "stint-controller-cronjob")), more)
+}
+
+func compare(t *testing.T, granted, used []string) {
+	t.Helper()
 	seldom := func(permission string) bool { return unseen[permission] != "" }
-	want, got := slices.DeleteFunc(want, seldom), slices.DeleteFunc(used(t, audit), seldom)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(slices.DeleteFunc(granted, seldom), slices.DeleteFunc(used, seldom)); diff != "" {
 		t.Errorf("granted (-) and used (+):\n%s", diff)
 	}
 }
+
+// runSchedules has runs created and, when there are too many, deleted.
+func runSchedules(t *testing.T, s *schedules) {
+	t.Helper()
+	s.makeTemplate(t, "pods")
+	s.make(t, newScheduledJob("scheduled", "R3//PT1S", func(s *stintv1.ScheduledJobSpec) {
+		s.TemplateRef, s.Template = &corev1.LocalObjectReference{Name: "pods"}, nil
+		s.SuccessfulJobsHistoryLimit = ptr.To[int32](0)
+	}))
+	s.awaitStatus(t, "scheduled", "to end", func(s *stintv1.ScheduledJobStatus) bool {
+		return s.NextScheduleTime == nil && len(s.CompletedExecutions)+int(s.SkippedCount) == 3
+	})
+	await(t, "the Jobs to be deleted", func(context.Context) (bool, error) { return len(s.jobsOf(t, "scheduled")) == 0, nil })
+}
+
+// runCronJobs has a run created and deleted, and another one held and released.
+func runCronJobs(t *testing.T, n *node) {
+	t.Helper()
+	n.createCronJob(t, newCronJob("scheduled", func(s *batchv1.CronJobSpec) {
+		s.ConcurrencyPolicy = batchv1.ForbidConcurrent
+		s.SuccessfulJobsHistoryLimit = ptr.To[int32](0)
+	}))
+	n.due(t, "scheduled")
+	n.awaitCronJob(t, "scheduled", "to have run", func(c *batchv1.CronJob) bool {
+		return c.Status.LastSuccessfulTime != nil && len(c.Status.Active) == 0
+	})
+	n.patchCronJob(t, "scheduled", `{"spec":{"suspend":true}}`)
+	n.hold("first", 0)
+	n.hold("second", 0) // its pod may come before it is held
+	n.trigger(t, "scheduled", "first")
+	n.awaitCronJob(t, "scheduled", "to list the first run", func(c *batchv1.CronJob) bool { return len(c.Status.Active) == 1 })
+	n.trigger(t, "scheduled", "second")
+	n.awaitEvent(t, "scheduled", "RunHeld", "second")
+	n.letGo(t.Context(), "first")
+	n.awaitEvent(t, "scheduled", "RunReleased", "second")
+	n.letGo(t.Context(), "second")
+	await(t, "the Jobs to be deleted", func(ctx context.Context) (bool, error) {
+		list, err := n.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+		return err == nil && len(list.Items) == 0, err
+	})
+}
+
+func TestPeopleMayHaveScheduledJobsWhereTheyMayHaveJobs(t *testing.T) {
+	c := deployed(t, filepath.Join(t.TempDir(), "audit.log"))
+	s := newSchedules(t, c)
+	manager, err := c.StartControllerManager("clusterrole-aggregation-controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Kill()
+	for _, role := range roles {
+		user, name := "has-"+role, "for-"+role
+		s.make(t, newScheduledJob(name, ""))
+		binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user},
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}}
+		if _, err := s.RbacV1().RoleBindings(namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		kubeconfig, err := c.Kubeconfig(user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		may := func(args ...string) bool {
+			return stintCommand(append(args, "--kubeconfig", kubeconfig)...).Run() == nil
+		}
+		await(t, user+" to see ScheduledJobs", func(context.Context) (bool, error) { return may("get", "scheduledjob", name), nil })
+		runNow := func(context.Context) (bool, error) {
+			return may("patch", "scheduledjob", name, "--subresource=status", "--type=merge", "-p", `{"status":{"pendingExecutions":[{"tag":"now"}]}}`), nil
+		}
+		if role != "view" {
+			await(t, user+" to run one now", runNow)
+		} else if done, _ := runNow(t.Context()); done {
+			t.Errorf("%s may run one", user)
+		}
+	}
+}
+
+// roles are those that Kubernetes has for people.
+var roles = []string{"admin", "edit", "view"}
 
 func TestPodsMayWaitForTheirJobOnlyWithTheRightToFinalizeJobs(t *testing.T) {
 	c := deployed(t, filepath.Join(t.TempDir(), "audit.log"))
@@ -113,22 +222,24 @@ func TestDeploymentIsAllowedInItsNamespace(t *testing.T) {
 }
 
 // deployed is a cluster with the manifests, one that is as strict as OpenShift about who may own pods.
-func deployed(t *testing.T, audit string) *kube.Cluster {
+func deployed(t *testing.T, audit string, more ...string) *kube.Cluster {
 	t.Helper()
 	policy := filepath.Join(filepath.Dir(audit), "policy.yaml")
 	text := "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata, users: ['" + stintUser + "']}]\n"
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := kube.ForTest(t, kube.Options{Users: []string{stintUser}, APIServerFlags: []string{
+	c := kube.ForTest(t, kube.Options{Users: []string{stintUser, "has-admin", "has-edit", "has-view"}, APIServerFlags: []string{
 		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 		"--audit-policy-file=" + policy, "--audit-log-path=" + audit, "--audit-log-mode=blocking"}})
 	kubeconfig, err := c.Kubeconfig("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := stintCommand("apply", "--kubeconfig", kubeconfig, "--validate=strict", "-f", manifests).CombinedOutput(); err != nil {
-		t.Fatalf("applying %s: %s", manifests, out)
+	for _, file := range append([]string{manifests}, more...) {
+		if out, err := stintCommand("apply", "--kubeconfig", kubeconfig, "--validate=strict", "-f", file).CombinedOutput(); err != nil {
+			t.Fatalf("applying %s: %s", file, out)
+		}
 	}
 	return c
 }
@@ -173,19 +284,19 @@ func adopt(t *testing.T, n *node) {
 	n.awaitEnd(t, "adopts")
 }
 
-// granted lists what the manifests allow, as GROUP/RESOURCE VERB.
-func granted(t *testing.T, n *node) []string {
+func rules(t *testing.T, n *node, role string) []rbacv1.PolicyRule {
 	t.Helper()
-	cluster, err := n.RbacV1().ClusterRoles().Get(t.Context(), "stint-controller", metav1.GetOptions{})
+	cluster, err := n.RbacV1().ClusterRoles().Get(t.Context(), role, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := n.RbacV1().Roles("stint-system").Get(t.Context(), "stint-controller", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return cluster.Rules
+}
+
+// permissions lists what rules allow, as GROUP/RESOURCE VERB.
+func permissions(rules []rbacv1.PolicyRule) []string {
 	set := map[string]bool{}
-	for _, rule := range append(cluster.Rules, own.Rules...) {
+	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
