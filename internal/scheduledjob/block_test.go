@@ -70,6 +70,16 @@ func TestBlock(t *testing.T) {
 				end("now", failedAt(-1)).
 				look(0, "pending +0:Blocked | completed now:FailedIndexes | count 1 | last +0 | next +60")
 		},
+		"a run that waits already tells no event when it has to wait for another reason": func(t *testing.T) {
+			play(t, every(60, blocking, oneAtATime)).
+				look(0, "create +0 | running +0 | count 1 | last +0 | next +60").
+				look(60, "pending +60:Queued | running +0 | count 1 | last +60 | next +120").
+				tells(nil, "Normal RunQueued: Run 20260301-120100 waits for run 20260301-120000").
+				end(tagAt(0), failedAt(70)).
+				look(70, "pending +60:Blocked | completed +0:FailedIndexes | count 1 | last +60 | next +120").
+				tells(nil, "Warning SawCompletedRun: Saw completed run 20260301-120000, failed: FailedIndexes: Job has failed indexes\n"+
+					"Warning Blocked: Schedule blocked: "+failed)
+		},
 		"the first failure stays the reason": func(t *testing.T) {
 			s := blocked(t).edit(asked("now")).
 				look(6, "create now | running now | completed +0:FailedIndexes | count 2 | last +0 | next +60").

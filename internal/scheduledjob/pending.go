@@ -53,15 +53,13 @@ func (s *draft) fillIn(e *stintv1.Execution) {
 	}
 }
 
-// explainPending tells of each run why it waits, and of one that has not waited before in an event.
+// explainPending tells of each run why it waits.
 func (s *draft) explainPending() {
 	turn := s.turn()
 	for i := range s.status.PendingExecutions {
 		e := &s.status.PendingExecutions[i]
 		reason, message := s.whyWaiting(*e, turn)
-		if reason != e.Reason {
-			s.tellWaiting(e.Tag, reason, message)
-		}
+		s.tellWaiting(*e, reason, message)
 		e.Reason, e.Message = reason, message
 	}
 }
@@ -101,11 +99,14 @@ func (s *draft) missingTemplate() string {
 	return "waits for a template: the spec has neither template nor templateRef"
 }
 
-func (s *draft) tellWaiting(tag, reason, message string) {
-	switch reason {
-	case ReasonQueued, ReasonBlocked:
-		s.tell(ReasonRunQueued, "Run %s %s", tag, message)
-	case ReasonTemplateNotFound:
-		s.warn(ReasonTemplateNotFound, "Run %s %s", tag, message)
+// tellWaiting tells once that a run has to wait in the queue: what it waits for next is in its message.
+func (s *draft) tellWaiting(e stintv1.Execution, reason, message string) {
+	switch {
+	case queued(reason) && !queued(e.Reason):
+		s.tell(ReasonRunQueued, "Run %s %s", e.Tag, message)
+	case reason == ReasonTemplateNotFound && e.Reason != reason:
+		s.warn(ReasonTemplateNotFound, "Run %s %s", e.Tag, message)
 	}
 }
+
+func queued(reason string) bool { return reason == ReasonQueued || reason == ReasonBlocked }
