@@ -59,7 +59,7 @@ func (c *Clients) addRun(ctx context.Context, name string, r Request) error {
 			return err
 		}
 		if e := execution(owner, r.Tag); e != nil {
-			if !equality.Semantic.DeepEqual(e.Overrides, r.Overrides) {
+			if !isSame(e, r) {
 				return otherRun(name, r.Tag)
 			}
 			return nil
@@ -69,6 +69,15 @@ func (c *Clients) addRun(ctx context.Context, name string, r Request) error {
 			CreatedAt: ptr.To(metav1.NewTime(time.Now())), Overrides: r.Overrides})
 		return c.updateStatus(ctx, owner)
 	})
+}
+
+// isSame tells whether a run that is known is what is asked for: of one that has started long overrides are forgotten.
+func isSame(e *stintv1.Execution, r Request) bool {
+	wanted := r.Overrides
+	if e.Status != stintv1.ExecutionPending {
+		wanted = scheduledjob.KeptOverrides(wanted)
+	}
+	return equality.Semantic.DeepEqual(e.Overrides, wanted)
 }
 
 func otherRun(name, tag string) error {
