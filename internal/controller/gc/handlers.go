@@ -69,7 +69,7 @@ func (c *Collector) changed(k *kind, before, now metav1.Object) {
 		equality.Semantic.DeepEqual(before.GetOwnerReferences(), now.GetOwnerReferences()) {
 		return
 	}
-	if stateOf(before) == Solid && stateOf(now) != Solid {
+	if stateOf(before) != stateOf(now) && stateOf(now) != Solid { // More than once, where somebody chooses again.
 		c.lookAtDependents(now)
 	}
 	c.wakeOwners(before)

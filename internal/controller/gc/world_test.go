@@ -29,51 +29,66 @@ type world struct {
 	*kubernetes.Clientset
 	direct client.Interface
 	events *record.FakeRecorder
+	dir    string
+	stop   func()
 }
 
 func start(t testing.TB) *world {
 	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
+	w := &world{TB: t, dir: t.TempDir()}
+	w.up(true)
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+// restart ends the server with all that it has in memory, and starts another one on the same data.
+func (w *world) restart(collect bool) {
+	w.Helper()
+	w.stop()
+	w.up(collect)
+}
+
+func (w *world) up(collect bool) {
+	w.Helper()
+	st, err := store.Open(w.dir)
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	api, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
+	api, err := apiserver.New(apiserver.Config{DataDir: w.dir, Store: st})
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	w := &world{TB: t, direct: api.Client(), events: record.NewFakeRecorder(100)}
+	w.direct, w.events = api.Client(), record.NewFakeRecorder(1000)
 	collector := gc.New(api.Client(), w.events)
 	ctx, cancel := context.WithCancel(context.Background())
-	serving, collecting := make(chan error, 1), make(chan error, 1)
-	go func() { serving <- api.Run(ctx) }()
-	select {
-	case <-api.Ready():
-	case err := <-serving:
-		t.Fatalf("the server ended: %v", err)
-	}
-	if err := api.StartInformers(ctx); err != nil {
-		t.Fatal(err)
-	}
 	collected, stopCollector := context.WithCancel(ctx)
-	go func() { collecting <- collector.Run(collected) }()
-	t.Cleanup(func() {
+	serving, collecting := make(chan error, 1), make(chan error, 1)
+	w.stop = func() {
 		stopCollector()
-		if err := <-collecting; err != nil {
-			t.Errorf("collector: %v", err)
+		if collect {
+			if err := <-collecting; err != nil {
+				w.Errorf("collector: %v", err)
+			}
 		}
 		cancel()
 		if err := <-serving; err != nil {
-			t.Errorf("server: %v", err)
+			w.Errorf("server: %v", err)
 		}
 		if err := st.Close(); err != nil {
-			t.Errorf("store: %v", err)
+			w.Errorf("store: %v", err)
 		}
-	})
-	if w.Clientset, err = kubernetes.NewForConfig(api.RESTConfig()); err != nil {
-		t.Fatal(err)
 	}
-	return w
+	go func() { serving <- api.Run(ctx) }()
+	<-api.Ready()
+	if err := api.StartInformers(ctx); err != nil {
+		w.Fatal(err)
+	}
+	if collect {
+		go func() { collecting <- collector.Run(collected) }()
+	}
+	if w.Clientset, err = kubernetes.NewForConfig(api.RESTConfig()); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // eventually polls until done.

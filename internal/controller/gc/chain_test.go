@@ -1,0 +1,297 @@
+package gc_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
+)
+
+var (
+	cronJobKind      = batchv1.SchemeGroupVersion.WithKind("CronJob")
+	scheduledJobKind = stintv1.SchemeGroupVersion.WithKind("ScheduledJob")
+	jobKind          = batchv1.SchemeGroupVersion.WithKind("Job")
+)
+
+var podTemplate = corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+	Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}
+
+// chain is who owns whom: the root two Jobs, each Job two pods. One pod has a finalizer of somebody else.
+type chain struct {
+	*world
+	root client.Object
+}
+
+func (w *world) chain(kind schema.GroupVersionKind) chain {
+	w.Helper()
+	root := w.scheduled(kind)
+	for _, name := range []string{"job-a", "job-b"} {
+		job, err := w.direct.Jobs().Create(context.Background(), &batchv1.Job{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(root, kind)}},
+			Spec:       batchv1.JobSpec{Template: podTemplate}})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.pod(name+"-0", job)
+		w.pod(name+"-1", job)
+	}
+	w.pod("held", w.job("job-a"), "example.com/hold")
+	return chain{w, root}
+}
+
+func (w *world) scheduled(kind schema.GroupVersionKind) client.Object {
+	w.Helper()
+	meta := metav1.ObjectMeta{Name: "root", Namespace: "default"}
+	var root client.Object
+	var err error
+	if kind == cronJobKind {
+		root, err = w.direct.CronJobs().Create(context.Background(), &batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{
+			Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: podTemplate}}}})
+	} else {
+		root, err = w.direct.ScheduledJobs().Create(context.Background(), &stintv1.ScheduledJob{ObjectMeta: meta, Spec: stintv1.ScheduledJobSpec{
+			Template: &podTemplate}})
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return root
+}
+
+func (w *world) job(name string) *batchv1.Job {
+	w.Helper()
+	job, err := w.direct.Jobs().Get(context.Background(), "default", name)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return job
+}
+
+func (w *world) pod(name string, job *batchv1.Job, finalizers ...string) {
+	w.Helper()
+	pod := &corev1.Pod{Spec: podTemplate.Spec, ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Finalizers: finalizers,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, jobKind)}}}
+	if _, err := w.direct.Pods().Create(context.Background(), pod); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// release removes the finalizer of somebody else.
+func (w *world) release() {
+	w.Helper()
+	pod, err := w.direct.Pods().Get(context.Background(), "default", "held")
+	if err == nil {
+		_, err = w.direct.Pods().Modify(context.Background(), pod, func(p *corev1.Pod) { p.Finalizers = nil })
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (c chain) delete(how metav1.DeletionPropagation) {
+	c.Helper()
+	if err := c.resource().Delete(context.Background(), c.root, client.DeleteOptions{Propagation: how}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// resource is the kind of the root, of the server that runs now.
+func (c chain) resource() client.Resource[client.Object] {
+	c.Helper()
+	for _, k := range c.direct.Kinds() {
+		if _, isCronJob := c.root.(*batchv1.CronJob); isCronJob && k.GroupVersionKind == cronJobKind || !isCronJob && k.GroupVersionKind == scheduledJobKind {
+			return k
+		}
+	}
+	c.Fatal("the kind of the root is not served")
+	return nil
+}
+
+// left are the names of all that is there; those that are on their way out have a minus.
+func (c chain) left() []string {
+	c.Helper()
+	var all []string
+	note := func(obj client.Object, err error) {
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			c.Fatal(err)
+		case obj.GetDeletionTimestamp() != nil:
+			all = append(all, "-"+obj.GetName())
+		default:
+			all = append(all, obj.GetName())
+		}
+	}
+	note(c.resource().Get(context.Background(), "default", "root"))
+	for _, name := range []string{"job-a", "job-b"} {
+		job, err := c.direct.Jobs().Get(context.Background(), "default", name)
+		note(job, err)
+	}
+	for _, name := range []string{"held", "job-a-0", "job-a-1", "job-b-0", "job-b-1"} {
+		pod, err := c.direct.Pods().Get(context.Background(), "default", name)
+		note(pod, err)
+	}
+	return all
+}
+
+func (c chain) comesTo(want ...string) {
+	c.Helper()
+	c.eventually("what is left is as it should be", func(context.Context) bool { return slices.Equal(c.left(), want) })
+	c.collects()
+	if diff := cmp.Diff(want, c.left()); diff != "" {
+		c.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
+// ownersOf are how many owners a Job has.
+func (c chain) ownersOf(job string) int { return len(c.job(job).OwnerReferences) }
+
+func TestChains(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		how metav1.DeletionPropagation
+		// held is what is left while the finalizer of somebody else holds up a pod, then what is left after it.
+		held, after []string
+	}{
+		"in the background, owners do not wait": {metav1.DeletePropagationBackground,
+			[]string{"-held"}, nil},
+		"in the foreground, owners wait for what blocks them": {metav1.DeletePropagationForeground,
+			[]string{"-root", "-job-a", "-held"}, nil},
+		"orphans stay, and keep what they own": {metav1.DeletePropagationOrphan,
+			[]string{"job-a", "job-b", "held", "job-a-0", "job-a-1", "job-b-0", "job-b-1"},
+			[]string{"job-a", "job-b", "held", "job-a-0", "job-a-1", "job-b-0", "job-b-1"}},
+	} {
+		for _, kind := range []schema.GroupVersionKind{cronJobKind, scheduledJobKind} {
+			for _, restarts := range []bool{false, true} {
+				name := kind.Kind + ": " + sentence
+				if restarts {
+					name += ", over restarts"
+				}
+				t.Run(name, func(t *testing.T) {
+					tree := start(t).chain(kind)
+					if restarts {
+						tree.restart(false) // Nobody collects when the root is deleted.
+					}
+					tree.delete(c.how)
+					if restarts {
+						tree.restart(true)
+					}
+					tree.comesTo(c.held...)
+					if restarts {
+						tree.restart(true)
+					}
+					tree.release()
+					tree.comesTo(c.after...)
+					if c.how == metav1.DeletePropagationOrphan && (tree.ownersOf("job-a") != 0 || tree.ownersOf("job-b") != 0) {
+						t.Error("the Jobs still name their owner")
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestAJobOfTheMiddleGoesAlone(t *testing.T) {
+	for _, kind := range []schema.GroupVersionKind{cronJobKind, scheduledJobKind} {
+		t.Run(kind.Kind, func(t *testing.T) {
+			tree := start(t).chain(kind)
+			job := tree.job("job-b")
+			if err := tree.direct.Jobs().Delete(t.Context(), job, client.DeleteOptions{Propagation: metav1.DeletePropagationForeground}); err != nil {
+				t.Fatal(err)
+			}
+			tree.comesTo("root", "job-a", "held", "job-a-0", "job-a-1")
+		})
+	}
+}
+
+// The owner's own finalizer holds up nothing but itself.
+func TestAFinalizerOfTheOwnerHoldsUpOnlyTheOwner(t *testing.T) {
+	w := start(t)
+	root := w.configMap("root")
+	hold := []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`)
+	if _, err := w.CoreV1().ConfigMaps("default").Patch(t.Context(), "root", "application/merge-patch+json", hold, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.configMap("background-child", by(root))
+	w.delete("root", metav1.DeletePropagationBackground)
+	w.collects()
+	if !w.exists(t.Context(), "background-child") {
+		t.Error("in the background, dependents stay as long as their owner")
+	}
+	w.delete("root", metav1.DeletePropagationForeground)
+	w.eventually("the child is gone", func(ctx context.Context) bool { return !w.exists(ctx, "background-child") })
+	if !w.exists(t.Context(), "root") {
+		t.Error("the owner went in spite of its finalizer")
+	}
+}
+
+// A person who has second thoughts, or no patience, may choose again while the first choice is being carried out.
+func TestTheLastChoiceCounts(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		first, then metav1.DeletionPropagation
+		want        []string
+	}{
+		"the foreground takes too long": {metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, []string{"-held"}},
+		"what is left is to stay":       {metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan, []string{"-job-a", "-held"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			tree := start(t).chain(cronJobKind)
+			tree.delete(c.first)
+			tree.comesTo("-root", "-job-a", "-held")
+			tree.delete(c.then)
+			tree.eventually("the root is gone", func(ctx context.Context) bool {
+				_, err := tree.direct.CronJobs().Get(ctx, "default", "root")
+				return apierrors.IsNotFound(err)
+			})
+			if c.then == metav1.DeletePropagationBackground {
+				job := tree.job("job-a")
+				if err := tree.direct.Jobs().Delete(t.Context(), job, client.DeleteOptions{Propagation: c.then}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tree.comesTo(c.want...)
+			tree.release()
+			tree.comesTo()
+		})
+	}
+}
+
+func TestSeveralOwnersOfDifferentKinds(t *testing.T) {
+	w := start(t)
+	cronJob, scheduledJob := w.scheduled(cronJobKind), w.scheduled(scheduledJobKind)
+	refs := []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, cronJobKind), *metav1.NewControllerRef(scheduledJob, scheduledJobKind)}
+	refs[1].Controller = nil
+	job, err := w.direct.Jobs().Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "shared", Namespace: "default", OwnerReferences: refs},
+		Spec: batchv1.JobSpec{Template: podTemplate, Suspend: ptr.To(true)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pod("pod", job)
+	if err := w.direct.CronJobs().Delete(t.Context(), cronJob.(*batchv1.CronJob), client.DeleteOptions{Propagation: metav1.DeletePropagationForeground}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the first owner is gone", func(ctx context.Context) bool {
+		_, err := w.direct.CronJobs().Get(ctx, "default", "root")
+		return apierrors.IsNotFound(err)
+	})
+	w.collects()
+	if got := w.job("shared"); got.DeletionTimestamp != nil || len(got.OwnerReferences) != 1 || got.OwnerReferences[0].UID != scheduledJob.GetUID() {
+		t.Fatalf("the Job that has another owner is %v", got.ObjectMeta)
+	}
+	if err := w.direct.ScheduledJobs().Delete(t.Context(), scheduledJob.(*stintv1.ScheduledJob), client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the Job and its pod are gone", func(ctx context.Context) bool {
+		_, noJob := w.direct.Jobs().Get(ctx, "default", "shared")
+		_, noPod := w.direct.Pods().Get(ctx, "default", "pod")
+		return apierrors.IsNotFound(noJob) && apierrors.IsNotFound(noPod)
+	})
+}
