@@ -38,7 +38,8 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 		AddFunc: func(obj any) { c.queue.Add(keyOf(obj.(*batchv1.CronJob))) },
 		UpdateFunc: func(was, is any) {
 			old, cj := was.(*batchv1.CronJob), is.(*batchv1.CronJob)
-			if old.UID == cj.UID && scheduleChanged(old, cj) {
+			// One that is resumed owes what it missed by the schedule that it has then.
+			if old.UID == cj.UID && scheduleChanged(old, cj) && !ptr.Deref(cj.Spec.Suspend, false) {
 				c.memory.scheduleChanged(cj)
 			}
 			if !c.memory.isOwn(cj) {
@@ -53,7 +54,12 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 	}
 }
 
+// scheduleChanged leaves out what is changed during a suspension: what was missed then counts by the schedule that is
+// resumed, as it would after a restart of the controller.
 func scheduleChanged(was, is *batchv1.CronJob) bool {
+	if ptr.Deref(is.Spec.Suspend, false) {
+		return false
+	}
 	return was.Spec.Schedule != is.Spec.Schedule || !ptr.Equal(was.Spec.TimeZone, is.Spec.TimeZone)
 }
 

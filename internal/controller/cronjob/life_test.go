@@ -104,3 +104,31 @@ func TestAControllerThatWasAwayStartsWhatIsDueOnce(t *testing.T) {
 		t.Errorf("%d Jobs for %d due times", n, len(seen))
 	}
 }
+
+func TestAScheduleThatIsChangedWhileSuspendedCountsForAllThatWasMissed(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	e.missed("c", never, func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(true) })
+	edit := func(change func(*batchv1.CronJobSpec)) {
+		cj := e.until("c", "is there", func(*batchv1.CronJob) bool { return true })
+		if _, err := e.client.CronJobs().Modify(t.Context(), cj, func(cj *batchv1.CronJob) { change(&cj.Spec) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit(func(s *batchv1.CronJobSpec) { s.Schedule = "*/10 * * * *" })
+	edit(func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(false) })
+	e.until("c", "what was missed has started", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
+}
+
+func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	e.missed("c", never)
+	cj := e.until("c", "is there", func(*batchv1.CronJob) bool { return true })
+	if _, err := e.client.CronJobs().Modify(t.Context(), cj, func(cj *batchv1.CronJob) { cj.Spec.Schedule = "*/30 * * * *" }); err != nil {
+		t.Fatal(err)
+	}
+	e.byHand(cj, "m") // The controller sees it after the change.
+	cj = e.until("c", "the run on demand is active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) > 0 })
+	if len(e.jobs()) != 1 {
+		t.Errorf("%d Jobs, want the one by hand; status %+v", len(e.jobs()), cj.Status)
+	}
+}
