@@ -2,15 +2,19 @@ package scenario_test
 
 import (
 	"context"
+	"errors"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
 	controller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/test/kube"
 )
@@ -26,7 +30,25 @@ func startCluster(t *testing.T) *kube.Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(others.Kill)
+	defineScheduledJobs(t, cluster)
 	return cluster
+}
+
+// defineScheduledJobs has the API server serve them.
+func defineScheduledJobs(t *testing.T, cluster *kube.Cluster) {
+	definition, err := os.ReadFile("../../deploy/crds/stint.dev_scheduledjobs.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := kubernetes.NewForConfig(cluster.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = api.RESTClient().Post().AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").
+		SetHeader("Content-Type", "application/yaml").Body(definition).Do(t.Context()).Error()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // upstream is kube-controller-manager with nothing but its controllers of Jobs and CronJobs.
@@ -54,7 +76,7 @@ func (u *upstream) stop(testing.TB) { u.process.Kill() }
 
 func (*upstream) interrupts() bool { return false }
 
-// stintController is Stint's Job controller with a connection of its own, as stint controller has it.
+// stintController is Stint's controllers with a connection of its own, as stint controller has it.
 type stintController struct {
 	cluster *kube.Cluster
 	metrics prometheus.Registerer
@@ -73,20 +95,29 @@ func (s *stintController) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writer := events.NewWriter(client.Events(), scheme.Scheme)
-	c := controller.New(client, writer.Recorder("job-controller"), controller.Options{
-		ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy}, Registerer: s.metrics,
-	})
+	writer := events.NewWriter(client.Events(), events.Scheme)
+	controllers := []interface{ Run(context.Context) error }{
+		controller.New(client, writer.Recorder("job-controller"), controller.Options{
+			ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy}, Registerer: s.metrics,
+		}),
+		cronjob.New(client, writer.Recorder("cronjob-controller"), cronjob.Options{}),
+		scheduledjob.New(client, writer.Recorder("scheduledjob-controller"), scheduledjob.Options{}),
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	client.Start(ctx)
-	stopped := make(chan error, 1)
-	go func() { stopped <- c.Run(ctx) }()
+	stopped := make(chan error, len(controllers))
+	for _, c := range controllers {
+		go func() { stopped <- c.Run(ctx) }()
+	}
 	s.end = func() error {
 		cancel()
-		err := <-stopped
+		var errs []error
+		for range controllers {
+			errs = append(errs, <-stopped)
+		}
 		client.Wait()
 		writer.Close()
-		return err
+		return errors.Join(errs...)
 	}
 }
 

@@ -46,11 +46,11 @@ func all() []scenario {
 		managedByScenarios,
 		combinationScenarios,
 		eventScenarios,
-		unbuilt(cronRunScenarios),
-		unbuilt(cronPolicyScenarios),
-		unbuilt(cronLifeScenarios),
-		unbuilt(cronMinuteScenarios),
-		unbuilt(cronManualScenarios),
+		cronRunScenarios,
+		cronPolicyScenarios,
+		cronLifeScenarios,
+		cronMinuteScenarios,
+		cronManualScenarios,
 		stintOnly(scheduledRunScenarios),
 		stintOnly(scheduledQueueScenarios),
 		stintOnly(scheduledLifeScenarios),
@@ -108,20 +108,11 @@ func playOne(t *testing.T, c *column, number int, results *table) {
 	results.set(s.name, c.name, r)
 }
 
-// unbuilt keeps scenarios from columns whose controller is still to come.
-func unbuilt(list []scenario) []scenario {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].notOn = map[string]string{onServer: "there is no CronJob controller yet", onCluster: "there is no CronJob controller yet"}
-	}
-	return list
-}
-
 // stintOnly keeps scenarios from the reference, which has no such kind.
 func stintOnly(list []scenario) []scenario {
 	list = slices.Clone(list)
 	for i := range list {
-		list[i].notOn = map[string]string{onReference: "ScheduledJob is Stint's own", onCluster: "there is no controller yet"}
+		list[i].notOn = map[string]string{onReference: "ScheduledJob is Stint's own"}
 	}
 	return list
 }
