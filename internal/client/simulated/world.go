@@ -142,7 +142,7 @@ func (w *World) end() {
 		r.answer <- over
 	}
 	for _, p := range w.Processes {
-		<-p.stopped
+		_ = <-p.stopped // what comes of it is of no interest any more
 	}
 }
 

@@ -54,7 +54,7 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 		found, getErr := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
 		if getErr != nil {
 			// Neither does it exist: it went in between.
-			return core.Outcome{Err: fmt.Errorf("%v, but: %w", err, getErr)}
+			return core.Outcome{Err: fmt.Errorf("%s, but: %w", err.Error(), getErr)}
 		}
 		if metav1.IsControlledBy(found, sj) {
 			c.memory.sight(sj, found.UID, found)

@@ -55,19 +55,19 @@ func TestLife(t *testing.T) {
 }
 
 var lives = map[string]func(*env){
-	"every due time becomes a run, and its Job tells whose it is":         dueTimes,
-	"runs that may not run beside each other do so one by one, in order":  queue,
-	"only the latest of the runs that wait is kept":                       skipOutdated,
-	"a failed run blocks the schedule, not a run on demand":               block,
-	"a run on demand runs once however often it is asked for":             onDemand,
-	"a run on demand may have env and args of its own":                    overrides,
-	"a run waits for its PodTemplate":                                     lateTemplate,
-	"Jobs go beyond the history limits, their executions stay":            history,
-	"Jobs and pods go with the ScheduledJob":                              cascade,
-	"a run whose Job is deleted has failed":                               jobDeleted,
-	"a run whose Job's name is somebody else's has failed":                nameTaken,
-	"suspended, due times pass and runs on demand run":                    suspended,
-	"a run tells how all its pods ended, with the exit codes of each one": exitCodes,
+	"every due time becomes a run, and its Job tells whose it is":                   dueTimes,
+	"runs that may not run beside each other do so one by one, in order":            queue,
+	"only the latest of the runs that wait is kept":                                 skipOutdated,
+	"a failed run blocks the schedule, not a run on demand":                         block,
+	"a run on demand runs once however often it is asked for":                       onDemand,
+	"a run on demand may have env and args of its own":                              overrides,
+	"a run waits for its PodTemplate":                                               lateTemplate,
+	"Jobs go beyond the history limits, their executions stay":                      history,
+	"Jobs and pods go with the ScheduledJob":                                        cascade,
+	"a run whose Job is deleted has failed":                                         jobDeleted,
+	"a run whose Job's name is somebody else's has failed, and the next one starts": nameTaken,
+	"suspended, due times pass and runs on demand run":                              suspended,
+	"a run tells how all its pods ended, with the exit codes of each one":           exitCodes,
 }
 
 func dueTimes(e *env) {
@@ -246,11 +246,16 @@ func nameTaken(e *env) {
 		ObjectMeta: metav1.ObjectMeta{Name: "taken-mine", Namespace: "default"}, Spec: spec}); err != nil {
 		e.t.Fatal(err)
 	}
-	e.create(newScheduledJob("taken", ""))
-	e.ask("taken", "mine")
-	s := e.until("taken", "it has ended", lists(0, 0, 1))
-	if run := s.CompletedExecutions[0]; *run.Success || run.Reason == "" || run.Message == "" || s.ScheduleCount != 0 {
+	e.create(newScheduledJob("taken", "", oneAtATime))
+	e.editStatus("taken", func(s *stintv1.ScheduledJobStatus) {
+		s.PendingExecutions = []stintv1.Execution{{Tag: "mine"}, {Tag: "next"}}
+	})
+	s := e.until("taken", "both have ended", lists(0, 0, 2))
+	if run := s.CompletedExecutions[0]; *run.Success || run.Reason == "" || run.Message == "" || s.ScheduleCount != 1 {
 		e.t.Errorf("it is %+v", run)
+	}
+	if next := s.CompletedExecutions[1]; next.Tag != "next" || !*next.Success {
+		e.t.Errorf("the next one is %+v", next)
 	}
 }
 
