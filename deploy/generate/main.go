@@ -1,0 +1,82 @@
+// Generate makes the Helm chart of the manifests beside it, so that there is one truth about rights and settings.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:generate go run .
+
+// Folders as seen from here, where go generate runs.
+const (
+	manifests = ".."
+	chart     = "../chart"
+)
+
+func main() {
+	if err := write(manifests, chart); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write makes the generated files of the chart.
+func write(manifests, chart string) error {
+	for to, part := range map[string]struct {
+		from string
+		of   func(string) (string, error)
+	}{
+		"templates/stint.yaml":              {"stint.yaml", controller},
+		"templates/cronjob.yaml":            {"cronjob.yaml", cronJobRights},
+		"crds/stint.dev_scheduledjobs.yaml": {"crds/stint.dev_scheduledjobs.yaml", func(s string) (string, error) { return s, nil }},
+	} {
+		text, err := os.ReadFile(filepath.Join(manifests, part.from))
+		if err != nil {
+			return err
+		}
+		made, err := part.of(string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.from, err)
+		}
+		if err := os.WriteFile(filepath.Join(chart, to), []byte(made), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const note = "# Made of deploy/%s by go generate ./deploy/generate.\n"
+
+// controller puts values in the place of what may have to be changed. The namespace is Helm's to make.
+func controller(manifest string) (string, error) {
+	_, manifest, found := strings.Cut(manifest, "\n---\n")
+	if !found || strings.Contains(manifest, "kind: Namespace") {
+		return "", fmt.Errorf("the first document, and no other, must be the namespace")
+	}
+	for _, r := range []struct{ text, value string }{
+		{"replicas: 2\n", "replicas: {{ .Values.replicas }}\n"},
+		{"image: stint:latest # built from deploy/Dockerfile\n", "image: {{ .Values.image }}\n"},
+		{"imagePullPolicy: IfNotPresent\n", "imagePullPolicy: {{ .Values.imagePullPolicy }}\n"},
+		{"- --managed-by=stint.dev/job-controller\n", "- --managed-by={{ join \",\" .Values.managedBy }}\n"},
+		{"- --controllers=*\n", "- --controllers={{ join \",\" .Values.controllers }}\n"},
+		{"\n          requests: {cpu: 100m, memory: 64Mi}\n", " {{ toJson .Values.resources }}\n"},
+	} {
+		if strings.Count(manifest, r.text) != 1 {
+			return "", fmt.Errorf("%q must be there once, to be replaced by %q", r.text, r.value)
+		}
+		manifest = strings.Replace(manifest, r.text, r.value, 1)
+	}
+	return fmt.Sprintf(note, "stint.yaml") + inNamespace(manifest), nil
+}
+
+// cronJobRights are given only where they are used.
+func cronJobRights(manifest string) (string, error) {
+	return "{{- if has \"cronjob\" .Values.controllers }}\n" + fmt.Sprintf(note, "cronjob.yaml") + inNamespace(manifest) + "{{- end }}\n", nil
+}
+
+func inNamespace(manifest string) string {
+	return strings.ReplaceAll(manifest, "stint-system", "{{ .Release.Namespace }}")
+}
