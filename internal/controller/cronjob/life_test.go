@@ -2,6 +2,7 @@ package cronjob_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,6 +22,11 @@ func (e *env) missed(name, schedule string, changes ...func(*batchv1.CronJobSpec
 	if _, err := e.client.CronJobs().UpdateStatus(context.Background(), cj); err != nil {
 		e.t.Fatal(err)
 	}
+}
+
+// halfAnHourAgo is a schedule that was due then, and will be in half an hour.
+func halfAnHourAgo() string {
+	return fmt.Sprintf("%d * * * *", time.Now().UTC().Add(-30*time.Minute).Minute())
 }
 
 func TestARunFromItsDueTimeToItsHistory(t *testing.T) {
@@ -114,7 +120,7 @@ func TestAScheduleThatIsChangedWhileSuspendedCountsForAllThatWasMissed(t *testin
 			t.Fatal(err)
 		}
 	}
-	edit(func(s *batchv1.CronJobSpec) { s.Schedule = "*/10 * * * *" })
+	edit(func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() })
 	edit(func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(false) })
 	e.until("c", "what was missed has started", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
 }
@@ -123,7 +129,7 @@ func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.missed("c", never)
 	cj := e.until("c", "is there", func(*batchv1.CronJob) bool { return true })
-	if _, err := e.client.CronJobs().Modify(t.Context(), cj, func(cj *batchv1.CronJob) { cj.Spec.Schedule = "*/30 * * * *" }); err != nil {
+	if _, err := e.client.CronJobs().Modify(t.Context(), cj, func(cj *batchv1.CronJob) { cj.Spec.Schedule = halfAnHourAgo() }); err != nil {
 		t.Fatal(err)
 	}
 	e.byHand(cj, "m") // The controller sees it after the change.
