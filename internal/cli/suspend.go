@@ -79,7 +79,11 @@ func (w *where) clients(ctx context.Context, streams genericiooptions.IOStreams)
 		return nil, nil, err
 	}
 	clients, err := schedules.NewClients(t, rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true}))
-	return clients, t, err
+	if err != nil {
+		return nil, nil, err
+	}
+	clients.Reconnect = func(ctx context.Context) (*target.Target, error) { return target.Connect(ctx, options, nil) }
+	return clients, t, nil
 }
 
 // complete offers the names of what there is.

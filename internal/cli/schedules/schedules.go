@@ -46,6 +46,10 @@ func refused(err error) error {
 
 // Clients ask one server about one namespace.
 type Clients struct {
+	// Reconnect, where it is set, finds the server that has taken the place of one that is gone.
+	Reconnect func(context.Context) (*target.Target, error)
+
+	warn      rest.WarningHandler
 	namespace string
 	batch     batchclient.BatchV1Interface
 	stint     rest.Interface
@@ -53,25 +57,32 @@ type Clients struct {
 
 // NewClients asks the target. Warn is told what the server warns of.
 func NewClients(t *target.Target, warn rest.WarningHandler) (*Clients, error) {
+	c := &Clients{warn: warn}
+	return c, c.use(t)
+}
+
+// use makes t the server that is asked.
+func (c *Clients) use(t *target.Target) error {
 	config := rest.CopyConfig(t.Config)
 	config.UserAgent = "stint"
-	config.WarningHandler = warn
+	config.WarningHandler = c.warn
 	batch, err := batchclient.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return fmt.Errorf("connect: %w", err)
 	}
 	scheme := runtime.NewScheme()
 	if err := stintv1.AddToScheme(scheme); err != nil {
-		return nil, err
+		return err
 	}
 	config.APIPath = "/apis"
 	config.GroupVersion = &stintv1.SchemeGroupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	own, err := rest.RESTClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return fmt.Errorf("connect: %w", err)
 	}
-	return &Clients{namespace: t.Namespace, batch: batch, stint: own}, nil
+	c.namespace, c.batch, c.stint = t.Namespace, batch, own
+	return nil
 }
 
 const scheduledJobs = "scheduledjobs"

@@ -84,6 +84,7 @@ func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execu
 	err := often.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		owner, err := c.scheduledJob(ctx, run.Name)
 		if err != nil {
+			c.lookAround(ctx, err)
 			return false, lasting(err)
 		}
 		e := execution(owner, run.Tag)
@@ -94,6 +95,16 @@ func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execu
 		return wanted(e), nil
 	})
 	return last, err
+}
+
+// lookAround goes on with the server that has taken the place of one that is gone, if there is one yet.
+func (c *Clients) lookAround(ctx context.Context, err error) {
+	if c.Reconnect == nil || !utilnet.IsConnectionRefused(err) {
+		return
+	}
+	if t, err := c.Reconnect(ctx); err == nil {
+		_ = c.use(t) // what cannot be used will be found again
+	}
 }
 
 // lasting returns nil for an error that may pass.
