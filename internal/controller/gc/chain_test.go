@@ -171,6 +171,9 @@ func TestChains(t *testing.T) {
 	} {
 		for _, kind := range []schema.GroupVersionKind{cronJobKind, scheduledJobKind} {
 			for _, restarts := range []bool{false, true} {
+				if restarts && kind == cronJobKind {
+					continue // What a restart forgets has no kinds.
+				}
 				name := kind.Kind + ": " + sentence
 				if restarts {
 					name += ", over restarts"
