@@ -91,8 +91,8 @@ type scheduleResult struct {
 	late []float64
 }
 
-// allStarted is after how long all Jobs must have ended.
-const allStarted = 2 * time.Minute
+// allEnded is after how long all Jobs must have ended.
+const allEnded = 5 * time.Minute
 
 // making is how long the schedules may take to be made and taken up.
 func (b *bench) making() time.Duration {
@@ -106,7 +106,7 @@ func (b *bench) oneSchedule(ctx context.Context, k scheduleKind) (r scheduleResu
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	due := k.due(time.Now(), b.making())
-	ctx, cancel := context.WithDeadline(ctx, due.Add(allStarted))
+	ctx, cancel := context.WithDeadline(ctx, due.Add(allEnded))
 	defer cancel()
 	seen, err := watchJobs(c)
 	if err != nil {
