@@ -1,13 +1,13 @@
-// Package scenario holds what a Job must do, told as scenarios: create this, let its pods do that, expect these
-// statuses, pods and events. Every scenario runs in three places, the columns:
+// Package scenario holds what Jobs, CronJobs and ScheduledJobs must do, told as scenarios: create this, let its pods do
+// that, expect these statuses, pods and events. Every scenario runs in three places, the columns:
 //
-//	column                    API server          Job controller
+//	column                    API server          controllers
 //	stint server              stint server        its own                    in every test run
 //	stint controller          kube-apiserver      Stint's, over the network  where STINT_CLUSTER is set
 //	kube-controller-manager   kube-apiserver      upstream's: the reference  where STINT_CLUSTER is set
 //
 // A scenario that fails in the last column expects something wrong, unless it names the difference that is meant and
-// why. All scenarios of a column run at the same time, each in a namespace of its own, before a scripted node:
+// why; those of ScheduledJobs, which are Stint's own, do not run there. All scenarios of a column run at the same time, each in a namespace of its own, before a scripted node:
 //
 //	scenario ── create, update, delete ──► API server ◄── status ── scripted node ◄── scenario
 //	    ▲                                      │
@@ -22,8 +22,23 @@
 //	j.stays(failed(1))                                 and it still does when the controller has provably looked
 //	j.tells("SuccessfulCreate", "BackoffLimitExceeded")  the reasons of all its events, in order
 //
+// Schedules bring words of their own, and those above hold for the Jobs of their runs:
+//
+//	c := s.createCron(policy(Forbid))                  a CronJob, suspended; options change it
+//	j := c.starts(minutesAgo(10))                      has the run of that time become due, and returns its Job
+//	c.becomes(lists(j), lastScheduled(at))             as of Jobs; becomes, stays, tells and the like are the same
+//	m := c.byHand("name")                              a Job as kubectl create job --from makes it
+//	o := s.createScheduled(past(3), oneAtATime)        a ScheduledJob whose interval was over before its creation
+//	o.fallDue()                                        has all its runs become due at the same time
+//	o.succeeds(o.tag(0))                               waits for the first run to start, and has its pod succeed
+//	o.ask("by-hand")                                   asks for a run
+//	o.becomes(runs("running=by-hand completed=… count=2"))
+//
+// A run becomes due when the scenario says so, since the schedule of a CronJob is once a day, at a time that is past, and
+// its status is said to be of the day before. Few scenarios wait for the clock.
+//
 // A scenario waits for what the history shows and never sleeps. That the controller leaves something alone is proven
-// by a marker: another Job, created later, that it has seen through to the end. Nothing may depend on who is faster: what
-// a controller must know before it is asked for more, the scenario waits for, and delays that must not end while it looks
-// start in the future. STINT_SCENARIO_TABLE names a file for the table of results.
+// by a marker: another object of the kind, created later, that it has seen through to the end. Nothing may depend on who
+// is faster: what a controller must know before it is asked for more, the scenario waits for, and delays that must not
+// end while it looks start in the future. STINT_SCENARIO_TABLE names a file for the table of results.
 package scenario
