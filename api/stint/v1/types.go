@@ -18,6 +18,7 @@ import (
 // +kubebuilder:printcolumn:name="Running",type=string,JSONPath=`.status.runningExecutions[*].tag`
 // +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`
 // +kubebuilder:printcolumn:name="Last Success",type=boolean,JSONPath=`.status.completedExecutions[-1:].success`
+// +kubebuilder:printcolumn:name="Blocked",type=string,JSONPath=`.status.conditions[?(@.type=="Blocked")].status`
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.template.spec.containers[*].name`
