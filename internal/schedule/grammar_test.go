@@ -73,6 +73,8 @@ var badIntervals = map[string][2]string{
 	"more than fits":       {"R99999999999999999999//PT1H", "at most R999999999"},
 	"a small r":            {"r5//PT1H", "write R5 for five runs"},
 	"half a run":           {"R0.5//PT1H", "write R5 for five runs"},
+	"a number without R":   {"5/T01:00:00/PT1H", "write R5 for five runs"},
+	"nothing before it":    {"/T01:00:00/PT1H", "or R to run for ever"},
 	"a run and a blank":    {"R5 //PT1H", "write R5 for five runs"},
 	"no R, and a duration": {"P5//PT1H", "write R5 for five runs"},
 

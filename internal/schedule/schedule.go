@@ -39,9 +39,9 @@ func Parse(text string) (Spec, error) {
 	return ParseCron(text)
 }
 
-// No cron expression starts with one of these letters.
+// No cron expression starts with one of these letters, or has such a step.
 func looksLikeInterval(text string) bool {
-	return strings.ContainsRune("RrPp", rune(text[0]))
+	return strings.ContainsRune("RrPp", rune(text[0])) || strings.Contains(text, "/P")
 }
 
 // sequence is a Schedule in seconds since 1970.
