@@ -38,8 +38,7 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 		AddFunc: func(obj any) { c.queue.Add(keyOf(obj.(*batchv1.CronJob))) },
 		UpdateFunc: func(was, is any) {
 			old, cj := was.(*batchv1.CronJob), is.(*batchv1.CronJob)
-			// One that is resumed owes what it missed by the schedule that it has then.
-			if old.UID == cj.UID && scheduleChanged(old, cj) && !ptr.Deref(cj.Spec.Suspend, false) {
+			if old.UID == cj.UID && scheduleChanged(old, cj) {
 				c.memory.scheduleChanged(cj)
 			}
 			if !c.memory.isOwn(cj) {
