@@ -83,7 +83,11 @@ func TestTheCRDMayComeLaterAndGo(t *testing.T) {
 		s.create(t, newJob("beside-"+name, jobcontroller.ManagedBy))
 		s.awaitEnd(t, "beside-"+name)
 	}
-	if strings.Contains(p.log.String(), "Failed to watch") {
+	p.signal(syscall.SIGTERM)
+	if status := p.exit(t); status != 0 {
+		t.Errorf("exit status %d, want 0", status)
+	}
+	if strings.Contains(p.log.String(), "Failed to") {
 		t.Error("it logs more than once that there are none")
 	}
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"io"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,7 +32,7 @@ func (r *resource[T]) whenServed(ctx context.Context, ask func() error) error {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
-			return err
+			return io.EOF // A reflector takes it for the ordinary end of a watch, and tells nobody.
 		}
 	}
 }
