@@ -18,7 +18,7 @@ const serverBackoff = 2 * time.Second
 
 func newServerColumn(t *testing.T) *column {
 	c := startServer(t, controller.Options{PodFailureBackoff: serverBackoff})
-	c.backoff, c.patience = serverBackoff, time.Minute
+	c.backoff = serverBackoff
 	return c
 }
 

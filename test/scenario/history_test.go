@@ -82,13 +82,7 @@ func (h *history) ordered() []change {
 	return sorted
 }
 
-// job is the newest state of a Job, nil once it is gone. Call it from until only, as all of the following.
-func (h *history) job(uid types.UID) *batchv1.Job {
-	j, _ := h.newest[uid].(*batchv1.Job)
-	return j
-}
-
-// pods are the pods there are, lowest index and oldest first.
+// pods are the pods there are, lowest index and oldest first. Call it from until only, as all of the following.
 func (h *history) pods(which func(*corev1.Pod) bool) []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, o := range h.newest {

@@ -73,18 +73,6 @@ func (o subject) tellsOf(want string) {
 	})
 }
 
-// neverTold fails where there is an event about it for this reason.
-func (o subject) neverTold(reason string) {
-	o.Helper()
-	o.history.mu.Lock()
-	defer o.history.mu.Unlock()
-	for _, e := range o.history.events(o.uid) {
-		if e.Reason == reason {
-			o.Errorf("event %s: %s should not have been", e.Reason, e.Message)
-		}
-	}
-}
-
 // says waits until exactly these events are written, one of each, in this order.
 func (o subject) says(want ...string) {
 	o.Helper()
