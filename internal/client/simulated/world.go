@@ -142,7 +142,7 @@ func (w *World) end() {
 		r.answer <- over
 	}
 	for _, p := range w.Processes {
-		_ = <-p.stopped // what comes of it is of no interest any more
+		<-p.stopped //nolint:errcheck // what comes of it is of no interest any more
 	}
 }
 
