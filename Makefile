@@ -49,7 +49,7 @@ generate:
 
 .PHONY: verify-generate
 verify-generate: generate
-	@git diff --exit-code -- '*zz_generated*' deploy/crds docs/pods.md || { echo "generated code is stale: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- '*zz_generated*' deploy/crds deploy/chart docs/pods.md || { echo "generated code is stale: run make generate and commit"; exit 1; }
 
 .PHONY: bench
 bench: build ## throughput and latency, side by side with what else there is
