@@ -53,6 +53,7 @@ func all() []scenario {
 		cronManualScenarios,
 		stintOnly(scheduledRunScenarios),
 		stintOnly(scheduledQueueScenarios),
+		stintOnly(scheduledHandScenarios),
 		stintOnly(scheduledLifeScenarios),
 	)
 }
