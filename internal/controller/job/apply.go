@@ -54,13 +54,10 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 // claim adopts pods and lets go of others.
 func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if len(d.Adopt) > 0 {
-		// A Job that is being deleted or is another one by now must not get hold of pods that then go with it.
-		fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
-		if err != nil {
+		// A Job that is being deleted or is another one by now must not get hold of pods that then go with it, and one
+		// with a newer status may have adopted and counted them already.
+		if err := c.confirm(ctx, job); err != nil {
 			return fmt.Errorf("adopting pods: %w", err)
-		}
-		if fresh.UID != job.UID || fresh.DeletionTimestamp != nil {
-			return fmt.Errorf("adopting pods: Job %s/%s was deleted at %v", job.Namespace, job.Name, fresh.DeletionTimestamp)
 		}
 	}
 	err := c.each(ctx, d.Adopt, func(p *corev1.Pod) error {

@@ -135,14 +135,13 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	return obs, err
 }
 
-// confirm makes sure that job is not older than what the server has just told of its pods: their counting would be in a
-// status that is not shown yet.
+// confirm makes sure that job is the newest version: the counting of its pods could be in a status that is not shown yet.
 func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
 	if err != nil {
 		return fmt.Errorf("asking for Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	if fresh.UID != job.UID || older(job, fresh) {
+	if fresh.UID != job.UID || fresh.ResourceVersion != job.ResourceVersion {
 		return fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, job.Name)
 	}
 	return nil

@@ -92,3 +92,26 @@ func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
 		t.Fatal(why)
 	}
 }
+
+func TestAnOrphanThatAFormerControllerCountedIsNotAdoptedAnew(t *testing.T) {
+	why := play(t, func(w *world) {
+		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
+			ManualSelector: ptr.To(true), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "j"}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "j"}}, Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		orphan, _ := w.server.createPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: map[string]string{"app": "j"}}})
+		w.run(orphan)
+		w.exit(w.server.pods.objects[orphan.Name], 1)
+		w.start(0, 0)
+		w.work()
+		w.pass(time.Second)
+		w.work()
+		w.kill(w.processes[0], func(*request) bool { return false })
+		// The lists are from before the orphan was adopted, counted and released.
+		w.start(2, 2)
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
