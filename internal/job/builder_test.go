@@ -43,6 +43,10 @@ func withIndexes(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.Indexe
 
 func withSuspend(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }
 
+func withListedFailure(pod types.UID) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Status.UncountedTerminatedPods.Failed = []types.UID{pod} }
+}
+
 func withCondition(kind batchv1.JobConditionType, reason string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason})

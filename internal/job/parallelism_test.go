@@ -38,6 +38,13 @@ func TestManage(t *testing.T) {
 		"a Job that is deleted changes nothing":             {job: aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), pods: []*corev1.Pod{aPod("a")}},
 		"pods that are told to end are replaced at once":    {job: aJob(func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](9) }), pods: []*corev1.Pod{aPod("a", running, deleted), aPod("b")}, create: 1},
 		"or once they have ended":                           {job: aJob(endedOnly), pods: []*corev1.Pod{aPod("a", running, deleted), aPod("b")}},
+		"a pod that is listed as failed is not taken for active, however it is shown": {
+			job: aJob(withSuspend, withListedFailure("a")), pods: []*corev1.Pod{aPod("a", running), aPod("b", running)}, discard: []string{"b"},
+		},
+		"a failed Job deletes it all the same: another controller may have listed it and not told it to end": {
+			job:  aJob(withListedFailure("a"), withCondition(batchv1.JobFailureTarget, "X")),
+			pods: []*corev1.Pod{aPod("a", running)}, delete: []string{"a"},
+		},
 		"the least useful pods go first": {
 			job:     aJob(sized(9, 1)),
 			pods:    []*corev1.Pod{aPod("a", running), aPod("b", func(p *corev1.Pod) { p.Spec.NodeName = "n" }), aPod("c")},

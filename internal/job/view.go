@@ -47,19 +47,19 @@ func (u uncounted) has(p *corev1.Pod) bool { return u.succeeded.Has(p.UID) || u.
 
 func look(obs Observation) view {
 	v := view{Observation: obs, job: obs.Job}
+	u := orEmpty(v.job.Status.UncountedTerminatedPods)
+	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
 	v.claim()
 	slices.SortFunc(v.owned, byIndexThenUID)
 	for _, p := range v.owned {
 		switch {
 		case Ended(p):
-		case p.DeletionTimestamp != nil || obs.InFlight.Deleted.Has(p.UID):
+		case v.toldToEnd(p):
 			v.terminating = append(v.terminating, p)
 		default:
 			v.active = append(v.active, p)
 		}
 	}
-	u := orEmpty(v.job.Status.UncountedTerminatedPods)
-	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
 	newSucceeded := v.newlyEnded(func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
 	v.newFailed = v.newlyEnded(func(p *corev1.Pod) bool { return failed(v.job, p) })
 	v.succeeded = v.job.Status.Succeeded + int32(len(newSucceeded)+len(v.uncounted.succeeded))
@@ -69,6 +69,12 @@ func look(obs Observation) view {
 	}
 	v.start = v.startTime()
 	return v
+}
+
+// toldToEnd tells whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
+// to, and is shown as it was before. Only in a Job that fails another controller may have listed it without telling it.
+func (v *view) toldToEnd(p *corev1.Pod) bool {
+	return p.DeletionTimestamp != nil || v.InFlight.Deleted.Has(p.UID) || v.uncounted.has(p) && !storedVerdict(*v).failure()
 }
 
 func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {
