@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -143,7 +144,7 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
 	left := c.memory.postpone(job.UID, c.options.Clock.Now(), patience)
 	if left > 0 {
-		c.queue.AddAfter(keyOf(job), left)
+		c.queue.AddAfter(loop.Key(job), left)
 	}
 	return left > 0
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
 // claims tells which Job would adopt a pod that nobody controls. Most Jobs select by a label with their own UID, which
@@ -37,14 +39,14 @@ func (c *claims) add(job *batchv1.Job) (mayHavePods bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !ptr.Deref(job.Spec.ManualSelector, false) {
-		c.byUID[job.UID] = keyOf(job)
+		c.byUID[job.UID] = loop.Key(job)
 		return false
 	}
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
 		return false
 	}
-	c.byHand[job.UID] = claim{job.UID, keyOf(job), selector}
+	c.byHand[job.UID] = claim{job.UID, loop.Key(job), selector}
 	return true
 }
 

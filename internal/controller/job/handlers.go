@@ -7,44 +7,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-func keyOf(o metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
-}
-
-// last unwraps what a handler gets for an object whose deletion was missed.
-func last[T any](obj any) (T, bool) {
-	if gone, missed := obj.(cache.DeletedFinalStateUnknown); missed {
-		obj = gone.Obj
-	}
-	o, ok := obj.(T)
-	return o, ok
-}
-
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.jobAdded(obj.(*batchv1.Job)) },
-		UpdateFunc: func(was, is any) {
-			old, job := was.(*batchv1.Job), is.(*batchv1.Job)
-			if old.UID != job.UID {
-				c.jobGone(old)
-				c.jobAdded(job)
-				return
-			}
-			if old.Generation != job.Generation {
-				c.memory.accepted(job.UID) // the template may be one now of which pods can be made
-			}
-			if !c.memory.isOwn(job) || core.Finished(job) {
-				c.queue.Add(keyOf(job))
-			}
-		},
-		DeleteFunc: func(obj any) {
-			if job, ok := last[*batchv1.Job](obj); ok {
-				c.jobGone(job)
-			}
-		},
+	return loop.Handler(func(was, is *batchv1.Job) {
+		switch {
+		case is == nil:
+			c.jobGone(was)
+		case was == nil:
+			c.jobAdded(is)
+		default:
+			c.jobChanged(was, is)
+		}
+	})
+}
+
+func (c *Controller) jobChanged(was, is *batchv1.Job) {
+	if was.Generation != is.Generation {
+		c.memory.accepted(is.UID) // the template may be one now of which pods can be made
+	}
+	if !c.memory.isOwn(is) || core.Finished(is) {
+		c.queue.Add(loop.Key(is))
 	}
 }
 
@@ -59,7 +44,7 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 	if c.claims.add(job) {
 		c.findOrphans(job)
 	}
-	c.queue.Add(keyOf(job))
+	c.queue.Add(loop.Key(job))
 }
 
 // jobGone leaves it to others to delete the Job's pods, but they must be able to.
@@ -68,30 +53,20 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 	c.claims.remove(job)
 	// The index goes first: by that, a sync under way notices.
 	for _, p := range c.index.forget(job.UID) {
-		c.orphans.Add(keyOf(p))
+		c.orphans.Add(loop.Key(p))
 	}
 	c.memory.forget(job.UID)
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.podShown(nil, obj.(*corev1.Pod)) },
-		UpdateFunc: func(was, is any) {
-			old, pod := was.(*corev1.Pod), is.(*corev1.Pod)
-			if old.UID != pod.UID {
-				c.podGone(old)
-				old = nil
-			}
-			if old == nil || old.ResourceVersion != pod.ResourceVersion {
-				c.podShown(old, pod)
-			}
-		},
-		DeleteFunc: func(obj any) {
-			if pod, ok := last[*corev1.Pod](obj); ok {
-				c.podGone(pod)
-			}
-		},
-	}
+	return loop.Handler(func(was, is *corev1.Pod) {
+		switch {
+		case is == nil:
+			c.podGone(was)
+		case was == nil || was.ResourceVersion != is.ResourceVersion:
+			c.podShown(was, is)
+		}
+	})
 }
 
 func (c *Controller) podShown(old, pod *corev1.Pod) {
@@ -125,7 +100,7 @@ func (c *Controller) podShown(old, pod *corev1.Pod) {
 
 func (c *Controller) checkOrphan(pod *corev1.Pod) {
 	if core.HasFinalizer(pod) {
-		c.orphans.Add(keyOf(pod))
+		c.orphans.Add(loop.Key(pod))
 	}
 }
 

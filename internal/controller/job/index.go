@@ -1,7 +1,6 @@
 package job
 
 import (
-	"strconv"
 	"sync"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -74,7 +74,7 @@ func (x *podIndex) show(job types.UID, p *corev1.Pod) (news bool) {
 		j.history.Record(p)
 	}
 	e := j.pods[p.UID]
-	news = e == nil || older(e.pod, p)
+	news = e == nil || loop.Older(e.pod, p)
 	if !x.matters(job, p) {
 		x.drop(p.UID)
 		return news && e != nil
@@ -85,7 +85,7 @@ func (x *podIndex) show(job types.UID, p *corev1.Pod) (news bool) {
 		x.keptBy[p.UID] = job
 	}
 	e.shown = true
-	if !older(p, e.pod) {
+	if !loop.Older(p, e.pod) {
 		e.pod = p
 		e.deleted = e.deleted && p.DeletionTimestamp == nil
 		e.released = e.released && core.HasFinalizer(p)
@@ -133,7 +133,7 @@ func (x *podIndex) wrote(job types.UID, p *corev1.Pod, now time.Time) {
 	case e == nil:
 		j.pods[p.UID] = &entry{pod: p, since: now}
 		x.keptBy[p.UID] = job
-	case older(e.pod, p):
+	case loop.Older(e.pod, p):
 		e.pod = p
 	}
 }
@@ -243,13 +243,6 @@ func (x *podIndex) observe(obs *core.Observation, patience time.Duration) (unsho
 		}
 	}
 	return unshown
-}
-
-// older compares two versions of one object. Versions that are no numbers tell nothing; then neither is older.
-func older(a, b metav1.Object) bool {
-	va, errA := strconv.ParseUint(a.GetResourceVersion(), 10, 64)
-	vb, errB := strconv.ParseUint(b.GetResourceVersion(), 10, 64)
-	return errA == nil && errB == nil && va < vb
 }
 
 // jobRef returns the reference of p to the Job that controls it, if one does.

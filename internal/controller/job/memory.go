@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -19,8 +20,7 @@ type memory struct {
 }
 
 type recollection struct {
-	// written is the Job as the controller's last write left it, until the informer shows it.
-	written *batchv1.Job
+	latest loop.Latest[*batchv1.Job]
 	// pods is how many mattered in the last sync.
 	pods int
 	// notBefore is the earliest time for the next sync.
@@ -49,12 +49,7 @@ func (m *memory) of(job types.UID) *recollection {
 func (m *memory) newest(shown *batchv1.Job) *batchv1.Job {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.of(shown.UID)
-	if r.written != nil && older(shown, r.written) {
-		return r.written
-	}
-	r.written = nil
-	return shown
+	return m.of(shown.UID).latest.Newest(shown)
 }
 
 // isOwn tells that job is as the controller's last write left it, and so no news.
@@ -62,14 +57,14 @@ func (m *memory) isOwn(job *batchv1.Job) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.jobs[job.UID]
-	return r != nil && r.written != nil && !older(r.written, job)
+	return r != nil && r.latest.Covers(job)
 }
 
 func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.Patience) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
-	r.written = job
+	r.latest.Learn(job)
 	r.foreign.last = job
 	r.pace.wrote(now, patience)
 }

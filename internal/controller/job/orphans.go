@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -40,12 +41,8 @@ func (c *Controller) findAllOrphans() {
 // releaseOrphan takes the tracking finalizer off a pod that no Job will ever count. Without that the pod could not be
 // deleted.
 func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName) error {
-	obj, found, err := c.pods.GetStore().GetByKey(key.String())
-	if err != nil || !found {
-		return nil
-	}
-	pod := obj.(*corev1.Pod)
-	if !core.HasFinalizer(pod) {
+	pod := loop.Shown[*corev1.Pod](c.pods, key)
+	if pod == nil || !core.HasFinalizer(pod) {
 		return nil
 	}
 	needed, err := c.needed(ctx, pod)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -77,10 +78,10 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			return len(obs.Pods), ignoreGone(err)
 		}
 		if c.index.awaits(job.UID) {
-			c.queue.AddAfter(keyOf(job), patience+time.Second)
+			c.queue.AddAfter(loop.Key(job), patience+time.Second)
 		}
 		if d.LookAgainAfter > 0 {
-			c.queue.AddAfter(keyOf(job), d.LookAgainAfter)
+			c.queue.AddAfter(loop.Key(job), d.LookAgainAfter)
 		}
 		pods = len(obs.Pods)
 		if d.More {
@@ -90,7 +91,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			return pods, nil
 		}
 	}
-	c.queue.Add(keyOf(shown))
+	c.queue.Add(loop.Key(shown))
 	return pods, nil
 }
 
@@ -150,7 +151,7 @@ func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 // podsBehind tells that what is known of pods may be older than a status. Pods that it counts may still be shown with
 // their finalizer; they must not be counted again.
 func (c *Controller) podsBehind(status *metav1.ObjectMeta) bool {
-	return older(&metav1.ObjectMeta{ResourceVersion: c.pods.LastSyncResourceVersion()}, status)
+	return loop.OlderVersion(c.pods.LastSyncResourceVersion(), status.ResourceVersion)
 }
 
 // takeIn finds pods in what the informer shows, of which the handlers may hear a little later.
@@ -174,7 +175,7 @@ func uncertain(job *batchv1.Job, foreign *metav1.ObjectMeta, pods []*corev1.Pod)
 	certain := sets.New(listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
 		settled := !core.HasFinalizer(p) && metav1.GetControllerOfNoCopy(p) != nil
-		return settled || certain.Has(p.UID) || older(foreign, p)
+		return settled || certain.Has(p.UID) || loop.Older(foreign, p)
 	})
 }
 
@@ -215,11 +216,11 @@ func (c *Controller) storedPod(ctx context.Context, p *corev1.Pod) (*corev1.Pod,
 
 // shownPod returns what the informer shows under the name of p, of which the handlers hear a little later, or nil.
 func (c *Controller) shownPod(_ context.Context, p *corev1.Pod) (*corev1.Pod, error) {
-	obj, found, err := c.pods.GetStore().GetByKey(keyOf(p).String())
-	if err != nil || !found {
-		return nil, err
+	shown := loop.Shown[*corev1.Pod](c.pods, loop.Key(p))
+	if shown == nil {
+		return nil, nil
 	}
-	if shown := obj.(*corev1.Pod); shown.UID != p.UID || older(p, shown) {
+	if shown.UID != p.UID || loop.Older(p, shown) {
 		return shown, nil
 	}
 	return p, nil
@@ -233,7 +234,7 @@ func (c *Controller) tidy(shown *batchv1.Job) {
 	c.claims.remove(shown)
 	c.memory.forget(shown.UID)
 	for _, p := range c.index.forget(shown.UID) {
-		c.orphans.Add(keyOf(p))
+		c.orphans.Add(loop.Key(p))
 	}
 }
 

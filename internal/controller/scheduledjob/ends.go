@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -35,7 +36,7 @@ func (c *Controller) lookAtEnds(sj *stintv1.ScheduledJob, obs *core.Observation)
 		if lists(sj.Status.RunningExecutions, job.UID) && !c.allKnown(job, pods) &&
 			obs.Now.Sub(c.memory.endedAt(sj, job.UID, obs.Now)) < patience {
 			obs.Jobs[i] = withoutEnd(job)
-			c.queue.AddAfter(keyOf(sj), glance)
+			c.queue.AddAfter(loop.Key(sj), glance)
 			continue
 		}
 		obs.ExitCodes[job.UID] = core.ExitCodes(job, pods)
@@ -48,7 +49,7 @@ func lists(executions []stintv1.Execution, job types.UID) bool {
 
 // allKnown tells whether the informer shows all that became of a Job's pods.
 func (c *Controller) allKnown(job *batchv1.Job, pods []*corev1.Pod) bool {
-	if olderVersion(job.ResourceVersion, c.pods.LastSyncResourceVersion()) {
+	if loop.OlderVersion(job.ResourceVersion, c.pods.LastSyncResourceVersion()) {
 		return true
 	}
 	ended := 0

@@ -9,64 +9,34 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-func keyOf(o metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
-}
-
-// handler calls see with two versions of an object, the first nil where it is new, the second where it is gone.
-func handler[T metav1.Object](see func(was, is *T)) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) {
-			is := obj.(T)
-			see(nil, &is)
-		},
-		UpdateFunc: func(old, obj any) {
-			was, is := old.(T), obj.(T)
-			if was.GetUID() != is.GetUID() {
-				see(&was, nil)
-				see(nil, &is)
-				return
-			}
-			see(&was, &is)
-		},
-		DeleteFunc: func(obj any) {
-			if gone, missed := obj.(cache.DeletedFinalStateUnknown); missed {
-				obj = gone.Obj
-			}
-			if was, ok := obj.(T); ok {
-				see(&was, nil)
-			}
-		},
-	}
-}
-
 func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
-	return handler(func(was, is **stintv1.ScheduledJob) {
+	return loop.Handler(func(was, is *stintv1.ScheduledJob) {
 		if is == nil {
-			c.users.forget(*was)
-			c.queue.Add(keyOf(*was)) // what is known of it is to be forgotten
+			c.users.forget(was)
+			c.queue.Add(loop.Key(was)) // what is known of it is to be forgotten
 			return
 		}
-		c.users.note(*is)
-		if !c.memory.isOwn(*is) {
-			c.queue.Add(keyOf(*is))
+		c.users.note(is)
+		if !c.memory.isOwn(is) {
+			c.queue.Add(loop.Key(is))
 		}
 	})
 }
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
-	return handler(func(was, is **batchv1.Job) {
-		if was != nil && (is == nil || owner(*was) == nil || owner(*is) == nil || owner(*was).UID != owner(*is).UID) {
-			c.jobGone(*was)
+	return loop.Handler(func(was, is *batchv1.Job) {
+		if was != nil && (is == nil || owner(was) == nil || owner(is) == nil || owner(was).UID != owner(is).UID) {
+			c.jobGone(was)
 		}
 		if is == nil {
 			return
 		}
-		c.children.showJob(*is)
-		if was == nil && !c.isAwaited(*is) || was != nil && isNews(*was, *is) {
-			c.wakeOwner(*is)
+		c.children.showJob(is)
+		if was == nil && !c.isAwaited(is) || was != nil && isNews(was, is) {
+			c.wakeOwner(is)
 		}
 	})
 }
@@ -108,22 +78,22 @@ func owner(job *batchv1.Job) *metav1.OwnerReference {
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {
-	return handler(func(was, is **corev1.Pod) {
+	return loop.Handler(func(was, is *corev1.Pod) {
 		if is == nil {
-			c.children.dropPod(*was)
+			c.children.dropPod(was)
 			return
 		}
 		// The end of a Job may be known before those of its pods.
-		if job := c.children.showPod(*is); job != nil && over(*is) && finished(job) {
+		if job := c.children.showPod(is); job != nil && over(is) && finished(job) {
 			c.wakeOwner(job)
 		}
 	})
 }
 
 func (c *Controller) templateHandler() cache.ResourceEventHandler {
-	return handler(func(_, is **corev1.PodTemplate) {
+	return loop.Handler(func(_, is *corev1.PodTemplate) {
 		if is != nil {
-			for _, key := range c.users.of(keyOf(*is)) {
+			for _, key := range c.users.of(loop.Key(is)) {
 				c.queue.Add(key)
 			}
 		}

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
 // memory is what the controller must know of a ScheduledJob between two syncs. A process that starts without it reads
@@ -22,12 +21,8 @@ type memory struct {
 }
 
 type recollection struct {
-	uid types.UID
-	// known is what the last write or live read returned, until the informer shows it.
-	known *stintv1.ScheduledJob
-	// confirmed tells that the server has once been asked for the newest status, or has taken a new one: since then no
-	// version is decided on that is older.
-	confirmed bool
+	uid    types.UID
+	latest loop.Latest[*stintv1.ScheduledJob]
 	// unshown are names of Jobs that were created, or may have been: the informer shows them later.
 	unshown map[string]bool
 	// sightings are the Jobs that were made, or that the server was asked for, by UID: older news of them come later.
@@ -55,44 +50,31 @@ func newMemory() *memory { return &memory{scheduledJobs: map[types.NamespacedNam
 func (m *memory) on(sj *stintv1.ScheduledJob, do func(*recollection)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.scheduledJobs[keyOf(sj)]
+	r := m.scheduledJobs[loop.Key(sj)]
 	if r == nil || r.uid != sj.UID {
 		r = &recollection{uid: sj.UID, unshown: map[string]bool{}, sightings: map[types.UID]sighting{}, ends: map[types.UID]time.Time{}}
-		m.scheduledJobs[keyOf(sj)] = r
+		m.scheduledJobs[loop.Key(sj)] = r
 	}
 	do(r)
 }
 
 // newest returns the newer of what the informer shows and what is known.
 func (m *memory) newest(shown *stintv1.ScheduledJob) (newest *stintv1.ScheduledJob, confirmed bool) {
-	newest = shown
-	m.on(shown, func(r *recollection) {
-		if r.known != nil && older(shown, r.known) {
-			newest = r.known
-		} else {
-			r.known = nil
-		}
-		confirmed = r.confirmed
-	})
+	m.on(shown, func(r *recollection) { newest, confirmed = r.latest.Newest(shown), r.latest.Confirmed })
 	return newest, confirmed
 }
 
 // learn takes in what the server has answered.
 func (m *memory) learn(sj *stintv1.ScheduledJob) {
-	m.on(sj, func(r *recollection) {
-		r.confirmed = true
-		if r.known == nil || older(r.known, sj) {
-			r.known = sj
-		}
-	})
+	m.on(sj, func(r *recollection) { r.latest.Learn(sj) })
 }
 
 // isOwn tells that sj is as the controller's last write or read left it, and so no news.
 func (m *memory) isOwn(sj *stintv1.ScheduledJob) (own bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.scheduledJobs[keyOf(sj)]
-	return r != nil && r.uid == sj.UID && r.known != nil && !older(r.known, sj)
+	r := m.scheduledJobs[loop.Key(sj)]
+	return r != nil && r.uid == sj.UID && r.latest.Covers(sj)
 }
 
 // expect notes a Job that is there, or may be.
@@ -137,7 +119,7 @@ func (m *memory) newestJobs(sj *stintv1.ScheduledJob, shown []*batchv1.Job) (new
 			case !sighted:
 				newest = append(newest, job)
 			case known.job == nil:
-			case older(job, known.job):
+			case loop.Older(job, known.job):
 				newest = append(newest, known.job)
 			default:
 				delete(r.sightings, job.UID)
@@ -182,14 +164,4 @@ func (m *memory) forget(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.scheduledJobs, key)
-}
-
-// older compares two versions of objects of one kind.
-func older(a, b metav1.Object) bool {
-	return olderVersion(a.GetResourceVersion(), b.GetResourceVersion())
-}
-
-func olderVersion(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err == nil && order < 0
 }

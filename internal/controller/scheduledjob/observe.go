@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -56,7 +57,7 @@ func (c *Controller) jobs(ctx context.Context, sj *stintv1.ScheduledJob) ([]*bat
 	}
 	jobs, early := c.memory.newestJobs(sj, shown)
 	if early {
-		c.queue.AddAfter(keyOf(sj), trust)
+		c.queue.AddAfter(loop.Key(sj), trust)
 	}
 	unshown := c.unshown(sj, jobs)
 	for _, name := range slices.Sorted(maps.Keys(unshown)) {

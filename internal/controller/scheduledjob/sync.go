@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -26,7 +27,7 @@ var errOutdated = errors.New("the ScheduledJob has changed meanwhile")
 // sync decides on the newest version and carries the decision out.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	for range rounds {
-		shown := c.scheduledJob(key)
+		shown := loop.Shown[*stintv1.ScheduledJob](c.scheduledJobs, key)
 		if shown == nil {
 			c.memory.forget(key)
 			c.alarm.Set(key, time.Time{})
@@ -43,15 +44,6 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	}
 	c.queue.Add(key)
 	return nil
-}
-
-// scheduledJob returns what the informer shows under key, or nil.
-func (c *Controller) scheduledJob(key types.NamespacedName) *stintv1.ScheduledJob {
-	obj, found, err := c.scheduledJobs.GetStore().GetByKey(key.String())
-	if err != nil || !found {
-		return nil
-	}
-	return obj.(*stintv1.ScheduledJob)
 }
 
 // read asks for the newest version.
@@ -95,9 +87,9 @@ func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core
 	for _, e := range d.Tell(outcomes) {
 		c.recorder.Event(sj, e.Type, e.Reason, e.Message)
 	}
-	c.alarm.Set(keyOf(sj), d.LookAgain)
+	c.alarm.Set(loop.Key(sj), d.LookAgain)
 	if refused(outcomes) {
-		c.queue.Add(keyOf(sj)) // the next run need not wait
+		c.queue.Add(loop.Key(sj)) // the next run need not wait
 	}
 	return errors.Join(failed, c.delete(ctx, sj, d.Delete))
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
 // templateUsers are the ScheduledJobs that refer to a PodTemplate.
@@ -25,22 +26,22 @@ func newTemplateUsers() *templateUsers {
 func (t *templateUsers) note(sj *stintv1.ScheduledJob) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(keyOf(sj))
+	t.remove(loop.Key(sj))
 	if sj.Spec.TemplateRef == nil {
 		return
 	}
 	template := types.NamespacedName{Namespace: sj.Namespace, Name: sj.Spec.TemplateRef.Name}
-	t.names[keyOf(sj)] = template
+	t.names[loop.Key(sj)] = template
 	if t.users[template] == nil {
 		t.users[template] = map[types.NamespacedName]bool{}
 	}
-	t.users[template][keyOf(sj)] = true
+	t.users[template][loop.Key(sj)] = true
 }
 
 func (t *templateUsers) forget(sj *stintv1.ScheduledJob) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(keyOf(sj))
+	t.remove(loop.Key(sj))
 }
 
 func (t *templateUsers) remove(user types.NamespacedName) {

@@ -7,7 +7,9 @@
 package ttl
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,20 +19,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-const (
-	// workers are enough for the store to write deletions in batches, when many Jobs expire at once.
-	workers = 16
-	// Retries after an error.
-	firstRetry, lastRetry = 20 * time.Millisecond, time.Minute
-)
+// workers are enough for the store to write deletions in batches, when many Jobs expire at once.
+const workers = 16
 
 // Client is what it needs of an API server.
 type Client interface {
@@ -46,35 +43,24 @@ type Options struct {
 // Controller deletes the expired Jobs of one API server.
 type Controller struct {
 	jobs     client.Resource[*batchv1.Job]
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue    loop.Queue
 	alarm    *alarm.Alarm
 	setting  sync.Mutex // of the alarm, to what the cache shows
 	lateness prometheus.Histogram
-	shown    cache.InformerSynced
+	watches  loop.Watches
 	// unfit is what keeps it from running.
 	unfit error
 }
 
 // New watches the Jobs of c. The informers may be started after it returns.
 func New(c Client, o Options) *Controller {
-	t := &Controller{
-		jobs: c.Jobs(),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "ttl_jobs_to_delete"}),
-	}
-	t.alarm = alarm.New(func(key types.NamespacedName) { t.queue.Add(key) })
-	registration, err := t.jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    t.changed,
-		UpdateFunc: func(_, obj any) { t.changed(obj) },
-		DeleteFunc: t.changed,
-	})
-	if err != nil {
-		t.unfit = fmt.Errorf("watch jobs: %w", err)
-		return t
-	}
-	t.shown = registration.HasSynced
-	t.lateness, t.unfit = newLateness(o.Registerer)
+	t := &Controller{jobs: c.Jobs(), queue: loop.NewQueue("ttl_jobs_to_delete", nil)}
+	t.alarm = alarm.New(t.queue.Add)
+	var err error
+	t.lateness, err = newLateness(o.Registerer)
+	t.unfit = errors.Join(err, t.watches.Add(t.jobs.Informer(), loop.Handler(func(was, is *batchv1.Job) {
+		t.schedule(loop.Key(cmp.Or(is, was)))
+	})))
 	return t
 }
 
@@ -84,24 +70,14 @@ func (t *Controller) Run(ctx context.Context) error {
 	if t.unfit != nil {
 		return fmt.Errorf("ttl: %w", t.unfit)
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), t.shown) {
+	if !t.watches.Wait(ctx) {
 		return nil
 	}
-	var running sync.WaitGroup
-	running.Go(func() { t.alarm.Run(ctx) })
-	for range workers {
-		running.Go(func() { t.work(ctx) })
-	}
-	<-ctx.Done()
-	t.queue.ShutDown()
-	running.Wait()
+	var alarm sync.WaitGroup
+	alarm.Go(func() { t.alarm.Run(ctx) })
+	t.queue.Run(ctx, workers, t.look)
+	alarm.Wait()
 	return nil
-}
-
-func (t *Controller) changed(obj any) {
-	if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
-		t.schedule(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
-	}
 }
 
 // schedule sets the alarm for the Job as the cache has it. The lock sees to it that whoever is last has seen the newest.
@@ -109,7 +85,7 @@ func (t *Controller) schedule(key types.NamespacedName) {
 	t.setting.Lock()
 	defer t.setting.Unlock()
 	var at time.Time
-	if job, ok := t.cached(key); ok {
+	if job := t.cached(key); job != nil {
 		if expiry, ok := Expiry(job); ok {
 			at = expiry
 		}
@@ -117,30 +93,16 @@ func (t *Controller) schedule(key types.NamespacedName) {
 	t.alarm.Set(key, at)
 }
 
-func (t *Controller) cached(key types.NamespacedName) (*batchv1.Job, bool) {
-	found, ok, err := t.jobs.Informer().GetIndexer().GetByKey(key.String())
-	if err != nil || !ok {
-		return nil, false
-	}
-	return found.(*batchv1.Job), true
+func (t *Controller) cached(key types.NamespacedName) *batchv1.Job {
+	return loop.Shown[*batchv1.Job](t.jobs.Informer(), key)
 }
 
-func (t *Controller) work(ctx context.Context) {
-	for {
-		key, stop := t.queue.Get()
-		if stop {
-			return
-		}
-		if err := t.expire(ctx, key); err != nil && ctx.Err() == nil {
-			if !apierrors.IsConflict(err) {
-				klog.FromContext(ctx).Error(err, "A Job whose time is over could not be deleted yet", "job", key)
-			}
-			t.queue.AddRateLimited(key)
-		} else {
-			t.queue.Forget(key)
-		}
-		t.queue.Done(key)
+func (t *Controller) look(ctx context.Context, key types.NamespacedName) error {
+	err := t.expire(ctx, key)
+	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
+		klog.FromContext(ctx).Error(err, "A Job whose time is over could not be deleted yet", "job", key)
 	}
+	return err
 }
 
 // expire deletes the Job if it has to go: it is read anew, because its time to live may have been changed since, and
@@ -176,7 +138,7 @@ func (t *Controller) expire(ctx context.Context, key types.NamespacedName) error
 // wait sets the alarm again after it rang too early, because the clock was set back. A cache that does not show the
 // version that was read is about to tell of another one, which sets the alarm.
 func (t *Controller) wait(key types.NamespacedName, version string) {
-	if job, ok := t.cached(key); ok && job.ResourceVersion == version {
+	if job := t.cached(key); job != nil && job.ResourceVersion == version {
 		t.schedule(key)
 	}
 }

@@ -1,0 +1,66 @@
+package loop
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// Retries start quickly, since most errors are conflicts, and slow down for what lasts, like a quota.
+const (
+	firstRetry = 20 * time.Millisecond
+	lastRetry  = time.Minute
+)
+
+// Queue has the names of the objects that are to be looked at.
+type Queue struct {
+	workqueue.TypedRateLimitingInterface[types.NamespacedName]
+}
+
+// NewQueue makes a queue whose metrics carry name. The clock is the real one where nil.
+func NewQueue(name string, c clock.WithTicker) Queue {
+	return Queue{workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
+		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: c})}
+}
+
+// Run has workers look at what is in the queue, and look again where that fails, until ctx ends. It returns when the
+// last look is over.
+func (q Queue) Run(ctx context.Context, workers int, look func(context.Context, types.NamespacedName) error) {
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for q.next(ctx, look) {
+			}
+		})
+	}
+	<-ctx.Done()
+	q.ShutDown()
+	working.Wait()
+}
+
+func (q Queue) next(ctx context.Context, look func(context.Context, types.NamespacedName) error) bool {
+	key, stop := q.Get()
+	if stop {
+		return false
+	}
+	defer q.Done(key)
+	if err := look(ctx, key); err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).V(2).Info("Will try again", "object", key, "reason", err.Error())
+		q.AddRateLimited(key)
+	} else {
+		q.Forget(key)
+	}
+	return true
+}
+
+// Key is the name of an object in a queue.
+func Key(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}

@@ -1,0 +1,52 @@
+package loop
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Latest is the newest version of one object: what the server has answered last, until the informer shows it. The zero
+// value knows of no answer.
+type Latest[T Object] struct {
+	answer T
+	// Confirmed tells that the server has answered once: no older version is taken for the newest since.
+	Confirmed bool
+}
+
+// Learn takes in what the server has answered.
+func (l *Latest[T]) Learn(answer T) {
+	l.Confirmed = true
+	var none T
+	if l.answer == none || Older(l.answer, answer) {
+		l.answer = answer
+	}
+}
+
+// Newest returns the newer of what the informer shows and what the server has answered.
+func (l *Latest[T]) Newest(shown T) T {
+	var none T
+	if l.answer != none && Older(shown, l.answer) {
+		return l.answer
+	}
+	l.answer = none
+	return shown
+}
+
+// Covers tells that what the informer shows is no news.
+func (l *Latest[T]) Covers(shown T) bool {
+	var none T
+	return l.answer != none && !Older(l.answer, shown)
+}
+
+// Older compares two versions of objects of one kind. Versions that are no numbers tell nothing; then neither is older.
+func Older(a, b metav1.Object) bool {
+	return OlderVersion(a.GetResourceVersion(), b.GetResourceVersion())
+}
+
+// OlderVersion compares two versions of objects of one kind, or of lists of them.
+func OlderVersion(a, b string) bool {
+	va, errA := strconv.ParseUint(a, 10, 64)
+	vb, errB := strconv.ParseUint(b, 10, 64)
+	return errA == nil && errB == nil && va < vb
+}

@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Object is a pointer to a Kubernetes object.
+type Object interface {
+	comparable
+	metav1.Object
+}
+
+// Watches are the handlers of a controller.
+type Watches struct {
+	told []cache.InformerSynced
+}
+
+// Add has handler told of what the informer shows.
+func (w *Watches) Add(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) error {
+	registration, err := informer.AddEventHandler(handler)
+	if err != nil {
+		return fmt.Errorf("watching: %w", err)
+	}
+	w.told = append(w.told, registration.HasSynced)
+	return nil
+}
+
+// Wait returns when the handlers have been told of all that was there when the informers started; false if ctx ends before.
+func (w *Watches) Wait(ctx context.Context) bool {
+	return cache.WaitForCacheSync(ctx.Done(), w.told...)
+}
+
+// Handler tells see of each change: the object before it, nil if there was none, and after it, nil if it is gone. An object
+// that took the place of another of its name is a change of each.
+func Handler[T Object](see func(was, is T)) cache.ResourceEventHandler {
+	var none T
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { see(none, obj.(T)) },
+		UpdateFunc: func(before, after any) {
+			was, is := before.(T), after.(T)
+			if was.GetUID() != is.GetUID() {
+				see(was, none)
+				was = none
+			}
+			see(was, is)
+		},
+		DeleteFunc: func(obj any) {
+			if missed, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = missed.Obj
+			}
+			if was, ok := obj.(T); ok {
+				see(was, none)
+			}
+		},
+	}
+}
+
+// Shown returns what the informer shows under a name, or nil.
+func Shown[T Object](informer cache.SharedIndexInformer, key fmt.Stringer) T {
+	var none T
+	obj, found, err := informer.GetStore().GetByKey(key.String())
+	if err != nil || !found {
+		return none
+	}
+	return obj.(T)
+}
