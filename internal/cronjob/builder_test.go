@@ -23,8 +23,9 @@ func at(clock string) time.Time {
 
 // situation is an observation under construction.
 type situation struct {
-	cj   *batchv1.CronJob
-	jobs []*batchv1.Job
+	cj      *batchv1.CronJob
+	jobs    []*batchv1.Job
+	deleted map[types.UID]bool
 }
 
 // hourly is a CronJob that was created at 09:30.
@@ -117,7 +118,7 @@ func ended(how batchv1.JobConditionType, start, end string) func(*situation, *ba
 }
 
 func (s *situation) decide(clock string) cronjob.Decision {
-	return cronjob.Decide(cronjob.Observation{CronJob: s.cj, Jobs: s.jobs, Now: at(clock)})
+	return cronjob.Decide(cronjob.Observation{CronJob: s.cj, Jobs: s.jobs, Deleted: s.deleted, Now: at(clock)})
 }
 
 func names(jobs []*batchv1.Job) (all []string) {

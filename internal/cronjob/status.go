@@ -42,7 +42,9 @@ func (v *view) settleActive(d *Decision) {
 	d.status.Active = slices.DeleteFunc(d.status.Active, func(r corev1.ObjectReference) bool {
 		job := jobs[r.UID]
 		if job == nil {
-			d.tell(corev1.EventTypeNormal, "MissingJob", "Active job went missing: "+r.Name)
+			if !v.Deleted[r.UID] {
+				d.tell(corev1.EventTypeNormal, "MissingJob", "Active job went missing: "+r.Name)
+			}
 			return true
 		}
 		if how := end(job); how != "" {

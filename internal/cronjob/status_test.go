@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cronjob"
@@ -31,6 +32,10 @@ func TestStatus(t *testing.T) {
 			scheduled: "10:00:00", success: "09:35:00"},
 		"a listed run that is gone is told": {given: hourly(last("10:00:00"), func(s *situation) { listed(s, named("gone")) }),
 			scheduled: "10:00:00", events: []string{"MissingJob: Active job went missing: gone"}},
+		"one that the controller has deleted is not": {given: hourly(last("10:00:00"), func(s *situation) {
+			listed(s, named("gone"))
+			s.deleted = map[types.UID]bool{s.cj.Status.Active[0].UID: true}
+		}), scheduled: "10:00:00"},
 		"a run on demand is listed": {given: hourly(last("10:00:00"), has(byHand("m", "09:31:00"))), active: []string{"m"}, scheduled: "10:00:00"},
 		"a held one is not": {given: hourly(last("10:00:00"), policy(batchv1.ForbidConcurrent), has(runOf("09:31:00"), listed), has(byHand("m", "09:32:00"), held)),
 			active: []string{"cj-29552251"}, scheduled: "10:00:00",

@@ -20,11 +20,11 @@ func (c *Controller) start(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	if d.Start == nil {
 		return nil, nil
 	}
-	c.memory.wrote(cj, d.Start.Name, written{})
+	c.memory.wrote(cj, d.Start.Name, nil)
 	made, err := c.client.Jobs().Create(ctx, d.Start)
 	switch {
 	case err == nil:
-		c.memory.wrote(cj, made.Name, written{job: made})
+		c.memory.wrote(cj, made.Name, made)
 		c.metrics.started(made, d.Due)
 		c.recorder.Eventf(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", made.Name)
 		return made, nil
@@ -47,7 +47,7 @@ func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string
 		return nil, fmt.Errorf("asking for Job %s/%s: %w", cj.Namespace, name, err)
 	}
 	if metav1.IsControlledBy(found, cj) {
-		c.memory.wrote(cj, name, written{job: found})
+		c.memory.wrote(cj, name, found)
 		return found, nil
 	}
 	c.memory.settle(cj, name)
@@ -74,28 +74,25 @@ func (c *Controller) rearrange(ctx context.Context, cj *batchv1.CronJob, d *core
 		}
 		failed = errors.Join(failed, err)
 	}
-	return errors.Join(failed, c.delete(ctx, cj, d.Replace, func(gone *batchv1.Job) {
-		// A replaced run must not count as active until the informer shows that it went.
-		c.memory.wrote(cj, gone.Name, written{job: gone, deleted: true})
-	}))
+	return errors.Join(failed, c.delete(ctx, cj, d.Replace))
 }
 
 // modify changes a Job. That it is gone the next decision sees.
 func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batchv1.Job, change func(*batchv1.Job)) error {
 	changed, err := c.client.Jobs().Modify(ctx, job, change)
 	if apierrors.IsNotFound(err) {
-		c.memory.wrote(cj, job.Name, written{job: job, deleted: true})
+		c.memory.deleted.Add(job.UID, nil)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("changing Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	c.memory.wrote(cj, job.Name, written{job: changed})
+	c.memory.wrote(cj, job.Name, changed)
 	return nil
 }
 
-// delete removes Jobs and their pods with them, and tells of each that is gone.
-func (c *Controller) delete(ctx context.Context, cj *batchv1.CronJob, jobs []*batchv1.Job, gone func(*batchv1.Job)) error {
+// delete removes Jobs and their pods with them.
+func (c *Controller) delete(ctx context.Context, cj *batchv1.CronJob, jobs []*batchv1.Job) error {
 	var failed error
 	for _, job := range jobs {
 		err := c.client.Jobs().Delete(ctx, job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground})
@@ -107,7 +104,7 @@ func (c *Controller) delete(ctx context.Context, cj *batchv1.CronJob, jobs []*ba
 			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
 			continue
 		}
-		gone(job)
+		c.memory.deleted.Add(job.UID, nil)
 	}
 	return failed
 }

@@ -39,6 +39,14 @@ type env struct {
 
 func start(t testing.TB, o cronjob.Options) *env {
 	t.Helper()
+	e := prepare(t)
+	e.run(o)
+	return e
+}
+
+// prepare leaves the controller to the caller.
+func prepare(t testing.TB) *env {
+	t.Helper()
 	dir := t.TempDir()
 	st, err := store.Open(dir)
 	if err != nil {
@@ -67,7 +75,6 @@ func start(t testing.TB, o cronjob.Options) *env {
 	if e.api, err = kubernetes.NewForConfig(server.RESTConfig()); err != nil {
 		t.Fatal(err)
 	}
-	e.run(o)
 	return e
 }
 
@@ -208,17 +215,23 @@ func (e *env) untilEvents(name string, want ...string) {
 	e.t.Helper()
 	var got []string
 	e.eventually(fmt.Sprintf("events of %s with %q", name, want), func() bool {
-		list, err := e.api.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{
-			FieldSelector: "involvedObject.kind=CronJob,involvedObject.name=" + name})
-		if err != nil {
-			return false
-		}
-		got = nil
-		for i := range list.Items {
-			got = append(got, list.Items[i].Reason+": "+list.Items[i].Message)
-		}
+		got = e.told(name)
 		return !slices.ContainsFunc(want, func(w string) bool {
 			return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
 		})
 	}, func() string { return strings.Join(got, "\n") })
+}
+
+// told are the events of a CronJob.
+func (e *env) told(name string) (all []string) {
+	e.t.Helper()
+	list, err := e.api.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=CronJob,involvedObject.name=" + name})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for i := range list.Items {
+		all = append(all, list.Items[i].Reason+": "+list.Items[i].Message)
+	}
+	return all
 }

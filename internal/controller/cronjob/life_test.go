@@ -3,14 +3,18 @@ package cronjob_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 )
 
@@ -137,4 +141,37 @@ func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 	if len(e.jobs()) != 1 {
 		t.Errorf("%d Jobs, want the one by hand; status %+v", len(e.jobs()), cj.Status)
 	}
+}
+
+func TestARunThatWasReplacedIsNotMissed(t *testing.T) {
+	e := prepare(t)
+	e.client = answersLate{e.client}
+	e.run(cronjob.Options{})
+	cj := e.create(newCronJob("c", never, policy(batchv1.ReplaceConcurrent)))
+	e.byHand(cj, "m1")
+	e.untilActive("c", "m1")
+	e.byHand(cj, "m2")
+	e.untilActive("c", "m2")
+	e.end("m2")
+	e.untilEvents("c", "SuccessfulDelete: Deleted job m1", "SawCompletedJob: Saw completed job: m2")
+	if told := e.told("c"); slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, "MissingJob") }) {
+		t.Errorf("events %q", told)
+	}
+}
+
+// answersLate is a client whose deletion of a Job returns when the informer shows that it is gone.
+type answersLate struct{ client.Interface }
+
+func (c answersLate) Jobs() client.Resource[*batchv1.Job] { return jobsLate{c.Interface.Jobs()} }
+
+type jobsLate struct{ client.Resource[*batchv1.Job] }
+
+func (r jobsLate) Delete(ctx context.Context, job *batchv1.Job, o client.DeleteOptions) error {
+	if err := r.Resource.Delete(ctx, job, o); err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, time.Millisecond, deadline, true, func(context.Context) (bool, error) {
+		_, shown, err := r.Informer().GetStore().GetByKey(job.Namespace + "/" + job.Name)
+		return !shown, err
+	})
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/lru"
 
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
@@ -19,7 +20,13 @@ import (
 type memory struct {
 	mu       sync.Mutex
 	cronJobs map[types.NamespacedName]*recollection
+	// deleted holds the UIDs of the latest Jobs that the controller has deleted: the informer may show them still, or
+	// only now. A UID never comes back.
+	deleted *lru.Cache
 }
+
+// remembered bounds what is kept about Jobs that were deleted.
+const remembered = 4096
 
 type recollection struct {
 	uid types.UID
@@ -29,20 +36,15 @@ type recollection struct {
 	confirmed bool
 	// scheduleSince is when the schedule was seen to change.
 	scheduleSince time.Time
-	// jobs are those that were written, by name, until the informer shows it.
-	jobs map[string]written
+	// jobs are those that were written, by name, until the informer shows it; nil where nobody knows whether one was created.
+	jobs map[string]*batchv1.Job
 	// told are the events of the last decision, so that what lasts is told once.
 	told []core.Event
 }
 
-// written is what a write has made of a Job.
-type written struct {
-	// job is nil where nobody knows whether it was created.
-	job     *batchv1.Job
-	deleted bool
+func newMemory() *memory {
+	return &memory{cronJobs: map[types.NamespacedName]*recollection{}, deleted: lru.New(remembered)}
 }
-
-func newMemory() *memory { return &memory{cronJobs: map[types.NamespacedName]*recollection{}} }
 
 // on lets do work with what is known of cj.
 func (m *memory) on(cj *batchv1.CronJob, do func(*recollection)) {
@@ -50,7 +52,7 @@ func (m *memory) on(cj *batchv1.CronJob, do func(*recollection)) {
 	defer m.mu.Unlock()
 	r := m.cronJobs[keyOf(cj)]
 	if r == nil || r.uid != cj.UID {
-		r = &recollection{uid: cj.UID, jobs: map[string]written{}}
+		r = &recollection{uid: cj.UID, jobs: map[string]*batchv1.Job{}}
 		m.cronJobs[keyOf(cj)] = r
 	}
 	do(r)
@@ -98,8 +100,14 @@ func (m *memory) scheduleSince(cj *batchv1.CronJob) (since time.Time) {
 }
 
 // wrote notes what a write has made of a Job of cj.
-func (m *memory) wrote(cj *batchv1.CronJob, name string, w written) {
-	m.on(cj, func(r *recollection) { r.jobs[name] = w })
+func (m *memory) wrote(cj *batchv1.CronJob, name string, job *batchv1.Job) {
+	m.on(cj, func(r *recollection) { r.jobs[name] = job })
+}
+
+// isDeleted tells that the controller has deleted the Job of that UID.
+func (m *memory) isDeleted(uid types.UID) bool {
+	_, deleted := m.deleted.Get(uid)
+	return deleted
 }
 
 // settle notes that the informer shows a Job as it is, or that it is not there.
@@ -107,7 +115,7 @@ func (m *memory) settle(cj *batchv1.CronJob, name string) {
 	m.on(cj, func(r *recollection) { delete(r.jobs, name) })
 }
 
-func (m *memory) written(cj *batchv1.CronJob) (jobs map[string]written) {
+func (m *memory) written(cj *batchv1.CronJob) (jobs map[string]*batchv1.Job) {
 	m.on(cj, func(r *recollection) { jobs = maps.Clone(r.jobs) })
 	return jobs
 }

@@ -99,7 +99,7 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	for _, e := range c.memory.news(cj, d.Events) {
 		c.recorder.Event(cj, e.Type, e.Reason, e.Message)
 	}
-	return errors.Join(failed, c.delete(ctx, cj, d.Prune, func(*batchv1.Job) {}))
+	return errors.Join(failed, c.delete(ctx, cj, d.Prune))
 }
 
 // store writes the status, unless somebody has changed the CronJob: then the decision was made on old news.

@@ -117,6 +117,7 @@ func (w *world) settle() {
 			w.end(j, true)
 		}
 		if len(running) == 0 && w.ledger.settled() {
+			w.judgeEvents()
 			return
 		}
 		if len(running) == 0 {
@@ -125,6 +126,23 @@ func (w *world) settle() {
 		}
 	}
 	w.Fail("the runs do not come to their ends, or their Jobs stay")
+}
+
+// judgeEvents tells that no process misses what it has deleted.
+func (w *world) judgeEvents() {
+	for _, p := range w.Processes {
+		deleted := map[string]bool{}
+		for _, e := range p.Events() {
+			switch e.Reason {
+			case "SuccessfulDelete":
+				deleted[strings.TrimPrefix(e.Message, "Deleted job ")] = true
+			case "MissingJob":
+				if job := strings.TrimPrefix(e.Message, "Active job went missing: "); deleted[job] {
+					w.Fail("%s is deleted, and missed", job)
+				}
+			}
+		}
+	}
 }
 
 // running are the Jobs that have not ended and are not held.
