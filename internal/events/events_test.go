@@ -173,3 +173,22 @@ func TestAFloodOfEventsIsCutShort(t *testing.T) {
 		}
 	})
 }
+
+func TestARunEveryMinuteIsToldOfForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{}
+		w := events.NewWriter(sink, scheme.Scheme)
+		r := w.Recorder("cronjob-controller")
+		const minutes = 60
+		for i := range minutes {
+			r.Eventf(pod("a"), corev1.EventTypeNormal, "SuccessfulCreate", "Created job a-%d", i)
+			r.Eventf(pod("a"), corev1.EventTypeNormal, "SawCompletedJob", "Saw completed job: a-%d", i)
+			r.Eventf(pod("a"), corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job a-%d", i)
+			time.Sleep(time.Minute)
+		}
+		w.Close()
+		if written := len(sink.created) + sink.patched; written != 3*minutes {
+			t.Errorf("%d events were written, want %d", written, 3*minutes)
+		}
+	})
+}
