@@ -154,13 +154,15 @@ func (c *Controller) podsBehind(status *metav1.ObjectMeta) bool {
 	return loop.OlderVersion(c.pods.LastSyncResourceVersion(), status.ResourceVersion)
 }
 
-// takeIn finds pods in what the informer shows, of which the handlers may hear a little later.
+// takeIn finds pods in what the informer shows, of which the handlers may hear a little later: those that are wanted and,
+// where any is, all others of job. One of them may stand in the place of another that the handlers know the end of.
 func (c *Controller) takeIn(job *batchv1.Job, wanted sets.Set[types.UID]) (found bool) {
 	if wanted.Len() == 0 {
 		return false
 	}
 	for _, obj := range c.pods.GetStore().List() {
-		if p := obj.(*corev1.Pod); wanted.Has(p.UID) {
+		p := obj.(*corev1.Pod)
+		if (wanted.Has(p.UID) || metav1.IsControlledBy(p, job)) && c.index.matters(job.UID, p) {
 			c.index.wrote(job.UID, p, c.options.Clock.Now())
 			found = true
 		}

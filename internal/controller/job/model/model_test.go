@@ -115,3 +115,31 @@ func TestAnOrphanThatAFormerControllerCountedIsNotAdoptedAnew(t *testing.T) {
 		t.Fatal(why)
 	}
 }
+
+func TestAPodOfAnIndexThatAListBringsTogetherWithTheEndOfTheOneBeforeIsNotMadeAgain(t *testing.T) {
+	why := play(t, func(w *world) {
+		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
+			CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](1), BackoffLimitPerIndex: ptr.To[int32](1),
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.start(0, 0)
+		w.work()
+		w.leave(w.processes[0])
+		first := w.server.pods.names()[0]
+		w.start(0, 1) // It does not know the pod, and makes another.
+		w.run(w.server.pods.objects[first])
+		w.exit(w.server.pods.objects[first], 1)
+		w.rest()
+		w.leave(w.processes[0])
+		w.start(0, 2) // It knows the first pod only, until it hears that this was released: before it hears of the other.
+		w.processes[0].pods.relist()
+		w.rest()
+		if pods := w.server.pods.names(); len(pods) != 2 {
+			w.fail("index 0 gets another pod: %v", pods)
+		}
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
