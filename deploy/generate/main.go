@@ -62,6 +62,7 @@ func controller(manifest string) (string, error) {
 		{"imagePullPolicy: IfNotPresent\n", "imagePullPolicy: {{ .Values.imagePullPolicy }}\n"},
 		{"- --managed-by=stint.dev/job-controller\n", "- --managed-by={{ join \",\" .Values.managedBy }}\n"},
 		{"- --controllers=*\n", "- --controllers={{ join \",\" .Values.controllers }}\n"},
+		{"- --metrics-bind-address=:8080\n", "- --metrics-bind-address=:8080\n        {{- range .Values.args }}\n        - {{ toJson . }}\n        {{- end }}\n"},
 		{"\n          requests: {cpu: 100m, memory: 64Mi}\n", " {{ toJson .Values.resources }}\n"},
 	} {
 		if strings.Count(manifest, r.text) != 1 {

@@ -44,7 +44,7 @@ func TestWithItsOwnValuesTheChartMakesWhatTheManifestDoes(t *testing.T) {
 
 func TestValuesReachTheController(t *testing.T) {
 	values := map[string]any{"image": "registry.example.com/stint:1", "replicas": 3, "controllers": []any{"*", "cronjob"},
-		"managedBy": []any{"a.b/c", "kubernetes.io/job-controller"}, "resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}}
+		"managedBy": []any{"a.b/c", "kubernetes.io/job-controller"}, "resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}, "args": []any{"--kube-api-qps=100", "-v=4"}}
 	if got, want := documents(t, render(t, "templates/cronjob.yaml", values)), documents(t, read(t, manifests, "cronjob.yaml")); !cmp.Equal(got, want) {
 		t.Errorf("rights for CronJobs: %s", cmp.Diff(want, got))
 	}
@@ -52,7 +52,7 @@ func TestValuesReachTheController(t *testing.T) {
 	spec := made[len(made)-1]["spec"].(map[string]any)
 	container := spec["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
 	want := map[string]any{"replicas": 3.0, "image": "registry.example.com/stint:1", "resources": values["resources"], "args": []any{"controller",
-		"--managed-by=a.b/c,kubernetes.io/job-controller", "--controllers=*,cronjob", "--metrics-bind-address=:8080"}}
+		"--managed-by=a.b/c,kubernetes.io/job-controller", "--controllers=*,cronjob", "--metrics-bind-address=:8080", "--kube-api-qps=100", "-v=4"}}
 	got := map[string]any{"replicas": spec["replicas"], "image": container["image"], "resources": container["resources"], "args": container["args"]}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
