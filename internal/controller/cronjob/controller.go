@@ -6,23 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
 const (
-	// Retries after an error start quickly and slow down for what lasts, like a quota.
-	firstRetry = 20 * time.Millisecond
-	lastRetry  = time.Minute
 	// concurrentSyncs is the default of Options.ConcurrentSyncs.
 	concurrentSyncs = 5
 	// byOwner is the name of the index of Jobs by the UID of the CronJob that controls them.
@@ -43,11 +38,10 @@ type Controller struct {
 	metrics  *metrics
 
 	cronJobs, jobs cache.SharedIndexInformer
-	// shown tell that the handlers have got all that was there when the informers started.
-	shown []cache.InformerSynced
+	watches        loop.Watches
 
 	memory *memory
-	queue  workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue  loop.Queue
 	alarm  *alarm.Alarm
 	// broken is why the controller cannot run.
 	broken error
@@ -58,14 +52,12 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	cj := &Controller{
 		client: c, recorder: recorder, syncs: cmp.Or(o.ConcurrentSyncs, concurrentSyncs),
 		cronJobs: c.CronJobs().Informer(), jobs: c.Jobs().Informer(), memory: newMemory(),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "cronjob"}),
+		queue: loop.NewQueue("cronjob", nil),
 	}
 	cj.alarm = alarm.New(cj.queue.Add)
 	var err error
 	cj.metrics, err = newMetrics(o.Registerer)
-	cj.broken = errors.Join(err, cj.indexJobs(), cj.handle(cj.cronJobs, cj.cronJobHandler()), cj.handle(cj.jobs, cj.jobHandler()))
+	cj.broken = errors.Join(err, cj.indexJobs(), cj.watches.Add(cj.cronJobs, cj.cronJobHandler()), cj.watches.Add(cj.jobs, cj.jobHandler()))
 	return cj
 }
 
@@ -82,49 +74,21 @@ func (c *Controller) indexJobs() error {
 	}})
 }
 
-func (c *Controller) handle(informer cache.SharedIndexInformer, h cache.ResourceEventHandler) error {
-	registration, err := informer.AddEventHandler(h)
-	if err != nil {
-		return fmt.Errorf("watching: %w", err)
-	}
-	c.shown = append(c.shown, registration.HasSynced)
-	return nil
-}
-
 // Run works until ctx ends and returns when the last write has.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.queue.ShutDown()
 	if c.broken != nil {
 		return fmt.Errorf("cronjob controller: %w", c.broken)
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), c.shown...) {
+	if !c.watches.Wait(ctx) {
 		return nil
 	}
-	var running sync.WaitGroup
-	running.Go(func() { c.alarm.Run(ctx) })
-	for range c.syncs {
-		running.Go(func() { c.work(ctx) })
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	running.Wait()
-	return nil
-}
-
-func (c *Controller) work(ctx context.Context) {
-	for {
-		key, stop := c.queue.Get()
-		if stop {
-			return
-		}
+	var alarm sync.WaitGroup
+	alarm.Go(func() { c.alarm.Run(ctx) })
+	c.queue.Run(ctx, c.syncs, func(ctx context.Context, key types.NamespacedName) error {
 		// What has begun is finished: a write that is broken off may have happened all the same.
-		err := c.sync(context.WithoutCancel(ctx), key)
-		if err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).V(2).Info("Will try again", "cronJob", key, "reason", err.Error())
-			c.queue.AddRateLimited(key)
-		} else {
-			c.queue.Forget(key)
-		}
-		c.queue.Done(key)
-	}
+		return c.sync(context.WithoutCancel(ctx), key)
+	})
+	alarm.Wait()
+	return nil
 }

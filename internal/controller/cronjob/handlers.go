@@ -8,12 +8,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
-
-func keyOf(o metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
-}
 
 // owner returns the reference of a Job to the CronJob that controls it, if one does.
 func owner(job *batchv1.Job) *metav1.OwnerReference {
@@ -24,33 +21,19 @@ func owner(job *batchv1.Job) *metav1.OwnerReference {
 	return ref
 }
 
-// last unwraps what a handler gets for an object whose deletion was missed.
-func last[T any](obj any) (T, bool) {
-	if gone, missed := obj.(cache.DeletedFinalStateUnknown); missed {
-		obj = gone.Obj
-	}
-	o, ok := obj.(T)
-	return o, ok
-}
-
 func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.queue.Add(keyOf(obj.(*batchv1.CronJob))) },
-		UpdateFunc: func(was, is any) {
-			old, cj := was.(*batchv1.CronJob), is.(*batchv1.CronJob)
-			if old.UID == cj.UID && scheduleChanged(old, cj) {
-				c.memory.scheduleChanged(cj)
-			}
-			if !c.memory.isOwn(cj) {
-				c.queue.Add(keyOf(cj))
-			}
-		},
-		DeleteFunc: func(obj any) {
-			if cj, ok := last[*batchv1.CronJob](obj); ok {
-				c.queue.Add(keyOf(cj)) // what is known of it is to be forgotten
-			}
-		},
-	}
+	return loop.Handler(func(was, is *batchv1.CronJob) {
+		if is == nil {
+			c.queue.Add(loop.Key(was)) // what is known of it is to be forgotten
+			return
+		}
+		if was != nil && scheduleChanged(was, is) {
+			c.memory.scheduleChanged(is)
+		}
+		if !c.memory.isOwn(is) {
+			c.queue.Add(loop.Key(is))
+		}
+	})
 }
 
 // scheduleChanged leaves out what is changed during a suspension: what was missed then counts by the schedule that is
@@ -63,25 +46,21 @@ func scheduleChanged(was, is *batchv1.CronJob) bool {
 }
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { c.wakeOwner(obj.(*batchv1.Job)) },
-		UpdateFunc: func(was, is any) {
-			if old, job := was.(*batchv1.Job), is.(*batchv1.Job); isNews(old, job) {
-				c.wakeOwner(old)
+	return loop.Handler(func(was, is *batchv1.Job) {
+		if was != nil && is != nil && !isNews(was, is) {
+			return
+		}
+		for _, job := range []*batchv1.Job{was, is} {
+			if job != nil {
 				c.wakeOwner(job)
 			}
-		},
-		DeleteFunc: func(obj any) {
-			if job, ok := last[*batchv1.Job](obj); ok {
-				c.wakeOwner(job)
-			}
-		},
-	}
+		}
+	})
 }
 
 // isNews leaves out the changes that come with every pod of a Job.
 func isNews(was, is *batchv1.Job) bool {
-	return was.UID != is.UID || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
+	return (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		was.Generation != is.Generation || len(was.Status.Conditions) != len(is.Status.Conditions) ||
 		!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions) ||
 		!equality.Semantic.DeepEqual(was.OwnerReferences, is.OwnerReferences) ||

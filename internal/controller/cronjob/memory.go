@@ -7,11 +7,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/lru"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
@@ -29,11 +28,8 @@ type memory struct {
 const remembered = 4096
 
 type recollection struct {
-	uid types.UID
-	// known is what the last write or live read returned, until the informer shows it.
-	known *batchv1.CronJob
-	// confirmed tells that the server has once been asked for the newest version: no older one is decided on since.
-	confirmed bool
+	uid    types.UID
+	latest loop.Latest[*batchv1.CronJob]
 	// scheduleSince is when the schedule was seen to change.
 	scheduleSince time.Time
 	// jobs are those that were written, by name, until the informer shows it; nil where nobody knows whether one was created.
@@ -50,44 +46,31 @@ func newMemory() *memory {
 func (m *memory) on(cj *batchv1.CronJob, do func(*recollection)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.cronJobs[keyOf(cj)]
+	r := m.cronJobs[loop.Key(cj)]
 	if r == nil || r.uid != cj.UID {
 		r = &recollection{uid: cj.UID, jobs: map[string]*batchv1.Job{}}
-		m.cronJobs[keyOf(cj)] = r
+		m.cronJobs[loop.Key(cj)] = r
 	}
 	do(r)
 }
 
 // newest returns the newer of what the informer shows and what is known.
 func (m *memory) newest(shown *batchv1.CronJob) (newest *batchv1.CronJob, confirmed bool) {
-	newest = shown
-	m.on(shown, func(r *recollection) {
-		if r.known != nil && older(shown, r.known) {
-			newest = r.known
-		} else {
-			r.known = nil
-		}
-		confirmed = r.confirmed
-	})
+	m.on(shown, func(r *recollection) { newest, confirmed = r.latest.Newest(shown), r.latest.Confirmed })
 	return newest, confirmed
 }
 
 // learn takes in what the server has answered.
 func (m *memory) learn(cj *batchv1.CronJob) {
-	m.on(cj, func(r *recollection) {
-		r.confirmed = true
-		if r.known == nil || older(r.known, cj) {
-			r.known = cj
-		}
-	})
+	m.on(cj, func(r *recollection) { r.latest.Learn(cj) })
 }
 
 // isOwn tells that cj is as the controller's last write or read left it, and so no news.
 func (m *memory) isOwn(cj *batchv1.CronJob) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.cronJobs[keyOf(cj)]
-	return r != nil && r.uid == cj.UID && r.known != nil && !older(r.known, cj)
+	r := m.cronJobs[loop.Key(cj)]
+	return r != nil && r.uid == cj.UID && r.latest.Covers(cj)
 }
 
 func (m *memory) scheduleChanged(cj *batchv1.CronJob) {
@@ -137,10 +120,4 @@ func (m *memory) forget(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.cronJobs, key)
-}
-
-// older compares two versions of objects of one kind.
-func older(a, b metav1.Object) bool {
-	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
-	return err == nil && order < 0
 }

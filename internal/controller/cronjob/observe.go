@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
@@ -40,7 +41,7 @@ func (c *Controller) newestJobs(ctx context.Context, cj *batchv1.CronJob) (map[s
 		switch {
 		case job == nil || written != nil && written.UID != job.UID:
 			missing[name] = true
-		case written != nil && !older(written, job):
+		case written != nil && !loop.Older(written, job):
 			jobs[name] = written
 		default:
 			c.memory.settle(cj, name)

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
@@ -25,7 +26,7 @@ var errOutdated = errors.New("the CronJob has changed meanwhile")
 // sync decides on the newest version and carries the decision out.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	for range rounds {
-		shown := c.cronJob(key)
+		shown := loop.Shown[*batchv1.CronJob](c.cronJobs, key)
 		if shown == nil {
 			c.memory.forget(key)
 			c.alarm.Set(key, time.Time{})
@@ -43,15 +44,6 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	}
 	c.queue.Add(key)
 	return nil
-}
-
-// cronJob returns what the informer shows under key, or nil.
-func (c *Controller) cronJob(key types.NamespacedName) *batchv1.CronJob {
-	obj, found, err := c.cronJobs.GetStore().GetByKey(key.String())
-	if err != nil || !found {
-		return nil
-	}
-	return obj.(*batchv1.CronJob)
 }
 
 // read asks for the newest version.
@@ -75,7 +67,7 @@ func (c *Controller) decide(ctx context.Context, cj *batchv1.CronJob, confirmed 
 		return false, err
 	}
 	d := core.Decide(obs)
-	c.alarm.Set(keyOf(cj), d.LookAgain)
+	c.alarm.Set(loop.Key(cj), d.LookAgain)
 	first := d.GoesFirst()
 	switch {
 	case (first || d.Start != nil) && !confirmed:
