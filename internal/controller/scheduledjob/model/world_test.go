@@ -139,13 +139,7 @@ func (w *world) end(j *batchv1.Job, code int32) {
 
 // settle brings everything to its end and judges what came of it.
 func (w *world) settle() {
-	w.Say("from here on all goes well")
-	if len(w.Processes) > 0 && w.Processes[0].Leaving() {
-		w.Rest()
-	}
-	if len(w.Processes) == 0 {
-		w.start()
-	}
+	w.Recover(w.start)
 	if ptr.Deref(w.sj().Spec.Suspend, false) {
 		w.setSuspend(false)
 	}

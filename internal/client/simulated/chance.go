@@ -1,0 +1,169 @@
+package simulated
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// Main is TestMain of a model. The histories are always the same, so that a change is blamed only for what it breaks.
+// Flags of the command line come later and win.
+func Main(m *testing.M) {
+	_ = flag.Set("rapid.checks", "200")
+	_ = flag.Set("rapid.seed", "7")
+	os.Exit(m.Run())
+}
+
+// Check plays random histories.
+func Check(t *testing.T, happens func(*World, *rapid.T)) {
+	rapid.Check(t, func(r *rapid.T) {
+		switch why := Play(t, func(w *World) { happens(w, r) }).(type) {
+		case nil:
+		case Broken:
+			r.Fatalf("%v", why)
+		default:
+			panic(why) // it is how rapid ends a history
+		}
+	})
+}
+
+// Action is something that may happen at any moment, Times as often as one with 1.
+type Action struct {
+	Times int
+	Name  string
+	Do    func(*rapid.T)
+}
+
+// Actions are for rapid's Repeat: what may happen to requests, news and processes, and those of the model. Start starts a
+// process.
+func (w *World) Actions(start func(), model ...Action) map[string]func(*rapid.T) {
+	all := map[string]func(*rapid.T){}
+	for _, a := range append(model,
+		Action{4, "serve a request", w.serveOne},
+		Action{4, "serve all requests", w.serveAll},
+		Action{4, "bring news", w.bringNews},
+		Action{2, "rest", func(*rapid.T) { w.Rest() }},
+		Action{3, "a moment", func(t *rapid.T) {
+			w.Pass(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
+		}},
+		Action{1, "controller", func(t *rapid.T) { w.happenToController(t, start) }},
+		Action{1, "watch", w.happenToWatch},
+	) {
+		for n := range a.Times {
+			all[a.Name+" "+strconv.Itoa(n)] = a.Do
+		}
+	}
+	return all
+}
+
+// OneIn is true once in n times.
+func OneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == 1 }
+
+func drawFault(t *rapid.T, r *Request) Fault {
+	if !OneIn(t, 5, "fault") {
+		return NoFault
+	}
+	faults := Faults
+	if r.Verb == "create" {
+		faults = append([]Fault{Quota}, faults...)
+	}
+	return rapid.SampledFrom(faults).Draw(t, "which")
+}
+
+func (w *World) serveOne(t *rapid.T) {
+	waiting := w.Waiting()
+	if len(waiting) == 0 {
+		t.Skip("no requests")
+	}
+	r := rapid.SampledFrom(waiting).Draw(t, "request")
+	w.Serve(r, drawFault(t, r))
+}
+
+func (w *World) serveAll(t *rapid.T) {
+	for n := rapid.IntRange(1, 30).Draw(t, "requests"); n > 0 && len(w.Waiting()) > 0; n-- {
+		r := w.Waiting()[0]
+		w.Serve(r, drawFault(t, r))
+	}
+}
+
+func (w *World) drawFeed(t *rapid.T) Feed {
+	if len(w.Processes) == 0 {
+		t.Skip("no controller")
+	}
+	return rapid.SampledFrom(rapid.SampledFrom(w.Processes).Draw(t, "controller").Feeds()).Draw(t, "of")
+}
+
+func (w *World) bringNews(t *rapid.T) {
+	feed := w.drawFeed(t)
+	n := rapid.IntRange(1, 6).Draw(t, "news")
+	late := OneIn(t, 3, "handlers late")
+	feed.Show(n)
+	w.Say("a controller is shown %d changes; the handlers hear of all: %t", n, !late)
+	for tell := map[bool]int{true: 1, false: n}[late]; tell > 0; tell-- {
+		feed.Tell(1)
+		w.Pause()
+	}
+}
+
+func (w *World) happenToController(t *rapid.T, start func()) {
+	what := rapid.SampledFrom([]string{"start", "kill", "kill", "leave", "hand over"}).Draw(t, "what")
+	switch {
+	case len(w.Processes) == 0:
+		start()
+	case w.Processes[0].Leaving() || what == "start":
+		t.Skip("a controller runs")
+	case what == "kill":
+		w.Kill(w.Processes[0], func(*Request) bool { return rapid.Bool().Draw(t, "comes to pass") })
+	case what == "leave":
+		w.Leave(w.Processes[0])
+	case what == "hand over":
+		// The next one begins when the last write of the one before is done: that is the lease's affair.
+		w.Leave(w.Processes[0])
+		for len(w.Waiting()) > 0 {
+			w.Serve(w.Waiting()[0], drawFault(t, w.Waiting()[0]))
+		}
+		start()
+	}
+}
+
+func (w *World) happenToWatch(t *rapid.T) {
+	feed := w.drawFeed(t)
+	if rapid.Bool().Draw(t, "broken") {
+		w.Say("a watch breaks")
+		feed.Relist()
+	} else {
+		w.Say("a controller is told everything again")
+		feed.Repeat()
+	}
+	w.Pause()
+}
+
+// DeleteOne has a user delete an object of a table.
+func DeleteOne[T client.Object](w *World, t *rapid.T, x *Table[T]) {
+	all := x.All()
+	if len(all) == 0 {
+		t.Skip("nothing to delete")
+	}
+	o := rapid.SampledFrom(all).Draw(t, x.kind.Singular)
+	w.Say("user deletes %s %s", x.kind.Kind, o.GetName())
+	if err := x.Delete(o.GetNamespace(), o.GetName(), o.GetUID(), client.DeleteOptions{}); err != nil {
+		w.Fail("deleting: %v", err)
+	}
+}
+
+// Recover has a controller run that is not about to stop: from here on all goes well.
+func (w *World) Recover(start func()) {
+	w.Say("from here on all goes well")
+	if len(w.Processes) > 0 && w.Processes[0].Leaving() {
+		w.Rest()
+	}
+	if len(w.Processes) == 0 {
+		start()
+	}
+}
