@@ -194,7 +194,7 @@ func (x creation) waits() {
 	for _, p := range x.failures() {
 		end := x.endOf(p)
 		perIndex := x.account.now().Spec.BackoffLimitPerIndex != nil
-		if (perIndex && x.goneWithAPod(p)) || (!perIndex && !end.After(lastSuccess)) {
+		if (perIndex && (x.goneWithAPod(p) || x.hadTwin(p))) || (!perIndex && !end.After(lastSuccess)) {
 			continue
 		}
 		delay = min(max(2*delay, 10*time.Second), 10*time.Minute)
