@@ -3,9 +3,11 @@ package namespace
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 )
 
 // Content is what a namespace holds of one kind.
@@ -30,7 +32,7 @@ var pods = schema.GroupResource{Resource: "pods"}
 func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 	d := Decision[T]{Empty: true}
 	podsFirst := slices.ContainsFunc(contents, func(c Content[T]) bool {
-		return c.Resource == pods && len(c.Objects) > 0
+		return c.Resource == pods && slices.ContainsFunc(c.Objects, holdsUp)
 	})
 	for _, c := range contents {
 		if len(c.Objects) == 0 {
@@ -46,6 +48,13 @@ func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 		}
 	}
 	return d
+}
+
+// holdsUp tells that all else waits for a pod. One that has ended and that only its Job keeps waits for the Job to go: the
+// last failed pod of an index stays until the next one is there, and in this namespace none is made any more.
+func holdsUp[T metav1.Object](pod T) bool {
+	return pod.GetDeletionTimestamp() == nil || ptr.Deref(pod.GetDeletionGracePeriodSeconds(), 1) > 0 ||
+		!slices.Equal(pod.GetFinalizers(), []string{batchv1.JobTrackingFinalizer})
 }
 
 func split[T metav1.Object](c Content[T]) (going, staying Content[T]) {

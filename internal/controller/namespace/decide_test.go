@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 )
 
@@ -34,6 +36,13 @@ func goes(name string, finalizers ...string) object {
 	return &metav1.ObjectMeta{Name: name, DeletionTimestamp: &metav1.Time{}, Finalizers: finalizers}
 }
 
+// ended is a pod that was told to go, and went but for its finalizers.
+func ended(name string, finalizers ...string) object {
+	pod := goes(name, finalizers...)
+	pod.DeletionGracePeriodSeconds = ptr.To[int64](0)
+	return pod
+}
+
 func TestDecide(t *testing.T) {
 	cases := map[string]struct {
 		given []content
@@ -52,6 +61,19 @@ func TestDecide(t *testing.T) {
 		"all else goes when the pods are gone": {
 			given: []content{some(jobs, stays("j")), some(pods), some(configMaps, stays("c"))},
 			want:  decision{Delete: []content{some(jobs, stays("j")), some(configMaps, stays("c"))}},
+		},
+		"a pod that has ended and that its Job keeps waits for the Job to go": {
+			given: []content{some(jobs, stays("j")), some(pods, ended("p", batchv1.JobTrackingFinalizer))},
+			want: decision{Delete: []content{some(jobs, stays("j"))},
+				Waiting: []content{some(pods, ended("p", batchv1.JobTrackingFinalizer))}},
+		},
+		"but all else waits for one that somebody else keeps": {
+			given: []content{some(jobs, stays("j")), some(pods, ended("p", batchv1.JobTrackingFinalizer, "example.com/hold"))},
+			want:  decision{Waiting: []content{some(pods, ended("p", batchv1.JobTrackingFinalizer, "example.com/hold"))}},
+		},
+		"and for one that has not ended yet": {
+			given: []content{some(jobs, stays("j")), some(pods, goes("p", batchv1.JobTrackingFinalizer))},
+			want:  decision{Waiting: []content{some(pods, goes("p", batchv1.JobTrackingFinalizer))}},
 		},
 		"nothing is deleted twice": {
 			given: []content{some(jobs, goes("j"), stays("k"))},
