@@ -136,6 +136,10 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	if was != nil && held(was) && (is == nil || !held(is)) {
 		f.releasedBy = l.writer
 	}
+	if was != nil && is != nil && !held(was) && held(is) {
+		// It is adopted again, and will count after all.
+		f.discarded, f.wasted = false, false
+	}
 	if l.writer != nil && was != nil {
 		x := podWrite{l, l.writer, was, is}
 		for _, i := range podInvariants {
