@@ -13,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 )
 
 // chronicle keeps a history for every namespace of a column.
@@ -35,17 +37,28 @@ func startChronicle(t *testing.T, api kubernetes.Interface) *chronicle {
 
 // follow writes down all that happens to one kind of object, until the test ends.
 func (c *chronicle) follow(t *testing.T, api cache.Getter, resource string, kind runtime.Object) {
-	w := &witness{chronicle: c, known: map[types.UID]metav1.Object{}, listed: make(chan struct{})}
+	w := &witness{chronicle: c, listed: make(chan struct{})}
 	// A server that was restarted is there again at once; an informer would wait longer each time.
 	again := &wait.Backoff{Duration: 10 * time.Millisecond}
 	list := cache.NewListWatchFromClient(api, resource, metav1.NamespaceAll, fields.Everything())
-	r := cache.NewReflectorWithOptions(list, kind, w, cache.ReflectorOptions{Name: resource, Backoff: again})
+	r := cache.NewReflectorWithOptions(resuming{list}, kind, w, cache.ReflectorOptions{Name: resource, Backoff: again})
 	ctx, stop := context.WithCancel(context.Background())
 	var following sync.WaitGroup
 	following.Go(func() { r.RunWithContext(ctx) })
 	t.Cleanup(func() { stop(); following.Wait() })
 	<-w.listed
 }
+
+// resuming goes on where a watch broke off: a server ends the watch of a reader that is too slow for it, and a list
+// instead would hide what was written in between.
+type resuming struct{ *cache.ListWatch }
+
+func (r resuming) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return watchtools.NewRetryWatcherWithContext(ctx, o.ResourceVersion, r.ListWatch)
+}
+
+// IsWatchListSemanticsUnSupported makes the first list a list: a watch that began with one could not be resumed.
+func (resuming) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (c *chronicle) of(namespace string) *history {
 	c.mu.Lock()
@@ -70,7 +83,7 @@ func (c *chronicle) interrupt() {
 // witness takes down what a watch shows of one kind. It is a cache.ReflectorStore.
 type witness struct {
 	chronicle *chronicle
-	known     map[types.UID]metav1.Object
+	known     map[types.UID]metav1.Object // nil before the first list
 	listed    chan struct{}
 	once      sync.Once
 }
@@ -93,6 +106,12 @@ func (w *witness) Delete(obj any) error {
 
 // Replace takes down a list: what is not on it any more was deleted while nobody watched.
 func (w *witness) Replace(list []any, _ string) error {
+	defer w.once.Do(func() { close(w.listed) })
+	if w.known == nil {
+		w.known = map[types.UID]metav1.Object{}
+	} else {
+		w.chronicle.interrupt()
+	}
 	there := map[types.UID]bool{}
 	for _, obj := range list {
 		there[obj.(metav1.Object).GetUID()] = true
@@ -105,7 +124,6 @@ func (w *witness) Replace(list []any, _ string) error {
 	for _, obj := range list {
 		_ = w.Add(obj)
 	}
-	w.once.Do(func() { close(w.listed) })
 	return nil
 }
 
