@@ -65,6 +65,11 @@ func (m *memory) learn(cj *batchv1.CronJob) {
 	m.on(cj, func(r *recollection) { r.latest.Learn(cj) })
 }
 
+// doubt notes that a write may have happened: nobody knows which version is the newest.
+func (m *memory) doubt(cj *batchv1.CronJob) {
+	m.on(cj, func(r *recollection) { r.latest.Confirmed = false })
+}
+
 // isOwn tells that cj is as the controller's last write or read left it, and so no news.
 func (m *memory) isOwn(cj *batchv1.CronJob) bool {
 	m.mu.Lock()

@@ -103,6 +103,7 @@ func (c *Controller) store(ctx context.Context, cj *batchv1.CronJob, next batchv
 	case apierrors.IsConflict(err):
 		return errOutdated
 	case err != nil:
+		c.memory.doubt(cj)
 		return fmt.Errorf("storing the status of CronJob %s/%s: %w", cj.Namespace, cj.Name, err)
 	}
 	c.memory.learn(stored)

@@ -12,9 +12,13 @@ import (
 	"flag"
 	"os"
 	"testing"
+	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/simulated"
 )
 
@@ -46,4 +50,41 @@ func history(t *testing.T, r *rapid.T) any {
 		r.Repeat(w.actions())
 		w.settle()
 	})
+}
+
+func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
+	broken := simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(&batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: batchv1.CronJobSpec{
+			Schedule: "@every 3s", JobTemplate: batchv1.JobTemplateSpec{Spec: jobSpec()}}})
+		w.start()
+		w.Inform()
+		w.Pass(3001 * time.Millisecond)
+		w.serve("get", simulated.NoFault)
+		w.serve("create", simulated.NoFault)
+		job := w.jobs.All()[0]
+		if err := w.jobs.Delete(namespace, job.Name, job.UID, client.DeleteOptions{}); err != nil {
+			w.Fail("deleting the Job: %v", err)
+		}
+		w.serve("update status of", simulated.Lost)
+		w.Pass(time.Second)
+		for len(w.Waiting()) > 0 {
+			w.Serve(w.Waiting()[0], simulated.NoFault)
+			w.Pause()
+		}
+		w.settle()
+	})
+	if broken != nil {
+		t.Errorf("%v", broken)
+	}
+}
+
+// serve serves the one request that waits.
+func (w *world) serve(verb string, f simulated.Fault) {
+	w.Pause()
+	waiting := w.Waiting()
+	if len(waiting) != 1 || waiting[0].Verb != verb {
+		w.Fail("%v wait, not one to %s", waiting, verb)
+	}
+	w.Serve(waiting[0], f)
 }
