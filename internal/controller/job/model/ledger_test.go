@@ -177,7 +177,9 @@ func (l *ledger) buried(p *process) { l.gone = append(l.gone, p) }
 
 // scaled tells whether the completions of j ever changed.
 func (l *ledger) scaled(j *batchv1.Job) bool {
-	return !ptr.Equal(l.jobs[j.UID].versions[0].Spec.Completions, j.Spec.Completions)
+	return slices.ContainsFunc(l.jobs[j.UID].versions, func(v *batchv1.Job) bool {
+		return !ptr.Equal(v.Spec.Completions, j.Spec.Completions)
+	})
 }
 
 // everFailed tells whether a controller could at some time see p as a failure of j.

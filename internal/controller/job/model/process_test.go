@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
@@ -62,6 +63,7 @@ func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *p
 		stopped: make(chan error, 1)}
 	p.jobs = newInformer(s.jobs, p.knows.toldJob)
 	p.pods = newInformer(s.pods, p.knows.toldPod)
+	p.knows.shown = p.pods.store
 	c := job.New(p, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
 	})
@@ -99,6 +101,8 @@ type knowledge struct {
 	pods map[types.UID]*corev1.Pod
 	// heard is newer than the present work.
 	heard []client.Object
+	// shown is the informer's store, which may be ahead of what the process was told. It may look there.
+	shown cache.Store
 	// early pods were shown before their Job: what became of them may be forgotten.
 	early map[types.UID]bool
 }
@@ -148,6 +152,11 @@ func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	}
 	for _, o := range k.heard {
 		if p, ok := o.(*corev1.Pod); ok && p.UID == uid {
+			list = append(list, p)
+		}
+	}
+	for _, o := range k.shown.List() {
+		if p := o.(*corev1.Pod); p.UID == uid {
 			list = append(list, p)
 		}
 	}
