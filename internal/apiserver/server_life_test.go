@@ -18,8 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/stint-dev/stint/internal/apiserver"
-	"github.com/stint-dev/stint/internal/store"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
 func TestWhatWasAcknowledgedSurvivesACrash(t *testing.T) {
@@ -41,28 +40,10 @@ func TestWhatWasAcknowledgedSurvivesACrash(t *testing.T) {
 }
 
 func TestAServerWithoutAListenerServesItsProcess(t *testing.T) {
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	s, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	<-s.Ready()
-	c := kubernetes.NewForConfigOrDie(s.RESTConfig())
-	must[*corev1.Pod](t)(c.CoreV1().Pods("default").Create(t.Context(), pod("a"), metav1.CreateOptions{}))
+	s := apiservertest.Start(t)
+	must[*corev1.Pod](t)(s.Clientset().CoreV1().Pods("default").Create(t.Context(), pod("a"), metav1.CreateOptions{}))
 	if _, err := os.Stat(s.KubeconfigPath()); !os.IsNotExist(err) {
 		t.Errorf("a kubeconfig was written: %v", err)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("run: %v", err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package apiserver_test
 
 import (
-	"context"
-	"net"
 	"testing"
 	"time"
 
@@ -14,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/stint-dev/stint/internal/apiserver"
-	"github.com/stint-dev/stint/internal/store"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
 // deadline bounds every wait of a test.
@@ -33,45 +31,15 @@ func start(t testing.TB) *running { return startIn(t, t.TempDir(), nil) }
 
 func startIn(t testing.TB, dir string, logs apiserver.LogSource) *running {
 	t.Helper()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st, Listener: listener, Logs: logs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	stopped := false
-	r := &running{Server: s, dir: dir}
+	s := apiservertest.Start(t, apiservertest.In(dir), apiservertest.Listening(t),
+		func(c *apiserver.Config) { c.Logs = logs })
+	r := &running{Server: s.Server, dir: dir}
 	r.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
 		r.closeIdle()
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
+		s.Stop()
 	}
 	t.Cleanup(r.stop)
-	select {
-	case <-s.Ready():
-	case err := <-done:
-		t.Fatalf("the server ended: %v", err)
-	case <-time.After(deadline):
-		t.Fatal("the server is not ready")
-	}
+	var err error
 	r.http, err = clientcmd.BuildConfigFromFlags("", s.KubeconfigPath())
 	if err != nil {
 		t.Fatal(err)

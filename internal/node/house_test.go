@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // patience bounds every wait of a test.
@@ -26,7 +26,7 @@ const patience = 30 * time.Second
 // house is an API server with a node in it.
 type house struct {
 	t      testing.TB
-	api    *apiserver.Server
+	api    *apiservertest.Server
 	client client.Interface
 	rt     runtime.Runtime
 	dir    string
@@ -41,30 +41,9 @@ type house struct {
 // newHouse starts an API server. The node is started with its informers, once.
 func newHouse(t testing.TB, rt runtime.Runtime) *house {
 	t.Helper()
-	dir := t.TempDir()
-	h := &house{t: t, rt: rt, dir: dir}
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.api, err = apiserver.New(apiserver.Config{DataDir: dir, Store: st, Registry: registry.Options{Node: rt.Info, Taken: h.taken}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.client = h.api.Client()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- h.api.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run the API server: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	<-h.api.Ready()
+	h := &house{t: t, rt: rt}
+	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = registry.Options{Node: rt.Info, Taken: h.taken} })
+	h.client, h.dir = h.api.Client(), h.api.Dir
 	return h
 }
 

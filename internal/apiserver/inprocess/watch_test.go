@@ -1,9 +1,7 @@
 package inprocess_test
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -16,10 +14,9 @@ import (
 	"k8s.io/apiserver/pkg/storage/cacher/metrics"
 	"k8s.io/component-base/metrics/testutil"
 
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline is for what never comes.
@@ -28,31 +25,8 @@ const deadline = 30 * time.Second
 // start runs a server on dir and returns its pods and what stops it.
 func start(t *testing.T, dir string) (client.Resource[*corev1.Pod], func()) {
 	t.Helper()
-	st := must(store.Open(dir))(t)
-	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	s := must(apiserver.New(apiserver.Config{DataDir: dir, Store: st, Listener: listener}))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() {
-		defer close(done)
-		done <- s.Run(ctx)
-	}()
-	stop := func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
-		_ = st.Close()
-	}
-	t.Cleanup(stop)
-	select {
-	case <-s.Ready():
-	case err := <-done:
-		t.Fatalf("the server ended: %v", err)
-	case <-time.After(deadline):
-		t.Fatal("the server is not ready")
-	}
-	return s.Client().Pods(), stop
+	s := apiservertest.Start(t, apiservertest.In(dir), apiservertest.Listening(t))
+	return s.Client().Pods(), s.Stop
 }
 
 func must[T any](v T, err error) func(*testing.T) T {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,12 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	core "github.com/stint-dev/stint/internal/cronjob"
 	"github.com/stint-dev/stint/internal/events"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline bounds every wait.
@@ -29,7 +27,7 @@ const deadline = 60 * time.Second
 // env is an API server with a CronJob controller. Tests end the Jobs by hand.
 type env struct {
 	t      testing.TB
-	server *apiserver.Server
+	server *apiservertest.Server
 	client client.Interface
 	api    kubernetes.Interface
 	events *events.Writer
@@ -47,54 +45,17 @@ func start(t testing.TB, o cronjob.Options) *env {
 // prepare leaves the controller to the caller.
 func prepare(t testing.TB) *env {
 	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	e := &env{t: t, server: server, client: server.Client()}
+	server := apiservertest.Start(t)
+	e := &env{t: t, server: server, client: server.Client(), api: server.Clientset()}
 	e.events = events.NewWriter(e.client.Events(), events.Scheme)
-	t.Cleanup(func() {
-		e.events.Close()
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	<-server.Ready()
-	if e.api, err = kubernetes.NewForConfig(server.RESTConfig()); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(e.events.Close)
 	return e
 }
 
 // run starts a controller that runs until stop is called or the test ends.
 func (e *env) run(o cronjob.Options) {
 	e.t.Helper()
-	c := cronjob.New(e.client, e.events.Recorder("cronjob-controller"), o)
-	if err := e.server.StartInformers(context.Background()); err != nil {
-		e.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- c.Run(ctx) }()
-	e.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			e.t.Errorf("controller: %v", err)
-		}
-	})
-	e.t.Cleanup(e.stop)
+	e.stop = e.server.Control(cronjob.New(e.client, e.events.Recorder("cronjob-controller"), o))
 }
 
 // newCronJob runs "true"; changes make it another.

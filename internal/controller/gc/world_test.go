@@ -14,10 +14,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline bounds every wait of a test.
@@ -50,44 +49,15 @@ func (w *world) restart(collect bool) {
 
 func (w *world) up(collect bool) {
 	w.Helper()
-	st, err := store.Open(w.dir)
-	if err != nil {
-		w.Fatal(err)
+	api := apiservertest.Start(w.TB, apiservertest.In(w.dir))
+	w.direct, w.events, w.Clientset = api.Client(), record.NewFakeRecorder(1000), api.Clientset()
+	stopCollector := func() {}
+	if collect {
+		stopCollector = api.Control(gc.New(api.Client(), w.events))
 	}
-	api, err := apiserver.New(apiserver.Config{DataDir: w.dir, Store: st})
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.direct, w.events = api.Client(), record.NewFakeRecorder(1000)
-	collector := gc.New(api.Client(), w.events)
-	ctx, cancel := context.WithCancel(context.Background())
-	collected, stopCollector := context.WithCancel(ctx)
-	serving, collecting := make(chan error, 1), make(chan error, 1)
 	w.stop = func() {
 		stopCollector()
-		if collect {
-			if err := <-collecting; err != nil {
-				w.Errorf("collector: %v", err)
-			}
-		}
-		cancel()
-		if err := <-serving; err != nil {
-			w.Errorf("server: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			w.Errorf("store: %v", err)
-		}
-	}
-	go func() { serving <- api.Run(ctx) }()
-	<-api.Ready()
-	if err := api.StartInformers(ctx); err != nil {
-		w.Fatal(err)
-	}
-	if collect {
-		go func() { collecting <- collector.Run(collected) }()
-	}
-	if w.Clientset, err = kubernetes.NewForConfig(api.RESTConfig()); err != nil {
-		w.Fatal(err)
+		api.Stop()
 	}
 }
 

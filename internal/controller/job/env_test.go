@@ -15,10 +15,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline bounds every wait.
@@ -34,73 +33,40 @@ type connection interface {
 // env is an API server with a Job controller and a scripted node.
 type env struct {
 	t      testing.TB
-	server *apiserver.Server
+	server *apiservertest.Server
 	client connection
 	api    kubernetes.Interface
 	node   *node
 
-	options    job.Options
-	recorder   record.EventRecorder
-	controller context.CancelFunc
-	stopped    chan error
+	options  job.Options
+	recorder record.EventRecorder
+	// stopController returns once the controller writes no more.
+	stopController func()
 }
 
 func start(t testing.TB, o job.Options, script script) *env {
 	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
+	server := apiservertest.Start(t)
 	broadcaster := record.NewBroadcaster()
-	e := &env{t: t, server: server, client: server.Client(), options: o,
+	e := &env{t: t, server: server, client: server.Client(), api: server.Clientset(), options: o,
 		recorder: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "job-controller"})}
-	t.Cleanup(func() {
-		e.stopController()
-		e.node.stop()
-		broadcaster.Shutdown()
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	<-server.Ready()
+	t.Cleanup(broadcaster.Shutdown)
 	broadcaster.StartRecordingToSink(e.client.Events())
-	e.api, err = kubernetes.NewForConfig(server.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
 	e.node = startNode(t, e.client, script)
+	t.Cleanup(e.node.stop)
 	e.startController()
 	return e
 }
 
 func (e *env) startController() {
 	e.letInformersCatchUp()
-	c := job.New(e.client, e.recorder, e.options)
-	if err := e.server.StartInformers(context.Background()); err != nil {
-		e.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	e.controller, e.stopped = cancel, stopped
-	go func() { stopped <- c.Run(ctx) }()
+	e.stopController = e.server.Control(job.New(e.client, e.recorder, e.options))
 }
 
 // letInformersCatchUp gives a second controller what a new process has: a list of all that is stored. It shares the
 // informers of the first, which may be late.
 func (e *env) letInformersCatchUp() {
-	if e.stopped == nil {
+	if e.stopController == nil {
 		return
 	}
 	informer := e.client.Pods().Informer()
@@ -116,18 +82,6 @@ func (e *env) letInformersCatchUp() {
 		}
 		return true
 	}, func() string { return "pods are missing" })
-}
-
-// stopController returns once the controller writes no more.
-func (e *env) stopController() {
-	if e.controller == nil {
-		return
-	}
-	e.controller()
-	if err := <-e.stopped; err != nil {
-		e.t.Errorf("controller: %v", err)
-	}
-	e.controller = nil
 }
 
 func (e *env) create(j *batchv1.Job) *batchv1.Job {

@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/controller/namespace"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline bounds every wait of a test.
@@ -28,46 +27,9 @@ type world struct {
 
 func start(t testing.TB) *world {
 	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	purger := namespace.New(api.Client())
-	ctx, cancel := context.WithCancel(context.Background())
-	serving, purging := make(chan error, 1), make(chan error, 1)
-	go func() { serving <- api.Run(ctx) }()
-	select {
-	case <-api.Ready():
-	case err := <-serving:
-		t.Fatalf("the server ended: %v", err)
-	}
-	if err := api.StartInformers(ctx); err != nil {
-		t.Fatal(err)
-	}
-	purged, stopPurger := context.WithCancel(ctx)
-	go func() { purging <- purger.Run(purged) }()
-	t.Cleanup(func() {
-		stopPurger()
-		if err := <-purging; err != nil {
-			t.Errorf("purger: %v", err)
-		}
-		cancel()
-		if err := <-serving; err != nil {
-			t.Errorf("server: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("store: %v", err)
-		}
-	})
-	w := &world{TB: t}
-	if w.Clientset, err = kubernetes.NewForConfig(api.RESTConfig()); err != nil {
-		t.Fatal(err)
-	}
+	api := apiservertest.Start(t)
+	api.Control(namespace.New(api.Client()))
+	w := &world{TB: t, Clientset: api.Clientset()}
 	w.namespace("doomed")
 	return w
 }

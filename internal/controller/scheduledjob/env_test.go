@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,25 +17,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/events"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline bounds every wait.
 const deadline = 60 * time.Second
 
-// service is a controller.
-type service interface{ Run(context.Context) error }
-
 // env is an API server with the controllers that ScheduledJobs need, and a node that pretends to run pods.
 type env struct {
 	t      testing.TB
-	server *apiserver.Server
+	server *apiservertest.Server
 	client client.Interface
 	api    kubernetes.Interface
 	events *events.Writer
@@ -45,63 +40,20 @@ type env struct {
 
 func start(t testing.TB, o scheduledjob.Options) *env {
 	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	e := &env{t: t, server: server, client: server.Client()}
+	server := apiservertest.Start(t)
+	e := &env{t: t, server: server, client: server.Client(), api: server.Clientset()}
 	e.events = events.NewWriter(e.client.Events(), events.Scheme)
-	t.Cleanup(func() {
-		e.events.Close()
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("run: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	<-server.Ready()
-	if e.api, err = kubernetes.NewForConfig(server.RESTConfig()); err != nil {
-		t.Fatal(err)
-	}
-	e.run(job.New(e.client, e.events.Recorder("job-controller"), job.Options{
+	t.Cleanup(e.events.Close)
+	e.server.Control(job.New(e.client, e.events.Recorder("job-controller"), job.Options{
 		PodFailureBackoff: time.Millisecond, MaxPodFailureBackoff: 5 * time.Millisecond}))
-	e.run(gc.New(e.client, e.events.Recorder("garbage-collector-controller")))
-	e.run(newNode(t, e.client))
+	e.server.Control(gc.New(e.client, e.events.Recorder("garbage-collector-controller")))
+	e.server.Control(newNode(t, e.client))
 	e.startController(o)
 	return e
 }
 
-// run runs a controller until the test ends or the function is called that it returns.
-func (e *env) run(s service) (stop func()) {
-	e.t.Helper()
-	if err := e.server.StartInformers(context.Background()); err != nil {
-		e.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			e.t.Errorf("%T: %v", s, err)
-		}
-	})
-	e.t.Cleanup(stop)
-	return stop
-}
-
 func (e *env) startController(o scheduledjob.Options) {
-	e.stop = e.run(scheduledjob.New(e.client, e.events.Recorder("scheduledjob-controller"), o))
+	e.stop = e.server.Control(scheduledjob.New(e.client, e.events.Recorder("scheduledjob-controller"), o))
 }
 
 // in is the same env in another test.

@@ -14,11 +14,10 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/ttl"
-	"github.com/stint-dev/stint/internal/store"
 )
 
 // deadline bounds every wait of a test.
@@ -35,47 +34,10 @@ type world struct {
 // start runs a server; the ttl controllers use what wrap makes of the Jobs.
 func start(t testing.TB, wrap func(w *world) ttl.Client) *world {
 	t.Helper()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := apiserver.New(apiserver.Config{DataDir: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	w := &world{TB: t, Interface: api.Client(), ctx: ctx, metrics: prometheus.NewRegistry()}
-	collector := gc.New(w, record.NewFakeRecorder(1000))
-	expirer := ttl.New(wrap(w), ttl.Options{Registerer: w.metrics})
-	ended := make(chan error, 3)
-	go func() { ended <- api.Run(ctx) }()
-	select {
-	case <-api.Ready():
-	case err := <-ended:
-		t.Fatalf("the server ended: %v", err)
-	}
-	if err := api.StartInformers(ctx); err != nil {
-		t.Fatal(err)
-	}
-	controllers, stopControllers := context.WithCancel(ctx)
-	go func() { ended <- collector.Run(controllers) }()
-	go func() { ended <- expirer.Run(controllers) }()
-	t.Cleanup(func() {
-		stopControllers()
-		for range 2 {
-			if err := <-ended; err != nil {
-				t.Errorf("controller: %v", err)
-			}
-		}
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("server: %v", err)
-		}
-		if err := st.Close(); err != nil {
-			t.Errorf("store: %v", err)
-		}
-	})
+	api := apiservertest.Start(t)
+	w := &world{TB: t, Interface: api.Client(), ctx: context.Background(), metrics: prometheus.NewRegistry()}
+	api.Control(gc.New(w, record.NewFakeRecorder(1000)))
+	api.Control(ttl.New(wrap(w), ttl.Options{Registerer: w.metrics}))
 	return w
 }
 
