@@ -22,13 +22,15 @@ func nextStatus(v view, end *verdict, plan plan, t tally) statusDraft {
 	s := statusDraft{status: v.job.Status.DeepCopy(), now: metav1.NewTime(v.Now.Truncate(time.Second))}
 	s.countPods(v, t)
 	s.countLiving(v, plan)
-	if end == nil || s.status.StartTime == nil {
+	follows := end == nil && v.job.DeletionTimestamp == nil
+	if follows || s.status.StartTime == nil {
+		// Only with the condition does a start change: no server takes it otherwise.
 		s.status.StartTime = v.start
 	}
 	switch {
 	case end != nil:
 		s.conclude(v, end, t)
-	case v.job.DeletionTimestamp == nil:
+	case follows:
 		s.followSuspension(v)
 	}
 	return s

@@ -59,6 +59,13 @@ func TestTheStartIsNoLaterThanTheFirstPod(t *testing.T) {
 	}
 }
 
+func TestTheStartStaysOnceAJobIsDeletedThatWentOn(t *testing.T) {
+	j := aJob(withCondition(batchv1.JobSuspended, "JobSuspended"), func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(20)) })
+	if start := Decide(seen(j)).next.StartTime; !start.Equal(ptr.To(at(0))) {
+		t.Errorf("start %v, which no server takes", start)
+	}
+}
+
 func TestConclusion(t *testing.T) {
 	met := withCondition(batchv1.JobSuccessCriteriaMet, "CompletionsReached")
 	target := withCondition(batchv1.JobFailureTarget, "BackoffLimitExceeded")
