@@ -108,13 +108,22 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 		x.fail("pod %s is listed and never was", uid)
 	case x.account.succeeded[uid] || x.account.failed[uid]:
 		x.fail("pod %s is listed for the second time", f.last.Name)
-	case f.discarded && !f.wasted && (f.releasedBy != x.by || f.releaseKnown):
+	case f.discarded && !f.wasted && !x.mayNotKnow(f):
 		x.fail("pod %s is listed and was discarded", f.last.Name)
 	case f.owner != x.is.UID && !x.mayOwn(uid):
 		x.fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)
 	}
 	list[uid] = true
 	return f
+}
+
+// mayNotKnow tells that the process could not know that a pod was discarded: by itself, and the answer was lost; or by
+// another, and to it the pod was one that ends with the Job.
+func (x statusWrite) mayNotKnow(f *fate) bool {
+	if f.releasedBy == x.by {
+		return !f.releaseKnown
+	}
+	return holds(x.is, batchv1.JobFailureTarget) && x.mayLive(f.last.UID)
 }
 
 func (x statusWrite) countsListed() {
