@@ -14,6 +14,7 @@ import (
 // chain puts the filters around the handlers, the last named outermost. It is the library's own chain without what
 // one machine has no use for: priority and fairness, audit, tracing, CORS, and the wait for other servers' paths.
 func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Handler {
+	handler = withEmptyRun(handler)
 	handler = apifilters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
 	handler = filters.WithMaxInFlightLimit(handler, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
 	handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)

@@ -53,7 +53,7 @@ var kubectlScheduledJobSteps = []kubectlStep{
 	{does: "a run is asked for", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f run.json", want: `"tag":"first"`},
 	{does: "and waits", args: "get sj report -o jsonpath={.status.pendingExecutions[*].tag},{.status.pendingExecutions[*].trigger}", want: "first,Manual"},
 	{does: "asked for twice it is the same", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f run.json", want: `"tag":"first"`},
-	{does: "with other overrides it is refused", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f other.json", want: "already exists", fails: true},
+	{does: "with other overrides it is refused", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f other.json", want: "with other overrides: choose another tag", fails: true},
 	{does: "no body asks for nothing special", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f empty.json", want: `"tag":"manual-`},
 	{does: "a condition is set", args: "patch sj report --subresource=status --type=merge -p {\"status\":{\"conditions\":[{\"type\":\"Blocked\",\"status\":\"True\",\"reason\":\"RunFailed\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}", want: "patched"},
 	{does: "and waited for", args: "wait --for=condition=Blocked sj/report --timeout=10s", want: "condition met"},

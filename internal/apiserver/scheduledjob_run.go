@@ -3,14 +3,17 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 
@@ -73,11 +76,11 @@ func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, r
 	status := &scheduledJob.Status
 	if run.Tag == "" {
 		answer.Tag = newTag(status)
-	} else if known := execution(status, run.Tag); known != nil {
-		if isSame(known, run) {
+	} else if known := scheduledjob.Find(status, run.Tag); known != nil {
+		if scheduledjob.SameRun(known, run.Overrides) {
 			return answer, nil
 		}
-		return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: stintv1.GroupName, Resource: "scheduledjobs/run"}, run.Tag)
+		return nil, otherRun(scheduledJob.Name, run.Tag)
 	}
 	if registry.PendingManually(status) >= registry.MaxPendingManually {
 		return nil, apierrors.NewForbidden(scheduledJobsResource, scheduledJob.Name, fmt.Errorf("%d runs on demand wait already: "+
@@ -94,13 +97,10 @@ func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, r
 	return answer, nil
 }
 
-// isSame tells whether a run that is known is what is asked for, as far as it is remembered.
-func isSame(known *stintv1.Execution, run *stintv1.ScheduledJobRun) bool {
-	if equality.Semantic.DeepEqual(known.Overrides, run.Overrides) {
-		return true
-	}
-	waits := known.Status == "" || known.Status == stintv1.ExecutionPending
-	return !waits && equality.Semantic.DeepEqual(known.Overrides, scheduledjob.KeptOverrides(run.Overrides))
+func otherRun(name, tag string) error {
+	err := apierrors.NewAlreadyExists(schema.GroupResource{Group: stintv1.GroupName, Resource: "scheduledjobs/run"}, tag)
+	err.ErrStatus.Message = fmt.Sprintf("scheduledjob %s has another run %s, with other overrides: choose another tag", name, tag)
+	return err
 }
 
 // template is what the runs are made of; nil where that is not there yet.
@@ -119,19 +119,22 @@ func (r *runREST) template(ctx context.Context, spec *stintv1.ScheduledJobSpec) 
 func newTag(status *stintv1.ScheduledJobStatus) string {
 	for {
 		tag := scheduledjob.GenerateTag(rand.String(5))
-		if execution(status, tag) == nil {
+		if scheduledjob.Find(status, tag) == nil {
 			return tag
 		}
 	}
 }
 
-func execution(status *stintv1.ScheduledJobStatus, tag string) *stintv1.Execution {
-	for _, list := range [][]stintv1.Execution{status.PendingExecutions, status.RunningExecutions, status.CompletedExecutions} {
-		for i := range list {
-			if list[i].Tag == tag {
-				return &list[i]
-			}
+// withEmptyRun takes nothing for a run as it is written: curl -X POST …/run needs no body.
+func withEmptyRun(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		info, ok := apirequest.RequestInfoFrom(req.Context())
+		if ok && req.ContentLength == 0 && info.Verb == "create" && info.Subresource == "run" && info.APIGroup == stintv1.GroupName {
+			req = req.Clone(req.Context())
+			req.Body = io.NopCloser(strings.NewReader("{}"))
+			req.ContentLength = int64(len("{}"))
+			req.Header.Set("Content-Type", runtime.ContentTypeJSON)
 		}
-	}
-	return nil
+		handler.ServeHTTP(w, req)
+	})
 }

@@ -74,6 +74,34 @@ func TestARunOnDemandIsPutAmongThePendingOnes(t *testing.T) {
 	}
 }
 
+func TestAPostWithoutABodyIsARun(t *testing.T) {
+	r := start(t)
+	must[*stintv1.ScheduledJob](t)(r.Client().ScheduledJobs().Create(t.Context(), scheduledJob("a")))
+	for sentence, contentType := range map[string]string{
+		"as curl -X POST sends it":        "",
+		"as curl -d '' sends it":          "application/x-www-form-urlencoded",
+		"as those do who know the format": "application/yaml",
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			request := r.clientset(t).RESTClient().Post().AbsPath("/apis/stint.dev/v1/namespaces/default/scheduledjobs/a/run")
+			if contentType != "" {
+				request.SetHeader("Content-Type", contentType)
+			}
+			raw := must[[]byte](t)(request.DoRaw(t.Context()))
+			run := &stintv1.ScheduledJobRun{}
+			if err := json.Unmarshal(raw, run); err != nil || !strings.HasPrefix(run.Tag, "manual-") {
+				t.Errorf("got %s (%v)", raw, err)
+			}
+		})
+	}
+	if pending := r.pending(t, "a"); len(pending) != 3 {
+		t.Errorf("%d are pending, want 3", len(pending))
+	}
+	if err := r.clientset(t).RESTClient().Post().AbsPath("/api/v1/namespaces/default/configmaps").Do(t.Context()).Error(); err == nil {
+		t.Error("nothing is a ConfigMap")
+	}
+}
+
 func TestADryRunOfARunRunsNothing(t *testing.T) {
 	r := start(t)
 	must[*stintv1.ScheduledJob](t)(r.Client().ScheduledJobs().Create(t.Context(), scheduledJob("a")))
@@ -109,13 +137,12 @@ func TestRunsOnDemandAreRefusedWithAReason(t *testing.T) {
 		"a ScheduledJob that is not there":   {"b", "", `{}`, apierrors.IsNotFound, `"b" not found`},
 		"a tag that is none":                 {"a", "", `{"tag":"Now!"}`, apierrors.IsInvalid, "tag: Invalid"},
 		"the tag of a scheduled run":         {"a", "", `{"tag":"20260301-120000"}`, apierrors.IsInvalid, "begin with a letter"},
-		"a tag that has run otherwise":       {"a", "", `{"tag":"done","overrides":{"args":["x"]}}`, apierrors.IsAlreadyExists, `"done" already exists`},
+		"a tag that has run otherwise":       {"a", "", `{"tag":"done","overrides":{"args":["x"]}}`, apierrors.IsAlreadyExists, "another run done, with other overrides: choose another tag"},
 		"a container that is not there":      {"a", "", `{"overrides":{"container":"other"}}`, apierrors.IsInvalid, "the template has main"},
 		"the name of another":                {"a", "", `{"metadata":{"name":"b"}}`, apierrors.IsBadRequest, "must be the name of the ScheduledJob"},
 		"an unknown field":                   {"a", "fieldValidation=Strict", `{"tga":"x"}`, apierrors.IsBadRequest, "tga"},
 		"another kind":                       {"a", "", `{"kind":"ScheduledJob","apiVersion":"stint.dev/v1"}`, apierrors.IsBadRequest, "ScheduledJob"},
 		"what is no JSON":                    {"a", "", `run!`, apierrors.IsBadRequest, ""},
-		"nothing at all":                     {"a", "", ``, apierrors.IsBadRequest, ""},
 		"more than 100 that wait":            {"full", "", `{}`, apierrors.IsForbidden, "ask again when some have started"},
 		"a ScheduledJob that is on its way":  {"going", "", `{}`, apierrors.IsConflict, "being deleted"},
 		"a dry run of more than may wait":    {"full", "dryRun=All", `{}`, apierrors.IsForbidden, "100"},

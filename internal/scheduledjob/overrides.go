@@ -3,6 +3,7 @@ package scheduledjob
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,7 +45,11 @@ func overridden(spec *corev1.PodSpec, name string) ([]*corev1.Container, error) 
 			return []*corev1.Container{c}, nil
 		}
 	}
-	return nil, fmt.Errorf("overrides: there is no container %q", name)
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	return nil, fmt.Errorf("overrides: there is no container %q: the template has %s", name, strings.Join(names, ", "))
 }
 
 // replaceEnv puts each variable where one of its name was, and others at the end.

@@ -68,9 +68,9 @@ func TestPending(t *testing.T) {
 			play(t, every(60, oneAtATime, blocking, entry(wrong), asked("b"))).
 				look(0, "create b | pending +0:Blocked | running b | completed a:InvalidOverrides | count 1 | last +0 | next +60").
 				tells(nil, strings.Join([]string{
-					`Warning SawCompletedRun: Saw completed run a, failed: InvalidOverrides: overrides: there is no container "sidecar"`,
-					`Warning Blocked: Schedule blocked: run a failed: InvalidOverrides: overrides: there is no container "sidecar"`,
-					`Normal RunQueued: Run 20260301-120000 waits until the schedule is resumed: run a failed: InvalidOverrides: overrides: there is no container "sidecar"`,
+					`Warning SawCompletedRun: Saw completed run a, failed: InvalidOverrides: overrides: there is no container "sidecar": the template has main`,
+					`Warning Blocked: Schedule blocked: run a failed: InvalidOverrides: overrides: there is no container "sidecar": the template has main`,
+					`Normal RunQueued: Run 20260301-120000 waits until the schedule is resumed: run a failed: InvalidOverrides: overrides: there is no container "sidecar": the template has main`,
 				}, "\n"))
 		},
 		"a creation without a clear answer is looked up": func(t *testing.T) {

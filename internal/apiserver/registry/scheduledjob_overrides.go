@@ -3,6 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -52,6 +54,9 @@ func ValidateRun(run *stintv1.ScheduledJobRun, template *corev1.PodTemplateSpec)
 }
 
 func containerNames(spec *corev1.PodSpec) string {
-	names, _ := containersAndImages(spec.Containers)
-	return names
+	var names []string
+	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
 }

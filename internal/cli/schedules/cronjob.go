@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -28,7 +29,7 @@ func (c *Clients) runCronJob(ctx context.Context, owner *batchv1.CronJob, r Requ
 	created, err := c.batch.Jobs(c.namespace).Create(ctx, job, metav1.CreateOptions{FieldManager: fieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		run.Again = true
-		created, err = c.sameRun(ctx, owner, job.Name)
+		created, err = c.sameRun(ctx, owner, job.Name, r)
 	}
 	if err != nil {
 		return Run{}, refused(err)
@@ -59,14 +60,18 @@ func (c *Clients) blockers(ctx context.Context, owner *batchv1.CronJob, job *bat
 	return nil
 }
 
-// sameRun returns the Job of a run that was asked for before.
-func (c *Clients) sameRun(ctx context.Context, owner *batchv1.CronJob, name string) (*batchv1.Job, error) {
+// sameRun returns the Job of a run that was asked for before: what is asked for changes nothing in it.
+func (c *Clients) sameRun(ctx context.Context, owner *batchv1.CronJob, name string, r Request) (*batchv1.Job, error) {
 	job, err := c.batch.Jobs(c.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if !metav1.IsControlledBy(job, owner) {
 		return nil, inputErrorf("there is a job %s already that is no run of cronjob %s: choose another --tag", name, owner.Name)
+	}
+	changed := job.Spec.Template.DeepCopy()
+	if err := scheduledjob.Override(changed, r.Overrides); err != nil || !equality.Semantic.DeepEqual(changed, &job.Spec.Template) {
+		return nil, inputErrorf("cronjob %s has another run %s, with other overrides: choose another --tag", owner.Name, r.Tag)
 	}
 	return job, nil
 }

@@ -3,10 +3,8 @@ package schedules
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
@@ -24,7 +22,7 @@ func (c *Clients) runScheduledJob(ctx context.Context, owner *stintv1.ScheduledJ
 		}
 	}
 	run := Run{Namespace: c.namespace, Kind: ScheduledJob, Name: owner.Name, Tag: r.Tag, Job: scheduledjob.JobName(owner.Name, r.Tag),
-		Again: execution(owner, r.Tag) != nil}
+		Again: scheduledjob.Find(&owner.Status, r.Tag) != nil}
 	if !run.Again && !ptr.Deref(owner.Spec.AllowConcurrentRun, true) {
 		for _, e := range owner.Status.RunningExecutions {
 			run.WaitsFor = append(run.WaitsFor, "run "+e.Tag)
@@ -58,8 +56,8 @@ func (c *Clients) addRun(ctx context.Context, name string, r Request) error {
 		if err != nil {
 			return err
 		}
-		if e := execution(owner, r.Tag); e != nil {
-			if !isSame(e, r) {
+		if e := scheduledjob.Find(&owner.Status, r.Tag); e != nil {
+			if !scheduledjob.SameRun(e, r.Overrides) {
 				return otherRun(name, r.Tag)
 			}
 			return nil
@@ -71,26 +69,6 @@ func (c *Clients) addRun(ctx context.Context, name string, r Request) error {
 	})
 }
 
-// isSame tells whether a run that is known is what is asked for: of one that has started long overrides are forgotten.
-func isSame(e *stintv1.Execution, r Request) bool {
-	wanted := r.Overrides
-	if e.Status != stintv1.ExecutionPending {
-		wanted = scheduledjob.KeptOverrides(wanted)
-	}
-	return equality.Semantic.DeepEqual(e.Overrides, wanted)
-}
-
 func otherRun(name, tag string) error {
 	return inputErrorf("scheduledjob %s has another run %s, with other overrides: choose another --tag", name, tag)
-}
-
-// execution returns the run of that tag, as far as it is known still.
-func execution(owner *stintv1.ScheduledJob, tag string) *stintv1.Execution {
-	all := slices.Concat(owner.Status.PendingExecutions, owner.Status.RunningExecutions, owner.Status.CompletedExecutions)
-	for i := range all {
-		if all[i].Tag == tag {
-			return &all[i]
-		}
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package schedules
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
 // Start waits until the run has a Job or has ended, and returns that Job. Where it is gone already, or never was, it is
@@ -35,8 +37,11 @@ func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *b
 	if err != nil {
 		return nil, false, err
 	}
-	job, err = c.batch.Jobs(c.namespace).Get(ctx, run.Job, metav1.GetOptions{})
-	if err == nil && (e.JobUID == "" || e.JobUID == job.UID) {
+	err = c.persist(ctx, func(ctx context.Context) (err error) {
+		job, err = c.batch.Jobs(c.namespace).Get(ctx, run.Job, metav1.GetOptions{})
+		return err
+	})
+	if err == nil && e.JobUID == job.UID {
 		return job, true, nil
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -77,24 +82,36 @@ func ended(job *batchv1.Job, e *stintv1.Execution) *batchv1.Job {
 	return job
 }
 
-// until asks for the run, less and less often, until it is as wanted. A server that does not answer is asked again.
+// until asks for the run until it is as wanted.
 func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execution) bool) (*stintv1.Execution, error) {
-	often := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.2, Cap: time.Second, Steps: math.MaxInt32}
 	var last *stintv1.Execution
-	err := often.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	err := c.persist(ctx, func(ctx context.Context) error {
 		owner, err := c.scheduledJob(ctx, run.Name)
 		if err != nil {
-			c.lookAround(ctx, err)
-			return false, lasting(err)
+			return err
 		}
-		e := execution(owner, run.Tag)
-		if e == nil {
-			return false, fmt.Errorf("%s is not listed any more: it was withdrawn, or its end has been forgotten", run.describe())
+		last = scheduledjob.Find(&owner.Status, run.Tag)
+		switch {
+		case last == nil:
+			return fmt.Errorf("%s is not listed any more: it was withdrawn, or its end has been forgotten", run.describe())
+		case !wanted(last):
+			return errNotYet
 		}
-		last = e
-		return wanted(e), nil
+		return nil
 	})
 	return last, err
+}
+
+var errNotYet = errors.New("not yet")
+
+// persist asks, less and less often, until there is an answer. A server that does not answer is asked again.
+func (c *Clients) persist(ctx context.Context, ask func(context.Context) error) error {
+	often := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.2, Cap: time.Second, Steps: math.MaxInt32}
+	return often.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		err := ask(ctx)
+		c.lookAround(ctx, err)
+		return err == nil, lasting(err)
+	})
 }
 
 // lookAround goes on with the server that has taken the place of one that is gone, if there is one yet.
@@ -109,7 +126,7 @@ func (c *Clients) lookAround(ctx context.Context, err error) {
 
 // lasting returns nil for an error that may pass.
 func lasting(err error) error {
-	if utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err) ||
+	if errors.Is(err, errNotYet) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err) ||
 		utilnet.IsProbableEOF(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
 		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) {
 		return nil
