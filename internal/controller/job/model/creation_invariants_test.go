@@ -119,7 +119,7 @@ func (x creation) failures() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
 		f := x.pods[p.UID]
-		forgotten := f.discarded || f.letGo || x.strange(p) || x.knows.early[p.UID]
+		forgotten := f.discarded || f.letGo || x.strange(p) || x.handedOn(p) || x.knows.early[p.UID]
 		if forgotten || !x.belongs(p, j) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
@@ -137,6 +137,21 @@ func (x creation) failures() []*corev1.Pod {
 func (x creation) strange(p *corev1.Pod) bool {
 	f := x.pods[p.UID]
 	return (!ended(p) || !held(p)) && p.DeletionTimestamp != nil && f.releasedBy != x.request.by && (f.gone || f.releasedBy != nil)
+}
+
+// handedOn tells that another process counted p, after it made a pod that carries the failure, and that no list has shown
+// that pod to this one.
+func (x creation) handedOn(p *corev1.Pod) bool {
+	by := x.pods[p.UID].releasedBy
+	if by == nil || by == x.request.by {
+		return false
+	}
+	for uid, f := range x.pods {
+		if indexOf(f.last) == indexOf(p) && carries(f.last) > carries(p) && x.knows.pods[uid] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (x creation) remembersFailures() {
