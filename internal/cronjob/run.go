@@ -39,7 +39,7 @@ func look(obs Observation) *view {
 		switch {
 		case end(job) != "":
 			v.ended = append(v.ended, job)
-		case isHeld(job):
+		case IsHeld(job):
 			v.held = append(v.held, job)
 		case v.leaves(job):
 		case v.isRun(job):
@@ -64,7 +64,8 @@ func (v *view) isRun(job *batchv1.Job) bool {
 // IsManual tells whether a person made the Job of a CronJob.
 func IsManual(job *batchv1.Job) bool { return job.Annotations[instantiateAnnotation] == manually }
 
-func isHeld(job *batchv1.Job) bool {
+// IsHeld tells whether a run waits for others.
+func IsHeld(job *batchv1.Job) bool {
 	_, marked := job.Annotations[HeldAnnotation]
 	return marked && ptr.Deref(job.Spec.Suspend, false)
 }

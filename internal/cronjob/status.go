@@ -51,7 +51,7 @@ func (v *view) settleActive(d *Decision) {
 			d.tell(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
 			return true
 		}
-		return isHeld(job) || v.leaves(job)
+		return IsHeld(job) || v.leaves(job)
 	})
 	for _, job := range v.running {
 		if !v.established[job.UID] {

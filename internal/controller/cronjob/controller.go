@@ -67,8 +67,12 @@ func (c *Controller) indexJobs() error {
 		return nil
 	}
 	return c.jobs.AddIndexers(cache.Indexers{byOwner: func(obj any) ([]string, error) {
-		if ref := owner(obj.(*batchv1.Job)); ref != nil {
+		job := obj.(*batchv1.Job)
+		switch ref := owner(job); {
+		case ref != nil:
 			return []string{string(ref.UID)}, nil
+		case isLeftBehind(job):
+			return []string{leftBehind(job.Namespace).String()}, nil
 		}
 		return nil, nil
 	}})

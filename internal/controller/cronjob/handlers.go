@@ -68,7 +68,20 @@ func isNews(was, is *batchv1.Job) bool {
 }
 
 func (c *Controller) wakeOwner(job *batchv1.Job) {
-	if ref := owner(job); ref != nil {
+	switch ref := owner(job); {
+	case ref != nil:
 		c.queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
+	case isLeftBehind(job):
+		c.queue.Add(leftBehind(job.Namespace))
 	}
+}
+
+// isLeftBehind tells of a run that is held, and whose CronJob has gone without it.
+func isLeftBehind(job *batchv1.Job) bool {
+	return core.IsHeld(job) && metav1.GetControllerOfNoCopy(job) == nil
+}
+
+// leftBehind is what the queue and the index call such runs of a namespace. No CronJob has that name.
+func leftBehind(namespace string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace}
 }

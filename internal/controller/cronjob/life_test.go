@@ -16,6 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
+	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
 // missed makes a CronJob that was last due an hour ago.
@@ -76,6 +77,26 @@ func TestRunsOnDemandUnderForbidGoOneAfterTheOther(t *testing.T) {
 	}
 	e.untilActive("c")
 	e.untilEvents("c", "RunReleased: Job m2 goes on", "RunReleased: Job m3 goes on")
+}
+
+func TestAHeldRunThatItsCronJobLeftBehindGoesOn(t *testing.T) {
+	e := start(t, cronjob.Options{})
+	e.stop()
+	cj := e.create(newCronJob("c", never, policy(batchv1.ForbidConcurrent)))
+	e.byHand(cj, "m1")
+	e.byHand(cj, "m2")
+	held, err := e.client.Jobs().Get(t.Context(), "default", "m2")
+	if err != nil || !core.IsHeld(held) {
+		t.Fatalf("m2 is not held: %v, %v", held, err)
+	}
+	if _, err = e.client.Jobs().Modify(t.Context(), held, func(j *batchv1.Job) { j.OwnerReferences = nil }); err != nil {
+		t.Fatal(err)
+	}
+	e.run(cronjob.Options{})
+	e.eventually("m2 to go on", func() bool {
+		m2, err := e.client.Jobs().Get(context.Background(), "default", "m2")
+		return err == nil && !*m2.Spec.Suspend
+	}, func() string { return "" })
 }
 
 func TestRunsOnDemandUnderReplace(t *testing.T) {

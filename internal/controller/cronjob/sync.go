@@ -25,6 +25,9 @@ var errOutdated = errors.New("the CronJob has changed meanwhile")
 
 // sync decides on the newest version and carries the decision out.
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
+	if key == leftBehind(key.Namespace) {
+		return c.releaseLeftBehind(ctx, key)
+	}
 	for range rounds {
 		shown := loop.Shown[*batchv1.CronJob](c.cronJobs, key)
 		if shown == nil {
@@ -44,6 +47,22 @@ func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	}
 	c.queue.Add(key)
 	return nil
+}
+
+// releaseLeftBehind lets the runs go on that wait for nobody any more: their CronJob was deleted, without them, while no
+// controller was there.
+func (c *Controller) releaseLeftBehind(ctx context.Context, key types.NamespacedName) error {
+	runs, err := c.jobs.GetIndexer().ByIndex(byOwner, key.String())
+	if err != nil {
+		return fmt.Errorf("looking up the runs that were left behind in %s: %w", key.Namespace, err)
+	}
+	var failed error
+	for _, run := range runs {
+		if _, err := c.client.Jobs().Modify(ctx, run.(*batchv1.Job), core.Release); !apierrors.IsNotFound(err) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }
 
 // read asks for the newest version.
