@@ -5,11 +5,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Finished tells whether the Job has ended, and so needs no more decisions.
-func Finished(job *batchv1.Job) bool {
-	return isTrue(condition(job.Status.Conditions, batchv1.JobComplete)) ||
-		isTrue(condition(job.Status.Conditions, batchv1.JobFailed))
+// End is the condition that tells how the Job has ended; nil if it goes on.
+func End(job *batchv1.Job) *batchv1.JobCondition {
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if c := condition(job.Status.Conditions, kind); isTrue(c) {
+			return c
+		}
+	}
+	return nil
 }
+
+// Finished tells whether the Job has ended, and so needs no more decisions.
+func Finished(job *batchv1.Job) bool { return End(job) != nil }
 
 func condition(list []batchv1.JobCondition, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range list {

@@ -3,22 +3,10 @@ package scheduledjob
 import (
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
-
-// ended is the condition that tells the end of a Job; nil if it goes on.
-func ended(job *batchv1.Job) *batchv1.JobCondition {
-	for i, c := range job.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
-			return &job.Status.Conditions[i]
-		}
-	}
-	return nil
-}
 
 // fail ends a pending run that cannot start.
 func (s *draft) fail(e stintv1.Execution, reason, message string) {

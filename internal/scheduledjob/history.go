@@ -7,13 +7,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // surplusJobs are Jobs that ended and that the limits do not keep, oldest first.
 func (s *draft) surplusJobs() []*batchv1.Job {
 	var successful, failed []*batchv1.Job
 	for _, job := range s.jobs {
-		switch c := ended(job); {
+		switch c := jobcore.End(job); {
 		case c == nil || job.DeletionTimestamp != nil:
 		case c.Type == batchv1.JobComplete:
 			successful = append(successful, job)
@@ -33,7 +34,7 @@ func oldest(jobs []*batchv1.Job, keep int) []*batchv1.Job {
 }
 
 func byJobEnd(a, b *batchv1.Job) int {
-	return cmp.Or(ended(a).LastTransitionTime.Compare(ended(b).LastTransitionTime.Time), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(jobcore.End(a).LastTransitionTime.Compare(jobcore.End(b).LastTransitionTime.Time), cmp.Compare(a.Name, b.Name))
 }
 
 // maxCompletedSize bounds the history in bytes: an object has room for a megabyte and a half.

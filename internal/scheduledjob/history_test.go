@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 func TestMain(m *testing.M) {
@@ -168,7 +169,7 @@ func (w *world) takeBack() {
 		return
 	}
 	tag := rapid.SampledFrom(manual).Draw(w.t, "tag")
-	if job := w.jobs[tag]; job != nil && ended(job) != nil {
+	if job := w.jobs[tag]; job != nil && jobcore.Finished(job) {
 		return
 	}
 	if w.jobs[tag] != nil {
@@ -249,7 +250,7 @@ func (w *world) checkEnd() {
 	}
 	successful, failed := 0, 0
 	for _, job := range w.jobs {
-		if ended(job).Type == "Complete" {
+		if jobcore.End(job).Type == "Complete" {
 			successful++
 		} else {
 			failed++

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
@@ -113,7 +114,7 @@ func (l *ledger) checkCreate(tag string) {
 		return
 	}
 	for other, job := range l.w.jobs {
-		if ended(job) == nil {
+		if !jobcore.Finished(job) {
 			l.w.t.Fatalf("run %s starts beside %s", tag, other)
 		}
 	}
@@ -122,7 +123,7 @@ func (l *ledger) checkCreate(tag string) {
 // checkDelete expects that only Jobs go that ended, that the status knows of, and that the limits do not keep.
 func (l *ledger) checkDelete(job *batchv1.Job) {
 	tag, _ := tagOf(l.w.sj.Name, job.Name)
-	if ended(job) == nil || !l.completed.Has(tag) {
+	if !jobcore.Finished(job) || !l.completed.Has(tag) {
 		l.w.t.Fatalf("deletes the Job of %s, of which no end is known", tag)
 	}
 }
@@ -144,7 +145,7 @@ func (l *ledger) checkStatus(obs Observation, d Decision, outcomes []Outcome) {
 	}
 	for _, job := range obs.Jobs {
 		// It may be forgotten in the very write that could have told of its end.
-		if ended(job) != nil {
+		if jobcore.Finished(job) {
 			tag, _ := tagOf(obs.ScheduledJob.Name, job.Name)
 			l.completed.Insert(tag)
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // LookUp names the Jobs that an Observation must tell of for certain, even if a cache does not show them: without them
@@ -55,7 +56,7 @@ func (s *draft) unlisted() []stintv1.Execution {
 		}
 		e := stintv1.Execution{Tag: tag, CreatedAt: ptr.To(job.CreationTimestamp), StartedAt: ptr.To(job.CreationTimestamp)}
 		s.fillIn(&e)
-		if ended(job) == nil || s.ahead(e) {
+		if !jobcore.Finished(job) || s.ahead(e) {
 			found = append(found, e)
 		}
 	}
@@ -76,7 +77,7 @@ func (s *draft) findEnded() {
 	running := s.status.RunningExecutions[:0]
 	for _, e := range s.status.RunningExecutions {
 		job := s.jobs[e.Tag]
-		if job != nil && ended(job) == nil {
+		if job != nil && !jobcore.Finished(job) {
 			// Somebody may have made the Job anew.
 			e.JobName, e.JobUID = job.Name, job.UID
 			running = append(running, e)
@@ -98,7 +99,7 @@ func (s *draft) end(e stintv1.Execution, job *batchv1.Job) stintv1.Execution {
 		e.Reason, e.Message = ReasonJobDeleted, "the Job was deleted before it ended"
 		return e
 	}
-	c := ended(job)
+	c := jobcore.End(job)
 	e.JobName, e.JobUID = job.Name, job.UID
 	e.CompletedAt, e.Success = written(s.endOf(c)), ptr.To(c.Type == batchv1.JobComplete)
 	e.Reason, e.Message = c.Reason, shortened(c.Message)

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // world is a small API server and shell around one ScheduledJob, with all that can go wrong between them.
@@ -205,7 +206,7 @@ func (w *world) edit(change func(*stintv1.ScheduledJobSpec)) {
 // finish ends a Job of the store that runs.
 func (w *world) finish(tag string, well bool) {
 	job := w.jobs[tag].DeepCopy()
-	if ended(job) != nil || w.ledger.shielded.Has(tag) {
+	if jobcore.Finished(job) || w.ledger.shielded.Has(tag) {
 		return
 	}
 	c := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "FailedIndexes", LastTransitionTime: metav1.NewTime(w.now)}

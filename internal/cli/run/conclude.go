@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 const (
@@ -31,12 +32,12 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 	s.conclusion.Go(func() {
 		s.concluding <- struct{}{}
 		defer func() { <-s.concluding }()
-		if _, ended := terminal(job); !ended && s.opts.Recall != nil {
+		if !jobcore.Finished(job) && s.opts.Recall != nil {
 			job = s.opts.Recall(ctx, job)
 		}
 		result := output.Result{Job: t.ref, Outcome: output.Deleted, Succeeded: job.Status.Succeeded,
 			Failures: job.Status.Failed, Took: took(job)}
-		if condition, ended := terminal(job); ended {
+		if condition := jobcore.End(job); condition != nil {
 			result.Outcome = output.Outcome(condition.Type)
 			result.Reason, result.Message = condition.Reason, condition.Message
 			if condition.Reason == batchv1.JobReasonDeadlineExceeded {

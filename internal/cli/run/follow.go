@@ -8,6 +8,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // errServerEnded comes with what the server itself said.
@@ -92,7 +93,7 @@ func (s *session) look(ctx context.Context) {
 		}
 		t.updated = false
 		tell = append(tell, t.progress(now))
-		if _, ended := terminal(t.job); ended || t.gone {
+		if jobcore.Finished(t.job) || t.gone {
 			t.ended = true
 			s.conclude(ctx, t, s.halt.begun())
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/target"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // hashAnnotation tells a later run of the same file that a Job was made from it.
@@ -96,7 +97,7 @@ func meet(existing *batchv1.Job, hash string) (output.How, error) {
 	if existing.DeletionTimestamp != nil {
 		return output.Created, nil // it is on its way out
 	}
-	if _, ended := terminal(existing); ended {
+	if jobcore.Finished(existing) {
 		return output.Replaced, nil
 	}
 	if existing.Annotations[hashAnnotation] == hash {

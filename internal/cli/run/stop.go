@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // killPatience is how long pods that are killed may take to be gone.
@@ -104,7 +105,7 @@ func (s *session) unended() []*batchv1.Job {
 	defer s.mu.Unlock()
 	var jobs []*batchv1.Job
 	for _, t := range s.jobs {
-		if _, ended := terminal(t.job); !ended && !t.gone {
+		if !jobcore.Finished(t.job) && !t.gone {
 			jobs = append(jobs, t.job)
 		}
 	}

@@ -59,13 +59,3 @@ func grace(job *batchv1.Job) time.Duration {
 	}
 	return corev1.DefaultTerminationGracePeriodSeconds * time.Second
 }
-
-// terminal returns the condition that ended a Job.
-func terminal(job *batchv1.Job) (batchv1.JobCondition, bool) {
-	for _, c := range job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return c, true
-		}
-	}
-	return batchv1.JobCondition{}, false
-}

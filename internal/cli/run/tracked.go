@@ -9,6 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // tracked is a Job of this run as it was last seen.
@@ -88,7 +89,7 @@ func took(job *batchv1.Job) time.Duration {
 	if job.Status.CompletionTime != nil {
 		return job.Status.CompletionTime.Sub(job.Status.StartTime.Time)
 	}
-	if c, ok := terminal(job); ok {
+	if c := jobcore.End(job); c != nil {
 		return c.LastTransitionTime.Sub(job.Status.StartTime.Time)
 	}
 	return 0

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // Suspend pauses a Job, or the schedule of a CronJob or ScheduledJob, and tells what it did.
@@ -64,7 +64,7 @@ func (c *Clients) setSuspend(ctx context.Context, object metav1.Object, suspend 
 	kind, is := suspended(object)
 	name := object.GetName()
 	state := map[bool]string{true: "suspended", false: "resumed"}[suspend]
-	if job, ok := object.(*batchv1.Job); ok && jobEnded(job) {
+	if job, ok := object.(*batchv1.Job); ok && jobcore.Finished(job) {
 		return "", fmt.Errorf("job %s has ended and cannot be %s", name, state)
 	}
 	if suspend == is {
@@ -101,13 +101,4 @@ func (c *Clients) patchSuspend(ctx context.Context, kind Kind, name string, patc
 			VersionedParams(&options, metav1.ParameterCodec).Body(patch).Do(ctx).Error()
 	}
 	return err
-}
-
-func jobEnded(job *batchv1.Job) bool {
-	for _, c := range job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
 }

@@ -10,6 +10,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/loop"
+	jobcore "github.com/stint-dev/stint/internal/job"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -25,7 +26,7 @@ const (
 func (c *Controller) lookAtEnds(sj *stintv1.ScheduledJob, obs *core.Observation) {
 	obs.ExitCodes = map[types.UID][]stintv1.ExitCode{}
 	for i, job := range obs.Jobs {
-		if !finished(job) {
+		if !jobcore.Finished(job) {
 			continue
 		}
 		if lists(sj.Status.CompletedExecutions, job.UID) {
@@ -64,6 +65,7 @@ func (c *Controller) allKnown(job *batchv1.Job, pods []*corev1.Pod) bool {
 
 func withoutEnd(job *batchv1.Job) *batchv1.Job {
 	job = job.DeepCopy()
-	job.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return terminal(&c) })
+	end := jobcore.End(job).Type
+	job.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == end })
 	return job
 }

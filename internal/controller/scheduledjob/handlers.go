@@ -10,6 +10,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/loop"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
@@ -52,14 +53,14 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 
 // isNews tells whether a change of a Job matters to its run.
 func isNews(was, is *batchv1.Job) bool {
-	return finished(was) != finished(is) || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
+	return jobcore.Finished(was) != jobcore.Finished(is) || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		!equality.Semantic.DeepEqual(was.OwnerReferences, is.OwnerReferences) || !equality.Semantic.DeepEqual(was.Labels, is.Labels)
 }
 
 // isAwaited tells that a Job is shown as it was made here, which is no news.
 func (c *Controller) isAwaited(job *batchv1.Job) bool {
 	ref := owner(job)
-	return ref != nil && !finished(job) && c.memory.expects(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name}, job.Name)
+	return ref != nil && !jobcore.Finished(job) && c.memory.expects(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name}, job.Name)
 }
 
 func (c *Controller) wakeOwner(job *batchv1.Job) {
@@ -84,7 +85,7 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 			return
 		}
 		// The end of a Job may be known before those of its pods.
-		if job := c.children.showPod(is); job != nil && over(is) && finished(job) {
+		if job := c.children.showPod(is); job != nil && over(is) && jobcore.Finished(job) {
 			c.wakeOwner(job)
 		}
 	})
@@ -98,19 +99,6 @@ func (c *Controller) templateHandler() cache.ResourceEventHandler {
 			}
 		}
 	})
-}
-
-func finished(job *batchv1.Job) bool {
-	for i := range job.Status.Conditions {
-		if terminal(&job.Status.Conditions[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-func terminal(c *batchv1.JobCondition) bool {
-	return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
 }
 
 func over(pod *corev1.Pod) bool {

@@ -4,7 +4,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // Expiry tells when a Job is to be deleted, if ever. It counts from what the Job says, not from when that was seen: a
@@ -15,17 +16,9 @@ func Expiry(job *batchv1.Job) (time.Time, bool) {
 	if ttl == nil || *ttl < 0 || job.DeletionTimestamp != nil {
 		return time.Time{}, false
 	}
-	end := finished(job)
-	return end.Add(time.Duration(*ttl) * time.Second), !end.IsZero()
-}
-
-// finished is when a Job ended; the zero time if it has not, or does not tell.
-func finished(job *batchv1.Job) time.Time {
-	for _, c := range job.Status.Conditions {
-		ended := c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed
-		if ended && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
-		}
+	end := jobcore.End(job)
+	if end == nil || end.LastTransitionTime.IsZero() {
+		return time.Time{}, false
 	}
-	return time.Time{}
+	return end.LastTransitionTime.Add(time.Duration(*ttl) * time.Second), true
 }

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
@@ -60,7 +61,7 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	}
 	if !*sj.Spec.AllowConcurrentRun {
 		for other, r := range l.runs {
-			if !r.gone && ended(r.job) == nil {
+			if !r.gone && !jobcore.Finished(r.job) {
 				w.Fail("run %s starts beside %s", tag, other)
 			}
 		}

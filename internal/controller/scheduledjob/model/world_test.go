@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/simulated"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 const (
@@ -167,7 +168,7 @@ func (w *world) settle() {
 
 func (w *world) unfinished() (list []*batchv1.Job) {
 	for _, j := range w.jobs.All() {
-		if ended(j) == nil {
+		if !jobcore.Finished(j) {
 			list = append(list, j)
 		}
 	}
@@ -198,15 +199,6 @@ func (w *world) unblock() bool {
 	return true
 }
 
-func ended(j *batchv1.Job) *batchv1.JobCondition {
-	for i, c := range j.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
-			return &j.Status.Conditions[i]
-		}
-	}
-	return nil
-}
-
 func (w *world) describe() string {
 	var b strings.Builder
 	for _, sj := range w.scheduledJobs.All() {
@@ -219,7 +211,7 @@ func (w *world) describe() string {
 		}
 	}
 	for _, j := range w.jobs.All() {
-		fmt.Fprintf(&b, "job %s %s ended=%t\n", j.Name, j.UID, ended(j) != nil)
+		fmt.Fprintf(&b, "job %s %s ended=%t\n", j.Name, j.UID, jobcore.Finished(j))
 	}
 	return b.String()
 }
