@@ -209,7 +209,7 @@ func TestAScheduledJobRunsOnACluster(t *testing.T) {
 	}
 }
 
-// The patches of docs/cluster.md.
+// Patches that fail rather than lose a run that waits.
 func firstPending(tag string) string {
 	return fmt.Sprintf(`[{"op":"test","path":"/status/pendingExecutions","value":null},`+
 		`{"op":"add","path":"/status/pendingExecutions","value":[{"tag":%q}]}]`, tag)
