@@ -6,9 +6,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 const (
@@ -78,11 +79,8 @@ func byAge(a, b *batchv1.Job) int {
 
 // end is the condition that ended a Job; empty if it goes on.
 func end(job *batchv1.Job) batchv1.JobConditionType {
-	for i := range job.Status.Conditions {
-		c := &job.Status.Conditions[i]
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
-			return c.Type
-		}
+	if c := jobcore.End(job); c != nil {
+		return c.Type
 	}
 	return ""
 }
