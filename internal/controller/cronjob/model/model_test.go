@@ -9,8 +9,6 @@
 package model_test
 
 import (
-	"flag"
-	"os"
 	"testing"
 	"time"
 
@@ -22,28 +20,10 @@ import (
 	"github.com/stint-dev/stint/internal/client/simulated"
 )
 
-func TestMain(m *testing.M) {
-	// Always the same, so that a change is blamed only for what it breaks. Flags of the command line come later and win.
-	_ = flag.Set("rapid.checks", "200")
-	_ = flag.Set("rapid.seed", "7")
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { simulated.Main(m) }
 
 func TestAnyHistory(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		switch why := history(t, r).(type) {
-		case nil:
-		case simulated.Broken:
-			r.Fatalf("%v", why)
-		default:
-			panic(why)
-		}
-	})
-}
-
-// history returns how it was broken, or how rapid ended it.
-func history(t *testing.T, r *rapid.T) any {
-	return simulated.Play(t, func(sw *simulated.World) {
+	simulated.Check(t, func(sw *simulated.World, r *rapid.T) {
 		w := newWorld(sw)
 		w.create(drawCronJob(r))
 		w.start()
