@@ -22,6 +22,8 @@ type Observation struct {
 	InFlight InFlight
 	// NoPodsBefore is until when the server, which refused the last pods, shall not be asked for others.
 	NoPodsBefore time.Time
+	// NoMorePods: the server makes none any more, as the namespace is being deleted. It goes when its pods have.
+	NoMorePods bool
 	// History tells the newest successes and failures among pods that may be gone from Pods.
 	History History
 	Settings

@@ -127,6 +127,11 @@ func TestAReplacedFailureIsCountedNext(t *testing.T) {
 	if d := Decide(seen(j, failure, aPod("b", withIndex(0), withFailures(1)))); len(d.Release) != 1 || d.More {
 		t.Errorf("then releases %d pods, wants to go on: %v", len(d.Release), d.More)
 	}
+	doomed := seen(j, failure)
+	doomed.NoMorePods = true
+	if d := Decide(doomed); len(d.Release) != 1 {
+		t.Errorf("releases %d pods where none is made any more", len(d.Release))
+	}
 }
 
 func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {

@@ -120,7 +120,7 @@ func mayRelease(v view, end *verdict, p *corev1.Pod) bool {
 	case p.Status.Phase == corev1.PodSucceeded:
 		return true
 	default:
-		return failed(v.job, p) && v.retained[indexOf(p)] != p
+		return failed(v.job, p) && (v.NoMorePods || v.retained[indexOf(p)] != p)
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 	}
 	if err != nil {
 		size = 1
-		c.memory.refused(job.UID, c.options.Clock.Now())
+		c.memory.refused(job.UID, c.options.Clock.Now(), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause))
 	} else {
 		c.memory.accepted(job.UID)
 	}

@@ -78,8 +78,8 @@ func (m *memory) postpone(job types.UID, now time.Time, patience core.Patience) 
 }
 
 // refused notes that the server made no pod for job.
-func (m *memory) refused(job types.UID, now time.Time) {
-	m.onRefusals(job, func(r *refusals) { r.add(now) })
+func (m *memory) refused(job types.UID, now time.Time, forGood bool) {
+	m.onRefusals(job, func(r *refusals) { r.add(now, forGood) })
 }
 
 // accepted notes that the server makes pods for job.
@@ -88,10 +88,10 @@ func (m *memory) accepted(job types.UID) { m.onRefusals(job, func(r *refusals) {
 // freed notes that what a pod of job took up is free again.
 func (m *memory) freed(job types.UID) { m.onRefusals(job, (*refusals).ease) }
 
-// noPodsBefore is until when the server is not asked for pods of job.
-func (m *memory) noPodsBefore(job types.UID) (t time.Time) {
-	m.onRefusals(job, func(r *refusals) { t = r.until() })
-	return t
+// noPodsBefore is until when the server is not asked for pods of job, and whether there is no use in it anyway.
+func (m *memory) noPodsBefore(job types.UID) (t time.Time, forGood bool) {
+	m.onRefusals(job, func(r *refusals) { t, forGood = r.until(), r.forGood })
+	return t, forGood
 }
 
 func (m *memory) onRefusals(job types.UID, do func(*refusals)) {

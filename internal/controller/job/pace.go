@@ -59,6 +59,8 @@ func (p *pace) wrote(now time.Time, patience core.Patience) {
 type refusals struct {
 	n    int
 	last time.Time
+	// forGood: the last one said that there will be no pods any more.
+	forGood bool
 }
 
 const (
@@ -67,7 +69,7 @@ const (
 	maxRefusal   = time.Minute
 )
 
-func (r *refusals) add(now time.Time) { r.n, r.last = r.n+1, now }
+func (r *refusals) add(now time.Time, forGood bool) { r.n, r.last, r.forGood = r.n+1, now, forGood }
 
 // ease makes the pause the shortest again: what was refused may be possible now.
 func (r *refusals) ease() { r.n = min(r.n, 1) }

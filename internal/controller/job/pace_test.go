@@ -60,13 +60,13 @@ func TestPauseAfterRefusedPods(t *testing.T) {
 		t.Error("pauses without a refusal")
 	}
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		r.add(noon)
+		r.add(noon, false)
 		if got := r.until().Sub(noon); got != want*time.Second {
 			t.Errorf("pauses %v after %d refusals, want %v", got, r.n, want*time.Second)
 		}
 	}
 	for range 1000 {
-		r.add(noon)
+		r.add(noon, false)
 	}
 	if got := r.until().Sub(noon); got != time.Minute {
 		t.Errorf("pauses %v after very many", got)

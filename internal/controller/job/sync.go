@@ -97,8 +97,9 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
 	obs := core.Observation{
-		Job: job, Now: c.options.Clock.Now(), NoPodsBefore: c.memory.noPodsBefore(job.UID), Settings: c.options.settings(),
+		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(),
 	}
+	obs.NoPodsBefore, obs.NoMorePods = c.memory.noPodsBefore(job.UID)
 	doubtful := c.index.observe(&obs, patience)
 	status := c.memory.lastForeign(job)
 	behind := c.podsBehind(&status.version)
