@@ -18,8 +18,11 @@ func ParseCron(text string) (Spec, error) {
 		return Spec{}, errors.New(zoneInCron(text))
 	}
 	parsed, err := cron.ParseStandard(text)
+	if err != nil && looksLikeInterval(strings.TrimSpace(text)) {
+		return Spec{}, fmt.Errorf("%w; only a ScheduledJob (stint.dev/v1) has intervals such as R/T06:00/P1D", err)
+	}
 	if err != nil {
-		return Spec{}, fmt.Errorf("%w; write MINUTE HOUR DAY-OF-MONTH MONTH DAY-OF-WEEK, or @hourly, @daily, @weekly, @monthly, @yearly", err)
+		return Spec{}, fmt.Errorf("%w; write MINUTE HOUR DAY-OF-MONTH MONTH DAY-OF-WEEK, or @hourly, @daily, @weekly, @monthly, @yearly, @every 24h", err)
 	}
 	switch parsed := parsed.(type) {
 	case *cron.SpecSchedule:

@@ -168,6 +168,14 @@ func TestNoTextIsAskedForWithExamples(t *testing.T) {
 	}
 }
 
+func TestACronExpressionIsNoInterval(t *testing.T) {
+	for _, text := range []string{"R5//PT10S", "R/T06:00/P1D", "/P1D"} {
+		if _, err := ParseCron(text); err == nil || !strings.Contains(err.Error(), "ScheduledJob") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
 func TestCronGrammar(t *testing.T) {
 	for _, text := range []string{
 		"* * * * *", "*/15 0-6,22 1,15 * 1-5", "0 3 * jan,JUL sun", "0 0 31 2 ?", "5/10 * * * *", "  0 3 * * *  ",
@@ -187,6 +195,7 @@ func TestCronGrammar(t *testing.T) {
 		"a step of nothing":         {"*/0 * * * *", "positive number"},
 		"a descriptor that is none": {"@fortnightly", "@weekly, @monthly"},
 		"@every of words":           {"@every day", "failed to parse duration"},
+		"@every of days":            {"@every 1d", "@every 24h"},
 		"a zone":                    {"CRON_TZ=Asia/Tokyo  0 3 * * *", `set timeZone to "Asia/Tokyo" and schedule to "0 3 * * *"`},
 		"the other zone":            {"TZ=UTC @daily", `set timeZone to "UTC" and schedule to "@daily"`},
 		"a zone alone":              {"TZ=UTC", "set timeZone instead"},

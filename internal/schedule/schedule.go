@@ -41,7 +41,7 @@ func Parse(text string) (Spec, error) {
 
 // No cron expression starts with one of these letters, or has such a step.
 func looksLikeInterval(text string) bool {
-	return strings.ContainsRune("RrPp", rune(text[0])) || strings.Contains(text, "/P")
+	return text != "" && strings.ContainsRune("RrPp", rune(text[0])) || strings.Contains(text, "/P")
 }
 
 // sequence is a Schedule in seconds since 1970.

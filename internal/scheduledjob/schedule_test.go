@@ -97,7 +97,7 @@ func TestSchedule(t *testing.T) {
 			play(t, aScheduledJob(timed("now and then"))).
 				look(0, "").
 				tells(nil, "Warning InvalidSchedule: Nothing is due: expected exactly 5 fields, found 3: [now and then]; "+
-					"write MINUTE HOUR DAY-OF-MONTH MONTH DAY-OF-WEEK, or @hourly, @daily, @weekly, @monthly, @yearly").
+					"write MINUTE HOUR DAY-OF-MONTH MONTH DAY-OF-WEEK, or @hourly, @daily, @weekly, @monthly, @yearly, @every 24h").
 				look(1, "").tells(nil, "").
 				edit(asked("now")).
 				look(2, "create now | running now | count 1").
