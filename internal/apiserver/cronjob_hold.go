@@ -61,10 +61,14 @@ func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.C
 	}
 	if blocker != nil {
 		cronjob.Hold(job, time.Now())
-		warning.AddWarning(ctx, "", fmt.Sprintf("Job %s waits, suspended, until Job %s has ended: the concurrencyPolicy of CronJob %s is Forbid",
-			job.Name, blocker.Name, cronJob.Name))
 	}
-	return func(context.Context, bool) { h.one.Unlock() }, nil
+	return func(_ context.Context, created bool) {
+		h.one.Unlock()
+		if created && blocker != nil {
+			warning.AddWarning(ctx, "", fmt.Sprintf("Job %s waits, suspended, until Job %s has ended: the concurrencyPolicy of CronJob %s is Forbid",
+				job.Name, blocker.Name, cronJob.Name))
+		}
+	}, nil
 }
 
 // owner returns the CronJob that controls a Job, if one does.

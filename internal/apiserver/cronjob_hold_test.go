@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -82,6 +83,21 @@ func TestWhoCreatesARunThatIsHeldIsTold(t *testing.T) {
 		if text := strings.Join(heard.texts, "\n"); !strings.Contains(text, "until Job first has ended") || !strings.Contains(text, "CronJob forbid") {
 			t.Errorf("options %v: the warning is %q", options, text)
 		}
+	}
+}
+
+func TestNobodyIsToldOfARunThatIsNotCreated(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	forbid := must[*batchv1.CronJob](t)(r.Client().CronJobs().Create(ctx, cronJob("forbid", batchv1.ForbidConcurrent)))
+	must[*batchv1.Job](t)(r.Client().Jobs().Create(ctx, onDemand("first", forbid)))
+	heard := &warnings{}
+	config := rest.CopyConfig(r.http)
+	config.WarningHandler = heard
+	api := must[*kubernetes.Clientset](t)(kubernetes.NewForConfig(config))
+	_, err := api.BatchV1().Jobs("default").Create(ctx, onDemand("first", forbid), metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) || len(heard.texts) > 0 {
+		t.Errorf("error %v, warnings %q", err, heard.texts)
 	}
 }
 
