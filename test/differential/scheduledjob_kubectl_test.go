@@ -20,6 +20,17 @@ spec:
       containers: [{name: main, image: busybox}]
 `
 
+// definedRun asks for a run, as docs/schedules.md tells to.
+const definedRun = `
+apiVersion: stint.dev/v1
+kind: ScheduledJob
+metadata: {name: report}
+status:
+  pendingExecutions:
+  - tag: march
+    overrides: {env: [{name: DRY_RUN, value: "1"}]}
+`
+
 // What kubectl does with ScheduledJobs on a cluster. The steps build on each other.
 var definedSteps = []struct{ args, want string }{
 	{"apply -f " + definitionFile, "created"},
@@ -34,6 +45,8 @@ var definedSteps = []struct{ args, want string }{
 	{"get sj -o wide", "LAST SCHEDULE   LAST SUCCESS   BLOCKED   NEXT   AGE   CONTAINERS   IMAGES"},
 	{"patch sj report --subresource=status --type=merge -p {\"status\":{\"pendingExecutions\":[{\"tag\":\"now\"}]}}", "patched"},
 	{"get sj report -o jsonpath={.status.pendingExecutions[0].tag},{.spec.completedExecutionsHistoryLimit}", "now,20"},
+	{"apply --server-side --force-conflicts --subresource=status --field-manager=march -f RUN", "serverside-applied"},
+	{"get sj report -o jsonpath={.status.pendingExecutions[*].tag}", "now march"},
 	{"get all", "scheduledjob.stint.dev/report"},
 	{"delete -f MANIFEST --timeout=20s", "deleted"},
 }
@@ -48,8 +61,11 @@ func TestKubectlWorksWithTheDefinition(t *testing.T) {
 	home := t.TempDir()
 	manifest := filepath.Join(home, "report.yaml")
 	must(t, os.WriteFile(manifest, []byte(definedManifest), 0o600))
+	run := filepath.Join(home, "run.yaml")
+	must(t, os.WriteFile(run, []byte(definedRun), 0o600))
+	files := strings.NewReplacer("MANIFEST", manifest, "RUN", run)
 	for _, step := range definedSteps {
-		cmd := exec.CommandContext(t.Context(), kubectl, strings.Fields(strings.ReplaceAll(step.args, "MANIFEST", manifest))...)
+		cmd := exec.CommandContext(t.Context(), kubectl, strings.Fields(files.Replace(step.args))...)
 		cmd.Env = append(os.Environ(), "KUBECONFIG="+config, "HOME="+home)
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), step.want) {
