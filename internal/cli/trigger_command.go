@@ -71,6 +71,8 @@ func oneBeforeDash(cmd *cobra.Command, args []string) error {
 		return badInputf("%s takes one name, not %q: put args of the run behind --", cmd.CommandPath(), args[1])
 	case before < 0 && len(args) == 1, before == 1 && len(args) > 1:
 		return nil
+	case before > 1:
+		return badInputf("%s takes one name, not %q", cmd.CommandPath(), args[1])
 	case before == 1:
 		return badInputf("nothing follows --: add the args of the run, or leave it out")
 	}
