@@ -4,6 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +44,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("STINT_DATA_DIR", e.WorkDir+"/data")
 			e.Setenv("TERM", "dumb")
 			e.Setenv("EXAMPLES", examples)
+			e.Defer(func() { endPods(e.WorkDir) })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -50,6 +54,18 @@ func TestScripts(t *testing.T) {
 			"expand":  expand,
 		},
 	})
+}
+
+// endPods ends what a script that failed half-way leaves: pods outlive servers.
+func endPods(dir string) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		line, _ := os.ReadFile(path)
+		_, arguments, isHost := strings.Cut(string(line), "container-host")
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && isHost && strings.Contains(arguments, dir+"/") {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
 }
 
 // exits runs a command that must end with a status: exits 2 stint run -f none.yaml
