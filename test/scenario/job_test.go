@@ -50,6 +50,7 @@ func (j *job) ended(n int) podList {
 // podsThat waits until the Job controls exactly n pods that the filter lets through.
 func (j *job) podsThat(do string, n int, filter func(*corev1.Pod) bool) podList {
 	j.Helper()
+	j.catchUp()
 	var list podList
 	j.eventually(func(h *history) string {
 		all := h.pods(func(p *corev1.Pod) bool { return ownedBy(p, j.uid) })

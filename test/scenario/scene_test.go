@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -159,6 +160,30 @@ func (s *scene) must(err error) {
 func (s *scene) sees(o metav1.Object) {
 	s.Helper()
 	s.eventually(func(h *history) string { return h.shows(o) })
+}
+
+// catchUp waits until the history has come as far as the pods that there are now: one kind's watch may lag behind
+// another's, and show pods that were gone when a Job's status said so.
+func (s *scene) catchUp() {
+	s.Helper()
+	list, err := s.api.CoreV1().Pods(s.namespace).List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		return // The server is away, and all watches with it.
+	}
+	there := map[types.UID]bool{}
+	for i := range list.Items {
+		there[list.Items[i].UID] = true
+		s.sees(&list.Items[i])
+	}
+	s.eventually(func(h *history) string {
+		gone := h.pods(func(p *corev1.Pod) bool {
+			return !there[p.UID] && version(p) <= version(&metav1.ObjectMeta{ResourceVersion: list.ResourceVersion})
+		})
+		if len(gone) > 0 {
+			return "the watch to show that pods are gone; there are" + describe(gone)
+		}
+		return ""
+	})
 }
 
 // create creates the Job and returns a handle on it.
