@@ -103,12 +103,15 @@ var backoffScenarios = []scenario{
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2)))
 			first := j.active(2)
+			j.becomes(active(2))
+			s.stopController()
 			first[:1].fail(1)
 			first[1:].failLongAgo(1)
+			s.startController()
 			j.becomes(failed(2))
-			// Where the second failure comes late, the first may have been followed by a pod already.
 			j.active(2).newest().madeAfter(first[:1], 2*s.column.backoff)
 		},
+		restarts: true,
 	},
 	{
 		name: "a failure in the second of a success causes no delay",
