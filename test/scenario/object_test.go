@@ -3,8 +3,10 @@ package scenario_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 )
 
@@ -83,10 +85,13 @@ func (o *object[T]) updateStatus(change func(T)) {
 	o.write(change, func(now T) (T, error) { return o.stored.UpdateStatus(o.Context(), now, metav1.UpdateOptions{}) })
 }
 
+// persistent is for those who write beside a controller that does too.
+var persistent = wait.Backoff{Steps: 40, Duration: 10 * time.Millisecond, Factor: 1.1, Jitter: 0.1}
+
 func (o *object[T]) write(change func(T), write func(T) (T, error)) {
 	o.Helper()
 	var written T
-	o.must(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	o.must(retry.RetryOnConflict(persistent, func() error {
 		now, err := o.stored.Get(o.Context(), o.name, metav1.GetOptions{})
 		if err != nil {
 			return err
