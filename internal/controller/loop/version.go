@@ -1,9 +1,8 @@
 package loop
 
 import (
-	"strconv"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
 // Latest is the newest version of one object: what the server has answered last, until the informer shows it. The zero
@@ -46,7 +45,6 @@ func Older(a, b metav1.Object) bool {
 
 // OlderVersion compares two versions of objects of one kind, or of lists of them.
 func OlderVersion(a, b string) bool {
-	va, errA := strconv.ParseUint(a, 10, 64)
-	vb, errB := strconv.ParseUint(b, 10, 64)
-	return errA == nil && errB == nil && va < vb
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order < 0
 }
