@@ -9,4 +9,4 @@
 // +k8s:openapi-model-package=dev.stint.v1
 package v1
 
-//go:generate go tool -modfile=../../../tools/go.mod controller-gen object paths=.
+//go:generate go tool -modfile=../../../tools/generate/go.mod controller-gen object paths=.

@@ -17,7 +17,7 @@ import (
 
 // The paths are seen from this folder, where go generate runs.
 const (
-	tools = "-modfile=../../../tools/go.mod"
+	tools = "-modfile=../../../tools/generate/go.mod"
 	types = "../../../api/stint/v1"
 	file  = "../stint.dev_scheduledjobs.yaml"
 )
