@@ -25,6 +25,11 @@ type Decision struct {
 	// Delete are pods to end because the Job failed. They count as failed, and so are among Release too.
 	Delete []*corev1.Pod
 
+	// Fail are pods to be made Failed, as they cannot start.
+	Fail []Stuck
+	// Remove are counted failed pods beyond the limit, to delete.
+	Remove []*corev1.Pod
+
 	// Release are pods that the next status accounts for (the persisted one, where nothing is to be written): their
 	// tracking finalizer may go.
 	Release []*corev1.Pod
@@ -47,6 +52,13 @@ type Decision struct {
 	persisted, next *batchv1.JobStatus
 	// full tells that the status has no room for more ended pods.
 	full bool
+}
+
+// Stuck is a pod that has not started in time.
+type Stuck struct {
+	Pod *corev1.Pod
+	// Reason and Message are what it was stuck for.
+	Reason, Message string
 }
 
 // Event is for the Job's reader.
@@ -154,7 +166,7 @@ func (d Decision) spared(o Outcome) func(types.UID) bool {
 // Rest tells that nothing is to be done until something changes.
 func (d Decision) Rest() bool {
 	next, _ := d.Status(Outcome{})
-	pods := len(d.Adopt) + len(d.LetGo) + len(d.Create) + len(d.Discard) + len(d.Delete) + len(d.Release)
+	pods := len(d.Adopt) + len(d.LetGo) + len(d.Create) + len(d.Discard) + len(d.Delete) + len(d.Fail) + len(d.Remove) + len(d.Release)
 	return next == nil && pods == 0 && !d.Again && !d.More
 }
 

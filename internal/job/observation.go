@@ -26,7 +26,21 @@ type Observation struct {
 	NoMorePods bool
 	// History tells the newest successes and failures among pods that may be gone from Pods.
 	History History
+	// Dependencies are the Jobs that this one depends on, those that were met before may be missing.
+	Dependencies []Dependency
+	// FailedPods are pods that are counted as failed and still there. They are told only where their number is limited.
+	FailedPods []*corev1.Pod
+	// Refused is set while the server refuses the Job's pods.
+	Refused *Refusal
 	Settings
+}
+
+// Refusal is why the server makes no pods.
+type Refusal struct {
+	// Since is when it refused the first in an unbroken row.
+	Since time.Time
+	// Message is what it said last.
+	Message string
 }
 
 // InFlight names pods by UID whose change was accepted by the server but is not seen yet.
@@ -47,6 +61,10 @@ type Settings struct {
 	MaxUncountedPods int
 	// MaxPodCreateDelete bounds the pods that one decision creates or removes to meet parallelism.
 	MaxPodCreateDelete int
+	// FailedPodsLimit bounds the failed pods that are kept of a Job that says nothing; nil keeps all.
+	FailedPodsLimit *int
+	// PodsTakeTurns tells that pods wait for a node with room by design, and are not stuck while they do.
+	PodsTakeTurns bool
 }
 
 // DefaultSettings are upstream's.
