@@ -24,24 +24,26 @@ func logLibraries(verbosity int) {
 	}
 	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL"})
 	klog.SetOutput(io.Discard)
-	klog.SetOutputBySeverity("WARNING", unansweredOnly{os.Stderr}) // and what is worse
+	klog.SetOutputBySeverity("WARNING", newsOnly{os.Stderr}) // and what is worse
 }
 
-// answered is what the API server's library logs about requests whose sender is told the same in the answer, or has left.
-var answered = [][]byte{
+// noNews is what the API server's library logs about requests whose sender is told the same in the answer or has left,
+// and about a server that stops while its own controllers still watch.
+var noNews = [][]byte{
 	[]byte("apiserver received an error that is not an metav1.Status"),
 	[]byte("apiserver was unable to write"),
 	[]byte("Timeout or abort while handling"),
 	[]byte("Post-timeout activity"),
 	[]byte("Unable to authenticate the request"),
 	[]byte("Couldn't parse request"),
+	[]byte("Terminating all watchers from cacher"),
 }
 
-// unansweredOnly keeps from the log of a server what is a client's fault.
-type unansweredOnly struct{ io.Writer }
+// newsOnly keeps out of the log of a server what nobody can act on.
+type newsOnly struct{ io.Writer }
 
-func (w unansweredOnly) Write(line []byte) (int, error) {
-	for _, known := range answered {
+func (w newsOnly) Write(line []byte) (int, error) {
+	for _, known := range noNews {
 		if bytes.Contains(line, known) {
 			return len(line), nil
 		}
