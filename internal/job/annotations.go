@@ -28,6 +28,9 @@ const (
 	DependsOn = "stint.dev/depends-on"
 )
 
+// AnnotationsPath is where a Job has its annotations.
+var AnnotationsPath = field.NewPath("metadata", "annotations")
+
 // maxDependencies bounds the conditions that dependencies take in a Job's status.
 const maxDependencies = 32
 
@@ -80,6 +83,21 @@ func ReadAnnotations(annotations map[string]string, p *field.Path) (Asked, field
 		a.MaxBackoff = nil
 	}
 	return a, r.errs
+}
+
+// overriddenBy returns the settings with what a Job asks for in their place. A delay above the bound for all Jobs raises it.
+func (s Settings) overriddenBy(a Asked) Settings {
+	if a.Backoff != nil {
+		s.PodFailureBackoff = *a.Backoff
+		s.MaxPodFailureBackoff = max(s.MaxPodFailureBackoff, s.PodFailureBackoff)
+	}
+	if a.MaxBackoff != nil {
+		s.MaxPodFailureBackoff = *a.MaxBackoff
+	}
+	if a.FailedPodsLimit != nil {
+		s.FailedPodsLimit = a.FailedPodsLimit
+	}
+	return s
 }
 
 type annotationReader struct {

@@ -77,15 +77,18 @@ func (v *view) delayLeft(failures int, last time.Time) time.Duration {
 	if failures == 0 {
 		return 0
 	}
-	delay := v.PodFailureBackoff
+	return max(0, last.Add(v.delayAfter(failures)).Sub(v.Now))
+}
+
+func (v *view) delayAfter(failures int) time.Duration {
+	delay := min(v.PodFailureBackoff, v.MaxPodFailureBackoff)
 	for range failures - 1 {
-		delay *= 2
-		if delay >= v.MaxPodFailureBackoff {
-			delay = v.MaxPodFailureBackoff
-			break
+		if delay > v.MaxPodFailureBackoff/2 {
+			return v.MaxPodFailureBackoff
 		}
+		delay *= 2
 	}
-	return max(0, last.Add(delay).Sub(v.Now))
+	return delay
 }
 
 // endedAt is when p ended: when its last container did; else when it was seen not to be ready any more; else when it

@@ -16,6 +16,8 @@ import (
 type view struct {
 	Observation
 	job *batchv1.Job
+	// asked is what the Job's annotations ask for; where they ask for a setting, Settings has it already.
+	asked Asked
 	// start is when the Job became active: what the deadline counts from. Nil while it is suspended.
 	start *metav1.Time
 
@@ -47,6 +49,8 @@ func (u uncounted) has(p *corev1.Pod) bool { return u.succeeded.Has(p.UID) || u.
 
 func look(obs Observation) view {
 	v := view{Observation: obs, job: obs.Job}
+	v.asked, _ = ReadAnnotations(v.job.Annotations, AnnotationsPath)
+	v.Settings = v.Settings.overriddenBy(v.asked)
 	u := orEmpty(v.job.Status.UncountedTerminatedPods)
 	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
 	v.claim()
