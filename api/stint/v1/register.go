@@ -14,7 +14,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
 // AddToScheme makes the types of this package known.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(SchemeGroupVersion, &ScheduledJob{}, &ScheduledJobList{}, &ScheduledJobRun{})
+	s.AddKnownTypes(SchemeGroupVersion, &ScheduledJob{}, &ScheduledJobList{}, &ScheduledJobRun{}, &ResultSlice{}, &ResultSliceList{}, &JobResults{})
 	metav1.AddToGroupVersion(s, SchemeGroupVersion)
 	return nil
 }
