@@ -14,7 +14,8 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
 // AddToScheme makes the types of this package known.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(SchemeGroupVersion, &ScheduledJob{}, &ScheduledJobList{}, &ScheduledJobRun{}, &ResultSlice{}, &ResultSliceList{}, &JobResults{})
+	s.AddKnownTypes(SchemeGroupVersion, &ScheduledJob{}, &ScheduledJobList{}, &ScheduledJobRun{}, &ResultSlice{}, &ResultSliceList{}, &JobResults{},
+		&JobExplanation{})
 	metav1.AddToGroupVersion(s, SchemeGroupVersion)
 	return nil
 }
