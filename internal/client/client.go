@@ -34,6 +34,7 @@ type Interface interface {
 	Pods() Resource[*corev1.Pod]
 	CronJobs() Resource[*batchv1.CronJob]
 	ScheduledJobs() Resource[*stintv1.ScheduledJob]
+	ResultSlices() Resource[*stintv1.ResultSlice]
 	PodTemplates() Resource[*corev1.PodTemplate]
 	Nodes() Resource[*corev1.Node]
 	Namespaces() Resource[*corev1.Namespace]

@@ -6,17 +6,38 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Bounds of a ResultSlice, so that it can always be stored. Those who write keep well below.
+const (
+	// MaxSliceResults is how many results a slice may have.
+	MaxSliceResults = 1000
+	// MaxResultName is how long a name or reason may be, and MaxResultMessage a message, in bytes.
+	MaxResultName    = 253
+	MaxResultMessage = 4096
+)
+
 // ResultSlice holds what came of some of a Job's pods, so that it can be read when the pods are gone. The Job owns it and
 // is named by the label batch.kubernetes.io/job-name; a Job with many pods has many slices.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=resultslices,singular=resultslice
+// +kubebuilder:printcolumn:name="Job",type=string,JSONPath=`.metadata.labels.batch\.kubernetes\.io/job-name`
+// +kubebuilder:printcolumn:name="First Pod",type=string,JSONPath=`.results[0].pod`
+// +kubebuilder:printcolumn:name="Last Pod",type=string,JSONPath=`.results[-1:].pod`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type ResultSlice struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// Results are in the order in which the pods were counted. A pod may be in more than one slice: the later holds.
+	// Before is how many results of the Job were written before those of this slice. Slices are in its order, and the
+	// smallest tells how many results are gone.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Before int64 `json:"before,omitempty"`
+	// Results are in the order in which the pods were counted. A pod may be there more than once: what tells of its end
+	// holds.
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
 	Results []PodResult `json:"results"`
 }
 
@@ -33,27 +54,40 @@ type ResultSliceList struct {
 // PodResult is what came of one pod.
 type PodResult struct {
 	// Pod is its name.
-	Pod string    `json:"pod"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Pod string `json:"pod"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	UID types.UID `json:"uid"`
 	// Index is the completion index that the pod worked on, in an indexed Job.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Index *int32 `json:"index,omitempty"`
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 	// Phase is Succeeded or Failed, or Running or Pending where the pod has not ended (when it was counted).
+	// +kubebuilder:validation:Enum=Pending;Running;Succeeded;Failed;Unknown
 	Phase corev1.PodPhase `json:"phase"`
 	// Restarts is how often its containers were started again.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Restarts int32 `json:"restarts,omitempty"`
 	// Container is the one that the fields below are of: the first that failed, else the first.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Container string `json:"container,omitempty"`
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
+	// Signal is what ended the container. Where the runtime does not tell, an exit code of 129 to 192 is taken for 128 and
+	// the signal, as shells have it.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Signal int32 `json:"signal,omitempty"`
 	// Reason is that of the pod, else that of the container.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Reason string `json:"reason,omitempty"`
 	// CreatedAt is when the pod was made, StartedAt when its first container started.
 	// +optional
@@ -62,8 +96,9 @@ type PodResult struct {
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
-	// Message is the termination message, else the message of the pod. It may be cut.
+	// Message is the termination message, else the message of the pod. A long one is cut in the middle.
 	// +optional
+	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`
 }
 

@@ -18,6 +18,36 @@ func (in ExitCode) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobExplanation) OpenAPIModelName() string {
+	return "dev.stint.v1.JobExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobProgress) OpenAPIModelName() string {
+	return "dev.stint.v1.JobProgress"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobResult) OpenAPIModelName() string {
+	return "dev.stint.v1.JobResult"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobResults) OpenAPIModelName() string {
+	return "dev.stint.v1.JobResults"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobStep) OpenAPIModelName() string {
+	return "dev.stint.v1.JobStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobWait) OpenAPIModelName() string {
+	return "dev.stint.v1.JobWait"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ObservedSchedule) OpenAPIModelName() string {
 	return "dev.stint.v1.ObservedSchedule"
 }
@@ -25,6 +55,21 @@ func (in ObservedSchedule) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Overrides) OpenAPIModelName() string {
 	return "dev.stint.v1.Overrides"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodResult) OpenAPIModelName() string {
+	return "dev.stint.v1.PodResult"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ResultSlice) OpenAPIModelName() string {
+	return "dev.stint.v1.ResultSlice"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ResultSliceList) OpenAPIModelName() string {
+	return "dev.stint.v1.ResultSliceList"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -79,6 +79,11 @@ func (c *Client) ScheduledJobs() client.Resource[*stintv1.ScheduledJob] {
 	return of[*stintv1.ScheduledJob](c, stintv1.GroupName, "scheduledjobs")
 }
 
+// ResultSlices implements client.Interface.
+func (c *Client) ResultSlices() client.Resource[*stintv1.ResultSlice] {
+	return of[*stintv1.ResultSlice](c, stintv1.GroupName, "resultslices")
+}
+
 // PodTemplates implements client.Interface.
 func (c *Client) PodTemplates() client.Resource[*corev1.PodTemplate] {
 	return of[*corev1.PodTemplate](c, "", "podtemplates")

@@ -27,6 +27,7 @@ func All(o Options) []Resource {
 		Job(o),
 		CronJob(o),
 		ScheduledJob(o),
+		ResultSlice(),
 		ConfigMap(),
 		Secret(),
 		ServiceAccount(),

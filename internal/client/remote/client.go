@@ -24,6 +24,7 @@ type Client struct {
 	pods          *resource[*corev1.Pod]
 	cronJobs      *resource[*batchv1.CronJob]
 	scheduledJobs *resource[*stintv1.ScheduledJob]
+	resultSlices  *resource[*stintv1.ResultSlice]
 	podTemplates  *resource[*corev1.PodTemplate]
 	events        eventSink
 
@@ -55,13 +56,14 @@ func New(config *rest.Config) (*Client, error) {
 	watches := connection{unlimited, transport}
 
 	c := &Client{}
-	var errs [6]error
+	var errs [7]error
 	c.jobs, errs[0] = newResource[*batchv1.Job](c, jobs, writes, watches)
 	c.pods, errs[1] = newResource[*corev1.Pod](c, pods, writes, watches)
 	c.cronJobs, errs[2] = newResource[*batchv1.CronJob](c, cronJobs, writes, watches)
 	c.scheduledJobs, errs[3] = newResource[*stintv1.ScheduledJob](c, scheduledJobs, writes, watches)
 	c.podTemplates, errs[4] = newResource[*corev1.PodTemplate](c, podTemplates, writes, watches)
-	c.events, errs[5] = newEventSink(connection{limited(config), transport})
+	c.resultSlices, errs[5] = newResource[*stintv1.ResultSlice](c, resultSlices, writes, watches)
+	c.events, errs[6] = newEventSink(connection{limited(config), transport})
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -80,6 +82,9 @@ func (c *Client) CronJobs() client.Resource[*batchv1.CronJob] { return c.cronJob
 // ScheduledJobs is all that can be asked about ScheduledJobs. Where the API server does not know them the informer waits
 // until it does.
 func (c *Client) ScheduledJobs() client.Resource[*stintv1.ScheduledJob] { return c.scheduledJobs }
+
+// ResultSlices is all that can be asked about ResultSlices, where the API server knows them.
+func (c *Client) ResultSlices() client.Resource[*stintv1.ResultSlice] { return c.resultSlices }
 
 // PodTemplates is all that can be asked about PodTemplates.
 func (c *Client) PodTemplates() client.Resource[*corev1.PodTemplate] { return c.podTemplates }

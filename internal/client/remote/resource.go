@@ -36,6 +36,7 @@ var (
 	cronJobs      = kind{batchv1.SchemeGroupVersion.WithKind("CronJob"), "cronjobs", trimMeta, ""}
 	podTemplates  = kind{corev1.SchemeGroupVersion.WithKind("PodTemplate"), "podtemplates", trimMeta, ""}
 	scheduledJobs = kind{stintv1.SchemeGroupVersion.WithKind("ScheduledJob"), "scheduledjobs", trimMeta, "deploy/crds/stint.dev_scheduledjobs.yaml"}
+	resultSlices  = kind{stintv1.SchemeGroupVersion.WithKind("ResultSlice"), "resultslices", trimMeta, "deploy/crds/stint.dev_resultslices.yaml"}
 	events        = kind{corev1.SchemeGroupVersion.WithKind("Event"), "events", trimMeta, ""}
 )
 
