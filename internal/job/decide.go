@@ -8,11 +8,7 @@ func Decide(obs Observation) Decision {
 		return Decision{Adopt: v.adopt, LetGo: v.letGo, Again: true, Action: Reconciling,
 			persisted: &v.job.Status, next: v.job.Status.DeepCopy()}
 	}
-	end := judge(v)
-	plan := manage(v, end)
-	if end == nil {
-		end = reachedCompletions(v, plan)
-	}
+	end, plan := conclude(v)
 	t := track(v, end)
 
 	d := Decision{
@@ -40,4 +36,14 @@ func Decide(obs Observation) Decision {
 // quiet tells that no pod of the Job lives, so that an end that is settled waits for finalizers only.
 func quiet(v view) bool {
 	return len(v.active) == 0 && len(v.terminating) == 0
+}
+
+// conclude judges the Job and plans for its pods.
+func conclude(v view) (end *verdict, p plan) {
+	end = judge(v)
+	p = manage(v, end)
+	if end == nil {
+		end = reachedCompletions(v, p)
+	}
+	return end, p
 }

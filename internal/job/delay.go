@@ -59,7 +59,10 @@ func (h History) sinceSuccess() (n int, last time.Time) {
 }
 
 // jobDelay returns how long the Job must wait before it may replace failed pods.
-func jobDelay(v view) time.Duration {
+func jobDelay(v view) time.Duration { return v.delayLeft(failuresInARow(v)) }
+
+// failuresInARow returns the number of pods that failed since the last one succeeded, and when the last of them did.
+func failuresInARow(v view) (n int, last time.Time) {
 	h := v.History
 	for _, p := range v.owned {
 		ended := failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded
@@ -68,7 +71,7 @@ func jobDelay(v view) time.Duration {
 			h.Record(p)
 		}
 	}
-	return v.delayLeft(h.sinceSuccess())
+	return h.sinceSuccess()
 }
 
 // delayLeft is what is left of the delay after so many failures in a row: PodFailureBackoff, doubled by each failure
