@@ -9,7 +9,7 @@ func reachedCompletions(v view, plan plan) *verdict {
 	if v.job.Spec.Completions != nil {
 		enough = v.succeeded >= *v.job.Spec.Completions
 	}
-	if !enough || len(v.active) > len(plan.discard) || len(plan.create) > 0 {
+	if !enough || v.waits() || len(v.active) > len(plan.discard) || len(plan.create) > 0 {
 		return nil
 	}
 	return success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")

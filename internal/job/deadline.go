@@ -40,6 +40,8 @@ func deadlineLeft(v view) (left time.Duration, bounded bool) {
 func (v *view) startTime() *metav1.Time {
 	now := metav1.NewTime(v.Now.Truncate(time.Second))
 	switch {
+	case v.waits():
+		return nil
 	case suspended(v.job):
 		return v.job.Status.StartTime
 	case wasSuspended(v.job):

@@ -29,7 +29,7 @@ func Decide(obs Observation) Decision {
 	d.next, d.Events = s.status, append(plan.events, s.events...)
 	d.Counts.creationReason(v)
 	d.Counts.compare(v, s)
-	d.Again = end != nil && !s.finished && quiet(v)
+	d.Again = end != nil && !s.finished && quiet(v) || s.met
 	return d
 }
 

@@ -1,6 +1,19 @@
 package job
 
-import batchv1 "k8s.io/api/batch/v1"
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	// DependsOnCondition begins the type of a condition that tells of one dependency; the Job's name follows.
+	DependsOnCondition = "depends-on.stint.dev/"
+	// DependencyFailed is why a Job fails that waits for what cannot come any more.
+	DependencyFailed = "DependencyFailed"
+)
 
 // Dependency is a Job that another one depends on, as it is now.
 type Dependency struct {
@@ -9,4 +22,148 @@ type Dependency struct {
 	Job *batchv1.Job
 	// Cycle, if any, leads from the dependency back to the Job that depends on it: the names in between, both included.
 	Cycle []string
+}
+
+// Awaited returns what job must wait for before it starts: the dependencies that its status does not show to be met. A
+// dependency that was met once stays so, and one that is asked for after the start comes too late.
+func Awaited(job *batchv1.Job) []Dependence {
+	if job.Status.StartTime != nil || isTrue(condition(job.Status.Conditions, batchv1.JobFailureTarget)) {
+		return nil
+	}
+	if _, asks := job.Annotations[DependsOn]; !asks {
+		return nil
+	}
+	asked, _ := ReadAnnotations(job.Annotations, AnnotationsPath)
+	return notMet(asked.DependsOn, job.Status.Conditions)
+}
+
+// AwaitedNames returns the names of the Jobs that job waits for. A Job that has failed since it was in a cycle goes on to
+// be part of that, so that the others find it too.
+func AwaitedNames(job *batchv1.Job) []string {
+	var names []string
+	for _, d := range Awaited(job) {
+		names = append(names, d.Job)
+	}
+	for _, c := range job.Status.Conditions {
+		if isDependency(c) && c.Reason == cycle {
+			names = append(names, strings.TrimPrefix(string(c.Type), DependsOnCondition))
+		}
+	}
+	return names
+}
+
+func notMet(list []Dependence, conditions []batchv1.JobCondition) []Dependence {
+	return slices.DeleteFunc(slices.Clone(list), func(d Dependence) bool {
+		return isTrue(condition(conditions, d.condition()))
+	})
+}
+
+// WaitsForJobs tells whether the status of job says that it waits for other Jobs.
+func WaitsForJobs(job *batchv1.Job) bool {
+	return job.Status.StartTime == nil && len(UnmetConditions(job)) > 0
+}
+
+// UnmetConditions are those that tell of dependencies that are not met.
+func UnmetConditions(job *batchv1.Job) []batchv1.JobCondition {
+	return slices.DeleteFunc(slices.Clone(job.Status.Conditions), func(c batchv1.JobCondition) bool {
+		return !isDependency(c) || isTrue(&c)
+	})
+}
+
+func isDependency(c batchv1.JobCondition) bool {
+	return strings.HasPrefix(string(c.Type), DependsOnCondition)
+}
+
+func (d Dependence) condition() batchv1.JobConditionType {
+	return batchv1.JobConditionType(DependsOnCondition + d.Job)
+}
+
+// String is the entry as the annotation has it.
+func (d Dependence) String() string {
+	if d.End == DependsOnComplete {
+		return d.Job
+	}
+	return d.Job + "=" + string(d.End)
+}
+
+// awaitDependencies finds what is Awaited, but for what only pods tell: a Job that has some has started, though its
+// status may not say so yet. Of a Job that is known to wait they are somebody else's work.
+func (v *view) awaitDependencies() {
+	s := &v.job.Status
+	known := slices.ContainsFunc(s.Conditions, isDependency)
+	counted := int(s.Succeeded+s.Failed) + len(v.uncounted.succeeded) + len(v.uncounted.failed)
+	if s.StartTime != nil || !known && len(v.owned)+counted > 0 {
+		return
+	}
+	if v.awaited = notMet(v.asked.DependsOn, s.Conditions); v.waits() {
+		v.adopt = nil
+	}
+}
+
+// waits tells that the Job must not have pods yet.
+func (v *view) waits() bool { return len(v.awaited) > 0 }
+
+// failedDependency fails a Job that waits for what cannot come any more.
+func failedDependency(v view) *verdict {
+	for _, d := range v.awaited {
+		if s := v.standing(d); s.hopeless {
+			return failure(DependencyFailed, s.message)
+		}
+	}
+	return nil
+}
+
+// followDependencies brings the conditions in line with the Jobs that this one waits for:
+//
+//	the other Job               asked for        condition
+//	is not there, has not ended anything         False, with what it does as the reason
+//	completed                   not Failed       True, for good
+//	failed                      not Complete     True, for good
+//	completed, failed           the opposite     False, and this Job fails
+//	waits for this one          anything         False, and this Job fails
+func (s *statusDraft) followDependencies(v view, end *verdict) {
+	if v.job.Status.StartTime != nil || v.job.DeletionTimestamp != nil || end != nil && end.stored {
+		return
+	}
+	s.status.Conditions = slices.DeleteFunc(s.status.Conditions, func(c batchv1.JobCondition) bool {
+		return isDependency(c) && !slices.ContainsFunc(v.asked.DependsOn, func(d Dependence) bool { return d.condition() == c.Type })
+	})
+	if !v.waits() {
+		return
+	}
+	for _, d := range v.awaited {
+		s.setDependency(d, v.standing(d))
+	}
+	left := notMet(v.awaited, s.status.Conditions)
+	switch {
+	case end != nil:
+	case len(left) == 0:
+		s.met = true
+		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that were waited for have ended")
+	case !slices.ContainsFunc(v.job.Status.Conditions, isDependency):
+		s.event(corev1.EventTypeNormal, "WaitingForJobs", "Waiting for "+join(left))
+	}
+}
+
+// setDependency keeps the condition as it is where nothing is new.
+func (s *statusDraft) setDependency(d Dependence, now standing) {
+	status := corev1.ConditionFalse
+	if now.met {
+		status = corev1.ConditionTrue
+	}
+	old := condition(s.status.Conditions, d.condition())
+	switch {
+	case old == nil || old.Status != status:
+		s.set(d.condition(), status, now.reason, now.message)
+	case old.Reason != now.reason || old.Message != now.message:
+		old.Reason, old.Message, old.LastProbeTime = now.reason, now.message, s.now
+	}
+}
+
+func join(list []Dependence) string {
+	var texts []string
+	for _, d := range list {
+		texts = append(texts, d.String())
+	}
+	return strings.Join(texts, ", ")
 }

@@ -30,6 +30,8 @@ func manage(v view, end *verdict) plan {
 		return plan{action: Reconciling}
 	case suspended(v.job):
 		return plan{discard: v.active, action: PodsDeleted}
+	case v.waits():
+		return plan{action: Reconciling}
 	}
 	want := wantActive(v)
 	if surplus := surplusPods(v, len(v.active)-want); len(surplus) > 0 {

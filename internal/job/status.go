@@ -16,6 +16,8 @@ type statusDraft struct {
 	now    metav1.Time
 	// finished tells that the status ends the Job.
 	finished bool
+	// met tells that the status is the first to show that nothing is waited for any more.
+	met bool
 }
 
 func nextStatus(v view, end *verdict, plan plan, t tally) statusDraft {
@@ -27,6 +29,7 @@ func nextStatus(v view, end *verdict, plan plan, t tally) statusDraft {
 		// Only with the condition does a start change: no server takes it otherwise.
 		s.status.StartTime = v.start
 	}
+	s.followDependencies(v, end)
 	switch {
 	case end != nil:
 		s.conclude(v, end, t)

@@ -47,6 +47,7 @@ type rule struct {
 func rules() []rule {
 	return []rule{
 		{"stored verdict", storedVerdict},
+		{"dependencies", failedDependency},
 		{"podFailurePolicy", failedByPodFailurePolicy},
 		{"backoffLimit", pastBackoffLimit},
 		{"activeDeadlineSeconds", pastDeadline},

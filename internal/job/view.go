@@ -21,6 +21,9 @@ type view struct {
 	// start is when the Job became active: what the deadline counts from. Nil while it is suspended.
 	start *metav1.Time
 
+	// awaited are the dependencies that must be met before the Job starts.
+	awaited []Dependence
+
 	adopt, letGo []*corev1.Pod
 	// owned are the Job's pods, lowest index first.
 	owned []*corev1.Pod
@@ -54,6 +57,7 @@ func look(obs Observation) view {
 	u := orEmpty(v.job.Status.UncountedTerminatedPods)
 	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
 	v.claim()
+	v.awaitDependencies()
 	slices.SortFunc(v.owned, byIndexThenUID)
 	for _, p := range v.owned {
 		switch {

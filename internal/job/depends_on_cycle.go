@@ -1,0 +1,36 @@
+package job
+
+import "slices"
+
+// maxWalk bounds how many Jobs are looked at in search of a cycle.
+const maxWalk = 10_000
+
+// Cycle returns a shortest way on which the Job name would wait for itself, with its name first and last; nil if there is
+// none. Awaits tells whom a Job waits for.
+func Cycle(name string, awaits func(name string) []string) []string {
+	// cameFrom is the Job that waits for each of those reached.
+	cameFrom := map[string]string{}
+	reached := []string{name}
+	for at := 0; at < len(reached) && at < maxWalk; at++ {
+		for _, next := range awaits(reached[at]) {
+			if next == name {
+				return wayBack(name, reached[at], cameFrom)
+			}
+			if _, known := cameFrom[next]; !known {
+				cameFrom[next] = reached[at]
+				reached = append(reached, next)
+			}
+		}
+	}
+	return nil
+}
+
+func wayBack(name, last string, cameFrom map[string]string) []string {
+	way := []string{name}
+	for at := last; at != name; at = cameFrom[at] {
+		way = append(way, at)
+	}
+	way = append(way, name)
+	slices.Reverse(way)
+	return way
+}
