@@ -1,14 +1,154 @@
 package results
 
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Merge returns what came of every index of job or, if it is not indexed, of every pod: as its slices tell, and its pods
-// where they are there.
+// Merge returns what came of every index of job that was begun or, if it has none, of every pod: as its slices tell, and
+// its pods where they are there. Slices and pods of others, such as an earlier Job of that name, do not matter.
 func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *stintv1.JobResults {
-	return &stintv1.JobResults{}
+	known := map[types.UID]*stintv1.PodResult{}
+	out := &stintv1.JobResults{Items: []stintv1.JobResult{}}
+	out.SetGroupVersionKind(stintv1.SchemeGroupVersion.WithKind("JobResults"))
+	out.Namespace, out.Name, out.UID = job.Namespace, job.Name, job.UID
+	dropped := int64(-1)
+	for i := range slices {
+		s := &slices[i]
+		if !metav1.IsControlledBy(s, job) {
+			continue
+		}
+		if dropped < 0 || s.Before < dropped {
+			dropped = s.Before
+		}
+		for n := range s.Results {
+			learn(known, &s.Results[n])
+		}
+	}
+	for _, p := range pods {
+		if metav1.IsControlledBy(p, job) {
+			r := Of(p)
+			learn(known, &r)
+		}
+	}
+	out.Dropped = max(dropped, 0)
+	out.Items = grouped(job, known)
+	return out
+}
+
+func learn(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) {
+	was := known[r.UID]
+	if was != nil {
+		best := latest(*was, *r)
+		r = &best
+	}
+	known[r.UID] = r
+}
+
+// latest returns which of two results of one pod holds. It does not matter which of them was heard of first.
+func latest(a, b stintv1.PodResult) stintv1.PodResult {
+	order := cmp.Or(
+		compareBool(over(a.Phase), over(b.Phase)),
+		cmp.Compare(a.Restarts, b.Restarts),
+		timeOf(a.FinishedAt).Compare(timeOf(b.FinishedAt)),
+		compareBool(a.ExitCode != nil, b.ExitCode != nil),
+		compareBool(a.StartedAt != nil, b.StartedAt != nil),
+		cmp.Compare(len(a.Message), len(b.Message)),
+		cmp.Compare(a.Phase, b.Phase),
+		cmp.Compare(a.Message, b.Message),
+		cmp.Compare(a.Reason, b.Reason),
+	)
+	if order > 0 {
+		return a
+	}
+	return b
+}
+
+// grouped puts the pods of one index together.
+func grouped(job *batchv1.Job, known map[types.UID]*stintv1.PodResult) []stintv1.JobResult {
+	all := make([]*stintv1.PodResult, 0, len(known))
+	for _, r := range known {
+		all = append(all, r)
+	}
+	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+	sortAll(all, indexed)
+	items := make([]stintv1.JobResult, 0, len(all))
+	for first := 0; first < len(all); {
+		end := first + 1
+		for indexed && end < len(all) && all[end].Index != nil && compareIndex(all[first], all[end]) == 0 {
+			end++
+		}
+		items = append(items, jobResult(all[first:end]))
+		first = end
+	}
+	return slices.Clip(items)
+}
+
+func sortAll(all []*stintv1.PodResult, indexed bool) {
+	slices.SortFunc(all, func(a, b *stintv1.PodResult) int {
+		if indexed {
+			if c := cmp.Or(compareIndex(a, b), compareAttempt(a, b)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(begun(a).Compare(begun(b)), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
+	})
+}
+
+// compareAttempt puts the attempt last that the index ended with: the one that succeeded, else the newest.
+func compareAttempt(a, b *stintv1.PodResult) int {
+	return cmp.Or(
+		compareBool(a.Phase == corev1.PodSucceeded, b.Phase == corev1.PodSucceeded),
+		timeOf(a.CreatedAt).Compare(timeOf(b.CreatedAt)),
+	)
+}
+
+// compareIndex puts pods without an index last.
+func compareIndex(a, b *stintv1.PodResult) int {
+	return cmp.Or(compareBool(a.Index == nil, b.Index == nil), cmp.Compare(ptr.Deref(a.Index, 0), ptr.Deref(b.Index, 0)))
+}
+
+// jobResult makes one of the attempts at the same work, oldest first.
+func jobResult(attempts []*stintv1.PodResult) stintv1.JobResult {
+	out := stintv1.JobResult{PodResult: *attempts[len(attempts)-1]}
+	for i, r := range attempts {
+		if r.StartedAt != nil || r.Restarts > 0 {
+			out.Attempts += r.Restarts + 1
+		}
+		if i < len(attempts)-1 {
+			earlier := *r
+			earlier.Message = ""
+			out.Earlier = append(out.Earlier, earlier)
+		}
+	}
+	return out
+}
+
+// begun is when a pod started or, until it has, when it was made.
+func begun(r *stintv1.PodResult) time.Time {
+	if r.StartedAt != nil {
+		return r.StartedAt.Time
+	}
+	return timeOf(r.CreatedAt)
+}
+
+func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }

@@ -1,12 +1,144 @@
 package results
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // Of returns what is to be remembered of a pod.
 func Of(p *corev1.Pod) stintv1.PodResult {
-	return stintv1.PodResult{Pod: p.Name, UID: p.UID, Phase: p.Status.Phase}
+	c, t := telling(p)
+	r := stintv1.PodResult{
+		Pod: p.Name, UID: p.UID, Index: indexOf(p), Node: p.Spec.NodeName,
+		Phase:      cmp.Or(p.Status.Phase, corev1.PodPending),
+		Restarts:   restarts(p),
+		Container:  c.Name,
+		Reason:     reason(p, c, t),
+		Message:    message(p, c, t),
+		CreatedAt:  timeOrNil(p.CreationTimestamp),
+		StartedAt:  timeOrNil(startedAt(p)),
+		FinishedAt: timeOrNil(finishedAt(p)),
+	}
+	if t != nil {
+		r.ExitCode, r.Signal = ptr.To(t.ExitCode), signal(t)
+	}
+	return r
+}
+
+func indexOf(p *corev1.Pod) *int32 {
+	i, err := strconv.ParseInt(p.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	if err != nil || i < 0 {
+		return nil
+	}
+	return ptr.To(int32(i))
+}
+
+// restarts counts those of all containers, as backoffLimit does.
+func restarts(p *corev1.Pod) (n int32) {
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		n += s.RestartCount
+	}
+	return n
+}
+
+// telling returns the container that tells most about a pod, and how it ended, if it has.
+func telling(p *corev1.Pod) (corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
+	main := inOrder(p.Spec.Containers, p.Status.ContainerStatuses)
+	for _, c := range slices.Concat(main, inOrder(p.Spec.InitContainers, p.Status.InitContainerStatuses)) {
+		if t := ended(&c); t != nil && t.ExitCode != 0 {
+			return c, t
+		}
+	}
+	if len(main) == 0 {
+		return corev1.ContainerStatus{}, nil
+	}
+	return main[0], ended(&main[0])
+}
+
+// inOrder returns the states of containers as the pod names them; nodes report them in any order. Sidecars are left out:
+// they are stopped when the others have ended, whatever their exit code is then.
+func inOrder(containers []corev1.Container, states []corev1.ContainerStatus) (out []corev1.ContainerStatus) {
+	for i := range containers {
+		if ptr.Deref(containers[i].RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
+			continue
+		}
+		s := corev1.ContainerStatus{Name: containers[i].Name}
+		if at := slices.IndexFunc(states, func(s corev1.ContainerStatus) bool { return s.Name == containers[i].Name }); at >= 0 {
+			s = states[at]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// ended tells how a container ended. One that waits to be started again has ended so far; one that runs again has not.
+func ended(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if s.State.Terminated != nil || s.State.Running != nil {
+		return s.State.Terminated
+	}
+	return s.LastTerminationState.Terminated
+}
+
+// signals are numbered up to this.
+const maxSignal = 64
+
+func signal(t *corev1.ContainerStateTerminated) int32 {
+	if t.Signal == 0 && t.ExitCode > 128 && t.ExitCode <= 128+maxSignal {
+		return t.ExitCode - 128
+	}
+	return max(0, t.Signal)
+}
+
+// reason is the pod's where somebody other than its containers ended it.
+func reason(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
+	if r := cmp.Or(p.Status.Reason, disruption(p).Reason); r != "" {
+		return r
+	}
+	if c.State.Waiting != nil && !over(p.Status.Phase) {
+		return c.State.Waiting.Reason
+	}
+	if t != nil {
+		return t.Reason
+	}
+	return ""
+}
+
+func message(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
+	var last, waiting string
+	if t != nil {
+		last = t.Message
+	}
+	if c.State.Waiting != nil && !over(p.Status.Phase) {
+		waiting = c.State.Waiting.Message
+	}
+	return cmp.Or(last, p.Status.Message, waiting, disruption(p).Message)
+}
+
+func disruption(p *corev1.Pod) corev1.PodCondition {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// over tells whether a phase is the last.
+func over(phase corev1.PodPhase) bool {
+	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+}
+
+func timeOrNil(t metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

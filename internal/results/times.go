@@ -1,0 +1,59 @@
+package results
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// startedAt is when the first container started. Nodes tell of no more than the last two runs of a container; of one that
+// was started more often the pod's own start is nearer.
+func startedAt(p *corev1.Pod) (first metav1.Time) {
+	states := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+	for i := range states {
+		for _, s := range []corev1.ContainerState{states[i].State, states[i].LastTerminationState} {
+			if t := startOf(s); began(t) && (first.IsZero() || t.Before(&first)) {
+				first = t
+			}
+		}
+	}
+	if again := restarts(p) > 1; again && !first.IsZero() && p.Status.StartTime != nil && p.Status.StartTime.Before(&first) {
+		return *p.Status.StartTime
+	}
+	return first
+}
+
+func startOf(s corev1.ContainerState) metav1.Time {
+	switch {
+	case s.Running != nil:
+		return s.Running.StartedAt
+	case s.Terminated != nil:
+		return s.Terminated.StartedAt
+	}
+	return metav1.Time{}
+}
+
+// began tells times from what stands for none: some runtimes write 1970 for a container that never started.
+func began(t metav1.Time) bool { return !t.IsZero() && t.Unix() > 0 }
+
+// finishedAt is when a pod that has ended did: with its last container or, where none ran, when it was told of.
+func finishedAt(p *corev1.Pod) (last metav1.Time) {
+	if !over(p.Status.Phase) {
+		return last
+	}
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if t := ended(&s); t != nil && began(t.FinishedAt) && last.Before(&t.FinishedAt) {
+			last = t.FinishedAt
+		}
+	}
+	if !last.IsZero() {
+		return last
+	}
+	for _, c := range p.Status.Conditions {
+		if last.Before(&c.LastTransitionTime) {
+			last = c.LastTransitionTime
+		}
+	}
+	return last
+}
