@@ -10,18 +10,20 @@ func Decide(obs Observation) Decision {
 	}
 	end, plan := conclude(v)
 	t := track(v, end)
+	late, nextLate := stuck(v, plan)
 
 	d := Decision{
 		LetGo:   v.letGo,
 		Create:  plan.create,
 		Discard: plan.discard,
 		Delete:  plan.delete,
+		Fail:    late,
 		Release: t.release,
 		Counts:  t.counts,
 		Action:  plan.action,
 
 		More:           plan.more || t.more,
-		LookAgainAfter: earliest(plan.after, untilDeadline(v, end)),
+		LookAgainAfter: earliest(plan.after, earliest(nextLate, untilDeadline(v, end))),
 		persisted:      &v.job.Status,
 		full:           t.more,
 	}
@@ -29,7 +31,7 @@ func Decide(obs Observation) Decision {
 	d.next, d.Events = s.status, append(plan.events, s.events...)
 	d.Counts.creationReason(v)
 	d.Counts.compare(v, s)
-	d.Again = end != nil && !s.finished && quiet(v) || s.met
+	d.Again = end != nil && !s.finished && quiet(v) || len(d.Fail) > 0 || s.met
 	return d
 }
 

@@ -59,6 +59,8 @@ type Stuck struct {
 	Pod *corev1.Pod
 	// Reason and Message are what it was stuck for.
 	Reason, Message string
+
+	limit startLimit
 }
 
 // Event is for the Job's reader.

@@ -94,9 +94,12 @@ func (v *view) delayAfter(failures int) time.Duration {
 	return delay
 }
 
-// endedAt is when p ended: when its last container did; else when it was seen not to be ready any more; else when it
-// was told to end; else, for want of anything better, when it was made.
+// endedAt is when p ended: when it was failed, as it had not started; else when its last container did; else when it was
+// seen not to be ready any more; else when it was told to end; else, for want of anything better, when it was made.
 func endedAt(p *corev1.Pod) time.Time {
+	if c := podCondition(p, PendingTimeout); c != nil && c.Status == corev1.ConditionTrue {
+		return c.LastTransitionTime.Time
+	}
 	if at := lastContainerEnd(p); !at.IsZero() {
 		return at
 	}

@@ -37,8 +37,8 @@ type Observation struct {
 
 // Refusal is why the server makes no pods.
 type Refusal struct {
-	// Since is when it refused the first in an unbroken row.
-	Since time.Time
+	// Since and Last are when it refused the first and the last in an unbroken row.
+	Since, Last time.Time
 	// Message is what it said last.
 	Message string
 }

@@ -51,6 +51,7 @@ func rules() []rule {
 		{"podFailurePolicy", failedByPodFailurePolicy},
 		{"backoffLimit", pastBackoffLimit},
 		{"activeDeadlineSeconds", pastDeadline},
+		{"pending timeout", refusedTooLong},
 		{"maxFailedIndexes", pastMaxFailedIndexes},
 		{"backoffLimitPerIndex", pastBackoffLimitPerIndex},
 		{"successPolicy", metSuccessPolicy},

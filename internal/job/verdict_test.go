@@ -17,7 +17,7 @@ func TestOrderOfRules(t *testing.T) {
 	for _, r := range rules() {
 		got = append(got, r.name)
 	}
-	want := []string{"stored verdict", "dependencies", "podFailurePolicy", "backoffLimit", "activeDeadlineSeconds", "maxFailedIndexes",
+	want := []string{"stored verdict", "dependencies", "podFailurePolicy", "backoffLimit", "activeDeadlineSeconds", "pending timeout", "maxFailedIndexes",
 		"backoffLimitPerIndex", "successPolicy"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules in another order (-want +got):\n%s", diff)

@@ -54,6 +54,7 @@ func look(obs Observation) view {
 	v := view{Observation: obs, job: obs.Job}
 	v.asked, _ = ReadAnnotations(v.job.Annotations, AnnotationsPath)
 	v.Settings = v.Settings.overriddenBy(v.asked)
+	v.NoPodsBefore = v.nextTry()
 	u := orEmpty(v.job.Status.UncountedTerminatedPods)
 	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
 	v.claim()

@@ -1,0 +1,170 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+const (
+	// PendingTimeout is the condition of a pod that was failed because it had not started in time. Pod failure
+	// policies can match it.
+	PendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
+	// PendingTimeoutReason is the reason of such a pod, of the event, and of a Job that cannot even create pods.
+	PendingTimeoutReason = "PendingTimeout"
+)
+
+// startLimit is how long pods may take until all their containers have started.
+//
+// The time counts from the pod's creation, on a node where pods take turns from when it got its turn. An init container
+// is work: while one runs the pod is not stuck, and for the containers after it the time begins when it has ended.
+type startLimit struct {
+	timeout time.Duration
+	// turns: waiting for one's turn takes none of the time.
+	turns bool
+}
+
+func (v *view) startLimit() startLimit {
+	return startLimit{timeout: v.asked.PendingTimeout, turns: v.PodsTakeTurns && !v.asked.PendingTimeoutIncludesQueueing}
+}
+
+// stuck returns the pods that have not started in time, without those that the plan ends anyway, and how long until the
+// next one is late.
+func stuck(v view, p plan) (late []Stuck, after time.Duration) {
+	if v.asked.PendingTimeout == 0 || v.job.DeletionTimestamp != nil {
+		return nil, 0
+	}
+	leaving := sets.New[types.UID]()
+	for _, pod := range slices.Concat(p.discard, p.delete) {
+		leaving.Insert(pod.UID)
+	}
+	limit := v.startLimit()
+	for _, pod := range v.active {
+		left, pending := limit.left(pod, v.Now)
+		switch {
+		case !pending || leaving.Has(pod.UID):
+		case left > 0:
+			after = earliest(after, left)
+		case len(late) < v.MaxPodCreateDelete:
+			reason, message := obstacle(pod)
+			late = append(late, Stuck{Pod: pod, Reason: reason, Message: limit.describe(reason, message), limit: limit})
+		}
+	}
+	return late, after
+}
+
+// Fail makes p, which is the newest version of the stuck pod, Failed. It tells whether it did: p may have started or
+// ended meanwhile.
+func (s Stuck) Fail(p *corev1.Pod, now time.Time) bool {
+	left, pending := s.limit.left(p, now)
+	if !pending || left > 0 {
+		return false
+	}
+	reason, message := obstacle(p)
+	message = s.limit.describe(reason, message)
+	p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, PendingTimeoutReason, message
+	p.Status.Conditions = append(slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == PendingTimeout }),
+		corev1.PodCondition{
+			Type: PendingTimeout, Status: corev1.ConditionTrue, Reason: reason, Message: message,
+			LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)), ObservedGeneration: p.Generation,
+		})
+	return true
+}
+
+func (l startLimit) describe(reason, message string) string {
+	if message != "" {
+		reason += ": " + message
+	}
+	return fmt.Sprintf("Not all containers of the pod have started within %s: %s", l.timeout, reason)
+}
+
+// left returns what is left of the time that p has, and whether that time runs.
+func (l startLimit) left(p *corev1.Pod, now time.Time) (left time.Duration, pending bool) {
+	if Ended(p) || p.DeletionTimestamp != nil || allStarted(p) || l.turns && awaitsTurn(p) {
+		return 0, false
+	}
+	since := p.CreationTimestamp.Time
+	if l.turns && p.Status.StartTime != nil {
+		since = later(since, p.Status.StartTime.Time)
+	}
+	for _, s := range initStatuses(p) {
+		if s.State.Running != nil {
+			return 0, false
+		}
+		for _, end := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+			if end != nil {
+				since = later(since, end.FinishedAt.Time)
+			}
+		}
+	}
+	// The times of the API have no fractions. Nobody gets less than was asked for.
+	return since.Add(time.Second + l.timeout).Sub(now), true
+}
+
+// awaitsTurn tells that p waits for nothing but its turn, as far as the node has told. What can never fit, it calls
+// unschedulable.
+func awaitsTurn(p *corev1.Pod) bool {
+	if p.Status.StartTime != nil || len(p.Spec.SchedulingGates) > 0 {
+		return false
+	}
+	c := podCondition(p, corev1.PodScheduled)
+	if c == nil {
+		return p.Spec.NodeName == ""
+	}
+	return c.Status == corev1.ConditionFalse && c.Reason != corev1.PodReasonUnschedulable
+}
+
+// allStarted tells whether all containers of p have run. The main ones do so after all others.
+func allStarted(p *corev1.Pod) bool {
+	for i := range p.Spec.Containers {
+		if !slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+			return s.Name == p.Spec.Containers[i].Name && hasStarted(s)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasStarted(s corev1.ContainerStatus) bool {
+	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+}
+
+// initStatuses are those of the init containers that must end before others start.
+func initStatuses(p *corev1.Pod) []corev1.ContainerStatus {
+	beside := sidecars(p)
+	return slices.DeleteFunc(slices.Clone(p.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return slices.ContainsFunc(beside, func(b corev1.ContainerStatus) bool { return b.Name == s.Name })
+	})
+}
+
+// obstacle is what p waits for: the reason as the API has it, and words where there are any.
+func obstacle(p *corev1.Pod) (reason, message string) {
+	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+		return c.Reason, c.Message
+	}
+	mains := slices.DeleteFunc(slices.Clone(p.Status.ContainerStatuses), hasStarted)
+	for _, s := range slices.Concat(p.Status.InitContainerStatuses, mains) {
+		w := s.State.Waiting
+		switch {
+		case w == nil || reason != "" && w.Message == "":
+		case w.Message != "":
+			return w.Reason, fmt.Sprintf("container %s: %s", s.Name, w.Message)
+		default:
+			reason, message = w.Reason, "container "+s.Name
+		}
+	}
+	switch {
+	case reason != "":
+		return reason, message
+	case p.Spec.NodeName == "":
+		return "Pending", "no node has taken the pod"
+	default:
+		return "Pending", fmt.Sprintf("node %s tells nothing of the pod", p.Spec.NodeName)
+	}
+}

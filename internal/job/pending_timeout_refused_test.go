@@ -1,0 +1,79 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
+	const quota = "exceeded quota: small"
+	tests := map[string]struct {
+		job         *batchv1.Job
+		pods        []*corev1.Pod
+		since, last int
+		noMore      bool
+		want        string
+	}{
+		"for the whole time":            {since: 0, last: 30, want: "No pod could be created for 30s: " + quota},
+		"not for the whole time":        {since: 1, last: 30},
+		"no timeout is asked for":       {job: aJob(), since: 0, last: 60},
+		"pods of before live":           {pods: []*corev1.Pod{aPod("p", running)}, since: 0, last: 60},
+		"pods of before are still here": {pods: []*corev1.Pod{aPod("p", running, deleted)}, since: 0, last: 60},
+		"a pod of before has ended": {
+			pods: []*corev1.Pod{aPod("p", exited(1, 0))}, since: 0, last: 30, want: "No pod could be created for 30s: " + quota,
+		},
+		"the Job is suspended":           {job: aJob(inHalfAMinute, withSuspend), since: 0, last: 60},
+		"the namespace is being deleted": {since: 0, last: 60, noMore: true},
+		"the Job is being deleted": {
+			job: aJob(inHalfAMinute, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), since: 0, last: 60,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tt.job == nil {
+				tt.job = aJob(inHalfAMinute)
+			}
+			o := seen(tt.job, tt.pods...)
+			o.NoMorePods = tt.noMore
+			o.Refused = &Refusal{Since: at(tt.since).Time, Last: at(tt.last).Time, Message: quota}
+			end := judge(look(o))
+			got := ""
+			if end != nil {
+				got = end.message
+			}
+			if got != tt.want || tt.want != "" && (end.reason != "PendingTimeout" || !end.failure()) {
+				t.Errorf("verdict %+v, want %q", end, tt.want)
+			}
+		})
+	}
+}
+
+func TestPodsAreTriedOnceMoreBeforeTheJobFails(t *testing.T) {
+	tests := map[string]struct {
+		job *batchv1.Job
+		// now, last and pause are in seconds after the epoch; the first refusal was at 0.
+		now, last, pause int
+		create           bool
+		after            time.Duration
+	}{
+		"the pause is over first":      {job: aJob(inHalfAMinute), now: 20, last: 16, pause: 24, after: 4 * time.Second},
+		"the time is over first":       {job: aJob(inHalfAMinute), now: 20, last: 16, pause: 48, after: 10 * time.Second},
+		"the time is over":             {job: aJob(inHalfAMinute), now: 30, last: 16, pause: 48, create: true},
+		"without a time for the pause": {job: aJob(), now: 30, last: 16, pause: 48, after: 18 * time.Second},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := seen(tt.job)
+			o.Now, o.NoPodsBefore = at(tt.now).Time, at(tt.pause).Time
+			o.Refused = &Refusal{Since: at(0).Time, Last: at(tt.last).Time}
+			d := Decide(o)
+			if (len(d.Create) > 0) != tt.create || d.LookAgainAfter != tt.after {
+				t.Errorf("creates %d, looks again after %s, want %v, %s", len(d.Create), d.LookAgainAfter, tt.create, tt.after)
+			}
+		})
+	}
+}
