@@ -157,6 +157,7 @@ var cronLifeScenarios = []scenario{
 	{
 		name:     "the end of a run that nobody saw is noted by the next controller",
 		restarts: true,
+		alone:    true,
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.starts(minutesAgo(20))
@@ -172,6 +173,7 @@ var cronLifeScenarios = []scenario{
 	{
 		name:     "a run that became due while the controller was away starts once",
 		restarts: true,
+		alone:    true,
 		play: func(s *scene) {
 			at := minutesAgo(10)
 			c := s.createCron()
@@ -189,6 +191,7 @@ var cronLifeScenarios = []scenario{
 	{
 		name:     "a Job that was deleted while the controller was away is missed",
 		restarts: true,
+		alone:    true,
 		play: func(s *scene) {
 			c := s.createCron()
 			j := c.starts(minutesAgo(10))

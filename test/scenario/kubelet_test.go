@@ -48,6 +48,24 @@ func (p pod) bind() error {
 
 func (p pod) run() error { return p.start(true) }
 
+// initialize starts the pods' init containers.
+func (l podList) initialize() podList { l.scene().Helper(); return l.each(pod.initialize) }
+
+func (p pod) initialize() error {
+	if err := p.bind(); err != nil {
+		return err
+	}
+	return p.report(func(s *corev1.PodStatus) {
+		now := metav1.Now()
+		s.Phase, s.StartTime = corev1.PodPending, &now
+		setContainers(p.Pod, s, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}})
+		for _, c := range p.Spec.InitContainers {
+			s.InitContainerStatuses = append(s.InitContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image,
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}, Started: ptr.To(true)})
+		}
+	})
+}
+
 func (p pod) runUnready() error { return p.start(false) }
 
 func (p pod) start(isReady bool) error {

@@ -1,0 +1,112 @@
+package scenario_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+func (s *scene) cleanUp() {
+	if s.stopped {
+		s.startController()
+	}
+	ctx := context.Background()
+	background := metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
+	s.deleteOwners(background)
+	// One by one: on a real API server, deleting a collection is no more than that.
+	for _, j := range s.jobsLeft() {
+		if err := s.api.BatchV1().Jobs(s.namespace).Delete(ctx, j.Name, background); err != nil && !apierrors.IsNotFound(err) {
+			s.Error(err)
+		}
+	}
+	s.dropForeignFinalizers()
+	s.seesAll()
+	s.letGo()
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	if err := s.api.CoreV1().Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		s.Error(err)
+	}
+	s.eventually(func(h *history) string {
+		left, pods := 0, h.pods(func(*corev1.Pod) bool { return true })
+		for _, o := range h.newest {
+			switch o.(type) {
+			case *batchv1.Job, *batchv1.CronJob, *stintv1.ScheduledJob:
+				left++
+			}
+		}
+		if left+len(pods) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("everything to be gone at the end; there are %d Jobs and their owners, and pods%s", left, describe(pods))
+	})
+}
+
+// seesAll returns when the histories of Jobs and pods have come as far as now. A watch that lags would hide what the
+// invariants ask for.
+func (s *scene) seesAll() {
+	ctx, template := context.Background(), aJob(named("last"), managedBy("example.com/nobody"))
+	j, err := s.api.BatchV1().Jobs(s.namespace).Create(ctx, template, metav1.CreateOptions{})
+	s.must(err)
+	p, err := s.api.CoreV1().Pods(s.namespace).Create(ctx,
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "last"}, Spec: template.Spec.Template.Spec}, metav1.CreateOptions{})
+	s.must(err)
+	s.sees(j)
+	s.sees(p)
+	s.must(s.api.BatchV1().Jobs(s.namespace).Delete(ctx, j.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}))
+}
+
+// deleteOwners deletes what would make more Jobs.
+func (s *scene) deleteOwners(o metav1.DeleteOptions) {
+	all := metav1.ListOptions{}
+	if err := s.api.BatchV1().CronJobs(s.namespace).DeleteCollection(context.Background(), o, all); err != nil {
+		s.Error(err)
+	}
+	if s.column.reference {
+		return
+	}
+	if err := s.column.scheduledJobs(s.namespace).DeleteCollection(context.Background(), o, all); err != nil {
+		s.Error(err)
+	}
+}
+
+// letGo waits until the controller knows that its Jobs are gone: it would take pods that go before for failures, and
+// make others.
+func (s *scene) letGo() {
+	s.eventually(func(h *history) string {
+		if held := h.pods(hasFinalizer); len(held) > 0 {
+			return "the pods of deleted Jobs to be released; there are" + describe(held)
+		}
+		return ""
+	})
+}
+
+// dropForeignFinalizers takes away what a scenario that failed half-way left.
+func (s *scene) dropForeignFinalizers() {
+	list, err := s.api.CoreV1().Pods(s.namespace).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		s.Error(err)
+		return
+	}
+	for i := range list.Items {
+		if slices.Contains(list.Items[i].Finalizers, foreignFinalizer) {
+			s.must(pod{&list.Items[i], s}.finalize())
+		}
+	}
+}
+
+func (s *scene) jobsLeft() []batchv1.Job {
+	list, err := s.api.BatchV1().Jobs(s.namespace).List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		s.Error(err)
+		return nil
+	}
+	return list.Items
+}
