@@ -36,9 +36,10 @@ type Controller struct {
 	jobs, pods cache.SharedIndexInformer
 	watches    loop.Watches
 
-	index  *podIndex
-	claims *claims
-	memory *memory
+	index   *podIndex
+	claims  *claims
+	waiters *waiters
+	memory  *memory
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
 
@@ -55,7 +56,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		claims: newClaims(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
+		claims: newClaims(), waiters: newWaiters(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
 		queue: loop.NewQueue("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.index = newPodIndex(jc.claims.matches)

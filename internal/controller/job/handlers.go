@@ -13,6 +13,7 @@ import (
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.Job) {
+		c.dependencyChanged(was, is)
 		switch {
 		case is == nil:
 			c.jobGone(was)

@@ -99,6 +99,10 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	obs := core.Observation{
 		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(),
 	}
+	var err error
+	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
+		return obs, err
+	}
 	obs.NoPodsBefore, obs.NoMorePods = c.memory.noPodsBefore(job.UID)
 	doubtful := c.index.observe(&obs, patience)
 	status := c.memory.lastForeign(job)
@@ -120,7 +124,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		suspects = slices.DeleteFunc(suspects, func(p *corev1.Pod) bool { return status.asked.Has(p.UID) })
 	}
 	status.unconfirmed = status.unconfirmed || behind && len(suspects) > 0
-	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	err = errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
 	asked := status.unconfirmed || len(doubtful)+len(suspects) > 0
 	if err == nil && status.unconfirmed {
 		err = c.confirm(ctx, job)

@@ -1,0 +1,157 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/controller/loop"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// waiters tells which Jobs wait for which, as the informer shows them. It has only Jobs of this controller: others start
+// whatever their annotations say.
+type waiters struct {
+	mu sync.Mutex
+	// awaits are the names that a Job waits for, byName the Jobs that wait for one.
+	awaits map[types.NamespacedName][]string
+	byName map[types.NamespacedName]sets.Set[types.NamespacedName]
+}
+
+func newWaiters() *waiters {
+	return &waiters{awaits: map[types.NamespacedName][]string{}, byName: map[types.NamespacedName]sets.Set[types.NamespacedName]{}}
+}
+
+func (w *waiters) set(job types.NamespacedName, awaits []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range w.awaits[job] {
+		dependency := types.NamespacedName{Namespace: job.Namespace, Name: name}
+		if w.byName[dependency].Delete(job); len(w.byName[dependency]) == 0 {
+			delete(w.byName, dependency)
+		}
+	}
+	delete(w.awaits, job)
+	if len(awaits) == 0 {
+		return
+	}
+	w.awaits[job] = awaits
+	for _, name := range awaits {
+		dependency := types.NamespacedName{Namespace: job.Namespace, Name: name}
+		if w.byName[dependency] == nil {
+			w.byName[dependency] = sets.New[types.NamespacedName]()
+		}
+		w.byName[dependency].Insert(job)
+	}
+}
+
+func (w *waiters) of(dependency types.NamespacedName) []types.NamespacedName {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.byName[dependency].UnsortedList()
+}
+
+// cycle returns a way from job over dependency back to job.
+func (w *waiters) cycle(job types.NamespacedName, dependency string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return core.Cycle(job.Name, func(name string) []string {
+		if name == job.Name {
+			return []string{dependency}
+		}
+		return w.awaits[types.NamespacedName{Namespace: job.Namespace, Name: name}]
+	})
+}
+
+// mayCycle tells whether anybody waits for job, without which it cannot wait for itself.
+func (w *waiters) mayCycle(job types.NamespacedName) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.byName[job]) > 0
+}
+
+// dependencyChanged wakes those that wait for a Job when they have something to learn.
+func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
+	var key types.NamespacedName
+	if is == nil {
+		key = loop.Key(was)
+		c.waiters.set(key, nil)
+	} else {
+		key = loop.Key(is)
+		if c.options.manages(is) {
+			c.waiters.set(key, core.AwaitedNames(is))
+		}
+	}
+	if core.Standing(was) == core.Standing(is) {
+		return
+	}
+	for _, waiter := range c.waiters.of(key) {
+		c.queue.Add(waiter)
+	}
+}
+
+// dependencies observes the Jobs that job waits for. Most Jobs wait for none.
+func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core.Dependency, error) {
+	var list []core.Dependency
+	for _, d := range core.Awaited(job) {
+		dependency, err := c.dependency(ctx, types.NamespacedName{Namespace: job.Namespace, Name: d.Job})
+		if err != nil {
+			return nil, err
+		}
+		cycle, err := c.cycle(ctx, loop.Key(job), d.Job)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, core.Dependency{Name: d.Job, Job: dependency, Cycle: cycle})
+	}
+	return list, nil
+}
+
+// dependency returns the Job under key, or nil. One that has ended is asked for: what the informer shows may be gone, and
+// another of its name may be there that has not ended.
+func (c *Controller) dependency(ctx context.Context, key types.NamespacedName) (*batchv1.Job, error) {
+	shown := c.job(key)
+	if shown == nil || !core.Finished(shown) {
+		return shown, nil
+	}
+	return c.storedJob(ctx, key)
+}
+
+func (c *Controller) storedJob(ctx context.Context, key types.NamespacedName) (*batchv1.Job, error) {
+	stored, err := c.client.Jobs().Get(ctx, key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking for Job %s: %w", key, err)
+	}
+	return stored, nil
+}
+
+// cycle returns the names from dependency back to job, if there is such a way. The informer may show a way that is none
+// any more, so each step is asked for.
+func (c *Controller) cycle(ctx context.Context, job types.NamespacedName, dependency string) ([]string, error) {
+	if !c.waiters.mayCycle(job) {
+		return nil, nil
+	}
+	way := c.waiters.cycle(job, dependency)
+	if way == nil {
+		return nil, nil
+	}
+	for i := 1; i < len(way)-1; i++ {
+		stored, err := c.storedJob(ctx, types.NamespacedName{Namespace: job.Namespace, Name: way[i]})
+		if err != nil {
+			return nil, err
+		}
+		if stored == nil || !slices.Contains(core.AwaitedNames(stored), way[i+1]) {
+			return nil, fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, way[i])
+		}
+	}
+	return way[1:], nil
+}
