@@ -28,6 +28,12 @@ const (
 	DependsOn = "stint.dev/depends-on"
 )
 
+// Annotations are the names of all that can be asked for.
+func Annotations() []string {
+	return []string{BackoffSeconds, MaxBackoffSeconds, FailedPodsLimit,
+		PendingTimeoutSeconds, PendingTimeoutIncludesQueueing, DependsOn}
+}
+
 // AnnotationsPath is where a Job has its annotations.
 var AnnotationsPath = field.NewPath("metadata", "annotations")
 

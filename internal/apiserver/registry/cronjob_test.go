@@ -102,7 +102,7 @@ func TestCronJobCreate(t *testing.T) {
 		"the Jobs do not share a selector":          {template(selecting("app", "x")), []string{"spec.jobTemplate.spec.selector Invalid"}},
 		"the Jobs do not select by hand":            {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(true) })), []string{"spec.jobTemplate.spec.manualSelector NotSupported"}},
 		"that they do not may be said":              {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(false) })), nil},
-		"the Job's annotations of the future wait":  {template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "x"} }), []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Forbidden"}},
+		"the Job's annotations are those of a Job":  {template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "X"} }), []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Invalid"}},
 		"a time zone in the schedule is refused":    {scheduled("TZ=UTC 0 3 * * *"), []string{"spec.schedule Invalid"}},
 		"a bare time zone in it is refused quietly": {scheduled("TZ=UTC"), []string{"spec.schedule Invalid"}},
 		"TZ=0 in it is refused quietly":             {scheduled("TZ=0"), []string{"spec.schedule Invalid"}},
@@ -119,21 +119,21 @@ func TestCronJobCreate(t *testing.T) {
 
 func TestCronJobUpdate(t *testing.T) {
 	long := func(cronJob *batchv1.CronJob) { cronJob.Name = strings.Repeat("a", 53) }
-	annotated := template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "x"} })
+	annotated := template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "X"} })
 	for sentence, c := range map[string]struct {
 		old, edit cronJobEdit
 		want      []string
 	}{
-		"nothing may change":                       {long, func(*batchv1.CronJob) {}, nil},
-		"the schedule may change":                  {long, scheduled("@hourly"), nil},
-		"the schedule is checked":                  {long, scheduled("hourly"), []string{"spec.schedule Invalid"}},
-		"the template may change":                  {long, template(onFailure), nil},
-		"the template is checked":                  {long, template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.Containers = nil })), []string{"spec.jobTemplate.spec.template.spec.containers Required"}},
-		"the rest of the Job is checked":           {long, template(failurePolicy(failOnExit())), []string{"spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values Invalid"}},
-		"a zone that has become unknown may stay":  {zone("Europe/Nowhere"), scheduled("@hourly"), nil},
-		"a zone that comes must be known":          {long, zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
-		"the template's annotations may stay":      {annotated, scheduled("@hourly"), nil},
-		"annotations of the future may still wait": {long, annotated, []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Forbidden"}},
+		"nothing may change":                      {long, func(*batchv1.CronJob) {}, nil},
+		"the schedule may change":                 {long, scheduled("@hourly"), nil},
+		"the schedule is checked":                 {long, scheduled("hourly"), []string{"spec.schedule Invalid"}},
+		"the template may change":                 {long, template(onFailure), nil},
+		"the template is checked":                 {long, template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.Containers = nil })), []string{"spec.jobTemplate.spec.template.spec.containers Required"}},
+		"the rest of the Job is checked":          {long, template(failurePolicy(failOnExit())), []string{"spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values Invalid"}},
+		"a zone that has become unknown may stay": {zone("Europe/Nowhere"), scheduled("@hourly"), nil},
+		"a zone that comes must be known":         {long, zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
+		"the template's annotations may stay":     {annotated, scheduled("@hourly"), nil},
+		"and its annotations those of a Job":      {long, annotated, []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Invalid"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := CronJob(Options{})

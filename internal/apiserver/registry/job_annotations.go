@@ -2,30 +2,67 @@ package registry
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/job"
 )
 
-// futureJobAnnotations are the ones of ours that tools may know from the documentation of other releases.
-var futureJobAnnotations = []string{
-	"stint.dev/backoff-seconds",
-	"stint.dev/max-backoff-seconds",
-	"stint.dev/failed-pods-limit",
-	"stint.dev/pending-timeout-seconds",
-	"stint.dev/depends-on",
+// validateJobAnnotations refuses values that ask for nothing that can be done. Faults that are stored already stay, so
+// that a Job from another release can still be changed and deleted.
+func validateJobAnnotations(annotations, old map[string]string, p *field.Path) field.ErrorList {
+	_, errs := job.ReadAnnotations(annotations, p)
+	if len(errs) == 0 {
+		return nil
+	}
+	_, stored := job.ReadAnnotations(old, p)
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return slices.ContainsFunc(stored, func(other *field.Error) bool { return err.Error() == other.Error() })
+	})
 }
 
-// validateJobAnnotations refuses annotations that ask for what this release does not do. What is stored already
-// stays, so that a Job from another release can still be changed and deleted.
-func validateJobAnnotations(annotations, old map[string]string, p *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, key := range futureJobAnnotations {
-		value, asked := annotations[key]
-		if was, stored := old[key]; !asked || stored && was == value {
+// ownPrefix is that of all annotations that Stint reads.
+const ownPrefix = "stint.dev/"
+
+// warnJobAnnotations tells of annotations that are likely meant to be others: what nobody reads has no effect.
+func warnJobAnnotations(annotations map[string]string, p *field.Path) []string {
+	var warnings []string
+	known := job.Annotations()
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		name, own := strings.CutPrefix(key, ownPrefix)
+		if !own || slices.Contains(known, key) {
 			continue
 		}
-		errs = append(errs, field.Forbidden(p.Key(key),
-			fmt.Sprintf("this release does not have it yet: remove the annotation (its value is %q)", value)))
+		nearest := slices.MinFunc(known, func(a, b string) int {
+			return editDistance(name, a[len(ownPrefix):]) - editDistance(name, b[len(ownPrefix):])
+		})
+		if editDistance(name, nearest[len(ownPrefix):]) <= len(name)/4 {
+			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation: did you mean %s?", p.Key(key), nearest))
+		}
 	}
-	return errs
+	return warnings
+}
+
+// editDistance is how many characters must be put in, left out or changed to make b of a.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

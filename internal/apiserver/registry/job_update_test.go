@@ -179,20 +179,6 @@ func TestJobUpdateLooksOnlyAtChanges(t *testing.T) {
 	wantErrors(t, unable.ValidateUpdate(context.Background(), editedJob(old, suspended), old))
 }
 
-func TestJobUpdateOfAnnotations(t *testing.T) {
-	annotated := func(value string) jobEdit {
-		return func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/backoff-seconds": value} }
-	}
-	const refused = "metadata.annotations[stint.dev/backoff-seconds] Forbidden"
-	runUpdateCases(t, map[string]updateCase{
-		"an annotation of the future may not come":            {nil, edits(annotated("3")), []string{refused}},
-		"one that another release stored may stay":            {edits(annotated("3")), edits(suspended), nil},
-		"one that another release stored may not be changed":  {edits(annotated("3")), edits(annotated("4")), []string{refused}},
-		"one that another release stored may be taken away":   {edits(annotated("3")), edits(func(job *batchv1.Job) { job.Annotations = nil }), nil},
-		"an annotation of no meaning to us may always change": {nil, edits(func(job *batchv1.Job) { job.Annotations = map[string]string{"x": "y"} }), nil},
-	})
-}
-
 func TestJobWithoutLabelsTakesThoseOfItsPods(t *testing.T) {
 	old := createdJob()
 	job := editedJob(old, func(job *batchv1.Job) { job.Labels = nil })

@@ -152,8 +152,5 @@ func TestJobRefusesWhatIsNotThere(t *testing.T) {
 			edits(specEdit(func(s *batchv1.JobSpec) { s.Scheduling = &batchv1.JobSchedulingConfiguration{} })),
 			[]string{"spec.scheduling Forbidden"}},
 	}
-	for _, key := range futureJobAnnotations {
-		cases[key+" is refused"] = createCase{annotated(key), []string{"metadata.annotations[" + key + "] Forbidden"}}
-	}
 	runCreateCases(t, cases)
 }

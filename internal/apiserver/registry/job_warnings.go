@@ -11,7 +11,8 @@ import (
 )
 
 func warnJobCreate(job *batchv1.Job, o Options) []string {
-	return append(warnJobName(job.Name), warnJobSpec(&job.Spec, o, field.NewPath("spec"))...)
+	warnings := append(warnJobName(job.Name), warnJobAnnotations(job.Annotations, field.NewPath("metadata", "annotations"))...)
+	return append(warnings, warnJobSpec(&job.Spec, o, field.NewPath("spec"))...)
 }
 
 func warnJobUpdate(job, old *batchv1.Job, o Options) []string {

@@ -101,10 +101,10 @@ func validatePosted(job *batchv1.Job, o Options) field.ErrorList {
 }
 
 // jobAsWritten is the Job of a run without what the controller adds to the template, so that the paths in errors are
-// those of what was written. Its name and its numbers have been looked at.
+// those of what was written. Its name, its annotations and its numbers have been looked at.
 func jobAsWritten(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
 	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "run", Annotations: scheduledJob.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Name: "run"},
 		Spec: batchv1.JobSpec{
 			Template: *scheduledJob.Spec.Template.DeepCopy(),
 		},

@@ -93,13 +93,13 @@ func TestScheduledJobsAreAcceptedOrRefused(t *testing.T) {
 		"its author may set the variables": {edits: []scheduledJobEdit{inTemplate(func(t *corev1.PodTemplateSpec) {
 			t.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "JOB_POD_INDEX", Value: "7"}}
 		})}},
-		"a variable is there once":                        {edits: []scheduledJobEdit{inTemplate(func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A"}, {Name: "A"}} })}, want: []string{"spec.template.spec.containers[0].env[1] Duplicate"}},
-		"a selector is asked for twice":                   {edits: []scheduledJobEdit{selector(nil, "a", "b", "b")}, want: []string{"spec.selector Invalid"}},
-		"a selector of one's own is fine":                 {edits: []scheduledJobEdit{selector(ptr.To(true), "a", "b", "b")}},
-		"if it matches":                                   {edits: []scheduledJobEdit{selector(ptr.To(true), "a", "b", "c")}, want: []string{"spec.template.metadata.labels Invalid"}},
-		"but not by the tag":                              {edits: []scheduledJobEdit{selector(ptr.To(true), stintv1.LabelJobTag, "b", "b")}, want: []string{"spec.selector.matchLabels[stint.dev/job-tag] Invalid", "spec.template.metadata.labels[stint.dev/job-tag] Invalid"}},
-		"manualSelector wants one":                        {edits: []scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.ManualSelector = ptr.To(true) })}, want: []string{"spec.selector Required"}},
-		"what Jobs do not have yet is not copied to them": {edits: []scheduledJobEdit{func(sj *stintv1.ScheduledJob) { sj.Annotations = map[string]string{"stint.dev/depends-on": "x"} }}, want: []string{"metadata.annotations[stint.dev/depends-on] Forbidden"}},
+		"a variable is there once":                      {edits: []scheduledJobEdit{inTemplate(func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A"}, {Name: "A"}} })}, want: []string{"spec.template.spec.containers[0].env[1] Duplicate"}},
+		"a selector is asked for twice":                 {edits: []scheduledJobEdit{selector(nil, "a", "b", "b")}, want: []string{"spec.selector Invalid"}},
+		"a selector of one's own is fine":               {edits: []scheduledJobEdit{selector(ptr.To(true), "a", "b", "b")}},
+		"if it matches":                                 {edits: []scheduledJobEdit{selector(ptr.To(true), "a", "b", "c")}, want: []string{"spec.template.metadata.labels Invalid"}},
+		"but not by the tag":                            {edits: []scheduledJobEdit{selector(ptr.To(true), stintv1.LabelJobTag, "b", "b")}, want: []string{"spec.selector.matchLabels[stint.dev/job-tag] Invalid", "spec.template.metadata.labels[stint.dev/job-tag] Invalid"}},
+		"manualSelector wants one":                      {edits: []scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.ManualSelector = ptr.To(true) })}, want: []string{"spec.selector Required"}},
+		"what Jobs must not have is not copied to them": {edits: []scheduledJobEdit{func(sj *stintv1.ScheduledJob) { sj.Annotations = map[string]string{"stint.dev/depends-on": "X"} }}, want: []string{"metadata.annotations[stint.dev/depends-on] Invalid"}},
 		"a PodTemplate's labels are not known beforehand": {edits: []scheduledJobEdit{reference("shared"), inScheduledJob(func(s *stintv1.ScheduledJobSpec) {
 			s.ManualSelector, s.Selector = ptr.To(true), &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 		})}},

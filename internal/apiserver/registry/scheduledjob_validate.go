@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // What a ScheduledJob may ask for. The markers in api/stint/v1 say the same.
@@ -22,11 +23,13 @@ const (
 // validateScheduledJob checks a creation, where old is empty, or an update. All of a spec may change.
 func validateScheduledJob(scheduledJob, old *stintv1.ScheduledJob, o Options) field.ErrorList {
 	spec, was := &scheduledJob.Spec, &old.Spec
+	// Its Jobs get its annotations.
+	errs := validateJobAnnotations(scheduledJob.Annotations, old.Annotations, job.AnnotationsPath)
 	if equality.Semantic.DeepEqual(spec, was) && old.Name != "" {
-		return nil
+		return errs
 	}
 	p := field.NewPath("spec")
-	errs := validateScheduledJobName(scheduledJob)
+	errs = append(errs, validateScheduledJobName(scheduledJob)...)
 	errs = append(errs, validateScheduledJobNumbers(spec, p)...)
 	errs = append(errs, validateManagedBy(spec.ManagedBy, p.Child("managedBy"))...)
 	if !equality.Semantic.DeepEqual(spec.Schedule, was.Schedule) {

@@ -1,0 +1,126 @@
+package registry
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+func annotated(pairs ...string) map[string]string {
+	annotations := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		annotations["stint.dev/"+pairs[i]] = pairs[i+1]
+	}
+	return annotations
+}
+
+func TestChangesOfJobAnnotations(t *testing.T) {
+	tests := map[string]struct {
+		was, is map[string]string
+		want    []string
+	}{
+		"a good value may come":            {nil, annotated("backoff-seconds", "10"), nil},
+		"a bad value may not":              {nil, annotated("backoff-seconds", "soon"), []string{"backoff-seconds"}},
+		"a bad value that is stored stays": {annotated("backoff-seconds", "soon"), annotated("backoff-seconds", "soon"), nil},
+		"it may go":                        {annotated("backoff-seconds", "soon"), nil, nil},
+		"it may not become another bad one": {annotated("backoff-seconds", "soon"), annotated("backoff-seconds", "now"),
+			[]string{"backoff-seconds"}},
+		"a value that does not go with what is stored may not come": {annotated("max-backoff-seconds", "20"),
+			annotated("max-backoff-seconds", "20", "backoff-seconds", "30"), []string{"max-backoff-seconds"}},
+		"every fault is told": {nil, annotated("backoff-seconds", "", "failed-pods-limit", "-1", "depends-on", "A b"),
+			[]string{"backoff-seconds", "failed-pods-limit", "depends-on"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var want []string
+			for _, key := range tt.want {
+				want = append(want, "metadata.annotations[stint.dev/"+key+"]")
+			}
+			var got []string
+			for _, err := range validateJobAnnotations(tt.is, tt.was, job.AnnotationsPath) {
+				got = append(got, err.Field)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom creates each kind of object with a bad value and updates one that
+// was stored with it.
+func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
+	bad := annotated("failed-pods-limit", "-1")
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
+	}}
+	cronJob := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+	cronJob.Name, cronJob.Spec.JobTemplate.Annotations = "c", bad
+	cronJob.Spec.JobTemplate.Spec.Template = template
+	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
+	scheduled.Name, scheduled.Annotations = "s", bad
+	referring := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{TemplateRef: &corev1.LocalObjectReference{Name: "t"}}}
+	referring.Name, referring.Annotations = "s", bad
+	tests := map[string]struct {
+		kind Resource
+		obj  runtime.Object
+		path string
+	}{
+		"a Job":     {Job(Options{}), jobManifest(func(j *batchv1.Job) { j.Annotations = bad }), "metadata.annotations"},
+		"a CronJob": {CronJob(Options{}), cronJob, "spec.jobTemplate.metadata.annotations"},
+		"a ScheduledJob, which hands its annotations on": {ScheduledJob(Options{}), scheduled, "metadata.annotations"},
+		"a ScheduledJob of a PodTemplate":                {ScheduledJob(Options{}), referring, "metadata.annotations"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, r := context.Background(), tt.kind
+			r.Default(tt.obj)
+			r.PrepareForCreate(ctx, tt.obj)
+			var faults []string
+			for _, err := range r.Validate(ctx, tt.obj) {
+				faults = append(faults, err.Field)
+			}
+			if diff := cmp.Diff([]string{tt.path + "[stint.dev/failed-pods-limit]"}, faults); diff != "" {
+				t.Errorf("created: %s", diff)
+			}
+			if errs := r.ValidateUpdate(ctx, tt.obj.DeepCopyObject(), tt.obj); len(errs) > 0 {
+				t.Errorf("what is stored cannot be updated: %v", errs)
+			}
+		})
+	}
+}
+
+func TestAnnotationsThatLookLikeOursAreWarnedOf(t *testing.T) {
+	tests := map[string]string{
+		"stint.dev/backoff-second":       "stint.dev/backoff-seconds",
+		"stint.dev/backoffSeconds":       "stint.dev/backoff-seconds",
+		"stint.dev/dependson":            "stint.dev/depends-on",
+		"stint.dev/failed-pod-limit":     "stint.dev/failed-pods-limit",
+		"stint.dev/backoff-seconds":      "",
+		"stint.dev/manifest-hash":        "",
+		"stint.dev/":                     "",
+		"example.com/backoff-second":     "",
+		"stint.dev/pending-timeout-secs": "stint.dev/pending-timeout-seconds",
+	}
+	for key, meant := range tests {
+		t.Run(key, func(t *testing.T) {
+			got := strings.Join(warnJobAnnotations(map[string]string{key: "1"}, field.NewPath("metadata", "annotations")), "\n")
+			if meant == "" && got != "" {
+				t.Errorf("warns of nothing: %s", got)
+			}
+			if !strings.Contains(got, meant) {
+				t.Errorf("warning %q, want one that names %s", got, meant)
+			}
+		})
+	}
+}
