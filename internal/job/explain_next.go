@@ -1,0 +1,84 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// next tells what happens if nobody does anything: what has no time first.
+func (e *explainer) next() []stintv1.JobStep {
+	var steps []stintv1.JobStep
+	add := func(at time.Time, format string, args ...any) {
+		steps = append(steps, stintv1.JobStep{What: fmt.Sprintf(format, args...), At: moment(at)})
+	}
+	switch {
+	case e.isDeleted():
+		add(time.Time{}, "is gone when its finalizers are")
+	case Finished(e.job):
+		e.nextAfterEnd(add)
+	case e.isOfUnknownMode(), e.foreign:
+	case e.end != nil:
+		add(time.Time{}, "becomes %s", e.end.terminal())
+	case e.isHeld():
+		add(time.Time{}, "starts when its turn comes")
+	case e.isSuspended():
+	case e.waits():
+		add(time.Time{}, "starts when those Jobs have ended as asked")
+	default:
+		e.nextOfPods(add)
+	}
+	slices.SortStableFunc(steps, func(a, b stintv1.JobStep) int {
+		return ptr.Deref(a.At, metav1.Time{}).Compare(ptr.Deref(b.At, metav1.Time{}).Time)
+	})
+	return steps
+}
+
+type addStep func(at time.Time, format string, args ...any)
+
+func (e *explainer) nextAfterEnd(add addStep) {
+	end := End(e.job).LastTransitionTime
+	if ttl := e.job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl >= 0 && !end.IsZero() {
+		add(end.Add(time.Duration(*ttl)*time.Second), "is deleted with its pods (ttlSecondsAfterFinished)")
+		return
+	}
+	add(time.Time{}, "stays until somebody deletes it")
+}
+
+func (e *explainer) nextOfPods(add addStep) {
+	refusedSince, _ := e.refusal()
+	switch n := len(e.plan.create); {
+	case refusedSince != nil && e.NoPodsBefore.After(e.Now):
+		add(e.NoPodsBefore, "asks the server again for pods")
+	case refusedSince != nil:
+		add(time.Time{}, "asks the server again for pods, at least every minute")
+	case n > 0:
+		add(time.Time{}, "gets %s", counted(n, "pod"))
+	case e.plan.after > 0:
+		add(e.Now.Add(e.plan.after), "gets its next pod")
+	case len(e.plan.discard) > 0:
+		add(time.Time{}, "ends %s", counted(len(e.plan.discard), "pod"))
+	}
+	for _, g := range e.waitingPods() {
+		if at := e.timeoutOf(g); at != nil {
+			add(at.Time, "fails pod %s for not starting in time (%s)", g.pods[0].Name, PendingTimeoutSeconds)
+		}
+	}
+	if left, bounded := deadlineLeft(e.view); bounded && e.hasStarted() {
+		add(e.Now.Add(left), "fails, unless it has ended (activeDeadlineSeconds)")
+	}
+	if limit := failureLimit(e.job); e.failed > 0 && limit != nil {
+		n := int(*limit-e.failed) + 1
+		add(time.Time{}, "fails when %s", counted(n, "more pod")+" "+verb(n, "fails", "fail"))
+	}
+}
+
+// hasStarted tells that the start is known, and not just what it would be if the Job started now.
+func (e *explainer) hasStarted() bool {
+	return !wasSuspended(e.job) && (e.job.Status.StartTime != nil || len(e.owned) > 0)
+}

@@ -1,0 +1,157 @@
+package job
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// TestExplain keeps what is told of each state in a golden file, which internal/cli/why shows as text.
+func TestExplain(t *testing.T) {
+	told := sets.New[stintv1.JobState]()
+	files := sets.New[string]()
+	for sentence, c := range explanations() {
+		got := Explain(c.obs, c.about)
+		told.Insert(got.State)
+		file := strings.ReplaceAll(sentence, " ", "-") + ".golden"
+		files.Insert(file)
+		t.Run(sentence, func(t *testing.T) {
+			if got.State != c.state {
+				t.Errorf("state %s, want %s", got.State, c.state)
+			}
+			golden(t, filepath.Join("testdata", "explain", file), got)
+		})
+	}
+	for _, s := range states() {
+		if !told.Has(s.name) {
+			t.Errorf("no golden file shows the state %s", s.name)
+		}
+	}
+	there, _ := filepath.Glob("testdata/explain/*.golden")
+	for _, path := range there {
+		if !files.Has(filepath.Base(path)) {
+			t.Errorf("%s is of no case", path)
+		}
+	}
+}
+
+func golden(t *testing.T, path string, got stintv1.JobExplanation) {
+	t.Helper()
+	text, err := yaml.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(text)); diff != "" {
+		t.Errorf("-want +got (go test -update ./internal/job ./internal/cli/why):\n%s", diff)
+	}
+}
+
+type explanation struct {
+	obs   Observation
+	about Circumstances
+	state stintv1.JobState
+}
+
+func explained(state stintv1.JobState, j *batchv1.Job, pods ...*corev1.Pod) explanation {
+	return explanation{obs: Stored(j, pods, epoch.Add(time.Minute), DefaultSettings()), state: state}
+}
+
+// with changes what else is known.
+func (e explanation) with(change func(*Observation, *Circumstances)) explanation {
+	change(&e.obs, &e.about)
+	return e
+}
+
+// born is when Jobs of explanations are made, which builders leave open.
+func born(j *batchv1.Job) { j.CreationTimestamp = at(0) }
+
+func notStarted(j *batchv1.Job) {
+	born(j)
+	j.Status = batchv1.JobStatus{}
+}
+
+func withEnd(kind batchv1.JobConditionType, reason, message string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		born(j)
+		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue,
+			Reason: reason, Message: message, LastTransitionTime: at(50)})
+	}
+}
+
+func withManager(manager string, field string, seconds int) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		j.ManagedFields = append(j.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Time: ptr.To(at(seconds)),
+			FieldsV1: &metav1.FieldsV1{Raw: []byte(field)}})
+	}
+}
+
+// on places a pod.
+func on(node string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.NodeName = node } }
+
+func ending(told, grace int) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(told+grace)), ptr.To(int64(grace))
+	}
+}
+
+func unscheduled(reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Containers = []corev1.Container{{Name: "c"}}
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+			Reason: reason, Message: message, LastTransitionTime: at(5)})
+	}
+}
+
+func stuckFor(reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		on("n1")(p)
+		p.Spec.Containers = []corev1.Container{{Name: "c"}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c",
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
+	}
+}
+
+func result(pod string, code int32, seconds int) stintv1.PodResult {
+	return stintv1.PodResult{Pod: pod, Phase: corev1.PodFailed, Container: "c", ExitCode: &code, Reason: "Error", Node: "n1",
+		StartedAt: ptr.To(at(seconds - 1)), FinishedAt: ptr.To(at(seconds))}
+}
+
+func refusedEvent(message string) corev1.Event {
+	return corev1.Event{InvolvedObject: corev1.ObjectReference{UID: "job-uid"}, Type: corev1.EventTypeWarning, Reason: "FailedCreate",
+		Message: message, FirstTimestamp: at(3), LastTimestamp: at(40), Count: 5}
+}
+
+// explanations are the cases, most of them states.
+func explanations() map[string]explanation {
+	cases := map[string]explanation{}
+	for _, some := range []func() map[string]explanation{explanationsOfBeginnings, explanationsOfWork, explanationsOfPods, explanationsOfEnds} {
+		for sentence, c := range some() {
+			cases[sentence] = c
+		}
+	}
+	return cases
+}
