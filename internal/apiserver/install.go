@@ -7,6 +7,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,6 +63,7 @@ func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, [
 		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
 	}
 	holdRuns(s.stores)
+	addJobsV1beta1(out, s.jobs)
 	addReviews(out)
 	return out, kinds, nil
 }
@@ -87,6 +89,8 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 			out.add(gv, "pods/"+name, missingREST{subresource: name})
 		}
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
+	case batchv1.Resource("jobs"):
+		s.jobs = main
 	case schema.GroupResource{Resource: "podtemplates"}:
 		s.podTemplates = main.Store
 	case scheduledJobsResource:

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 )
@@ -29,6 +30,7 @@ var published = runtime.SchemeBuilder{
 	authenticationv1.AddToScheme,
 	authorizationv1.AddToScheme,
 	stintv1.AddToScheme,
+	v1beta1.AddToScheme,
 }
 
 // newOpenAPIScheme knows each type under its published name only: OpenAPI would take the second for its name.
@@ -62,6 +64,11 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 		}
 		if err := addFieldLabels(scheme, r); err != nil {
 			return nil, err
+		}
+		if isJobs(r) {
+			if err := addJobV1beta1(scheme, registry.JobV1beta1(r)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	scheme.AddKnownTypes(internal(""), &corev1.Binding{}, &corev1.PodLogOptions{}, &corev1.PodExecOptions{},

@@ -60,6 +60,7 @@ type Server struct {
 	stores       []*genericregistry.Store
 	events       *genericregistry.Store
 	podTemplates *genericregistry.Store
+	jobs         *objectREST
 	admission    *namespaceAdmission
 	client       *inprocess.Client
 	loopback     *rest.Config

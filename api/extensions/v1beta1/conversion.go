@@ -1,0 +1,103 @@
+package v1beta1
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// FromBatch makes out the Job that in is in this version. The two share what they point to.
+func FromBatch(in *batchv1.Job, out *Job) {
+	spec := &in.Spec
+	*out = Job{
+		ObjectMeta: in.ObjectMeta,
+		Spec: JobSpec{
+			Parallelism:             spec.Parallelism,
+			Completions:             spec.Completions,
+			ActiveDeadlineSeconds:   spec.ActiveDeadlineSeconds,
+			PodFailurePolicy:        spec.PodFailurePolicy,
+			SuccessPolicy:           spec.SuccessPolicy,
+			BackoffLimit:            spec.BackoffLimit,
+			BackoffLimitPerIndex:    spec.BackoffLimitPerIndex,
+			MaxFailedIndexes:        spec.MaxFailedIndexes,
+			Selector:                spec.Selector,
+			AutoSelector:            opposite(spec.ManualSelector),
+			Template:                spec.Template,
+			TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,
+			CompletionMode:          spec.CompletionMode,
+			Suspend:                 spec.Suspend,
+			PodReplacementPolicy:    spec.PodReplacementPolicy,
+			ManagedBy:               spec.ManagedBy,
+			Scheduling:              spec.Scheduling,
+		},
+		Status: in.Status,
+	}
+	out.ManagedFields = ManagersFromBatch(in.ManagedFields)
+}
+
+// ToBatch makes out the Job that in is in batch/v1. The two share what they point to.
+func ToBatch(in *Job, out *batchv1.Job) {
+	spec := &in.Spec
+	*out = batchv1.Job{
+		ObjectMeta: in.ObjectMeta,
+		Spec: batchv1.JobSpec{
+			Parallelism:             spec.Parallelism,
+			Completions:             spec.Completions,
+			ActiveDeadlineSeconds:   spec.ActiveDeadlineSeconds,
+			PodFailurePolicy:        spec.PodFailurePolicy,
+			SuccessPolicy:           spec.SuccessPolicy,
+			BackoffLimit:            spec.BackoffLimit,
+			BackoffLimitPerIndex:    spec.BackoffLimitPerIndex,
+			MaxFailedIndexes:        spec.MaxFailedIndexes,
+			Selector:                spec.Selector,
+			ManualSelector:          opposite(spec.AutoSelector),
+			Template:                spec.Template,
+			TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,
+			CompletionMode:          spec.CompletionMode,
+			Suspend:                 spec.Suspend,
+			PodReplacementPolicy:    spec.PodReplacementPolicy,
+			ManagedBy:               spec.ManagedBy,
+			Scheduling:              spec.Scheduling,
+		},
+		Status: in.Status,
+	}
+	out.ManagedFields = ManagersToBatch(in.ManagedFields)
+}
+
+// opposite turns manualSelector into autoSelector and the other way round. Both are false where they are unset, and
+// false is written by leaving the field out: who uses one version only never sees a field that they did not write.
+//
+//	in       null   false  true
+//	out      true   true   null
+func opposite(in *bool) *bool {
+	if ptr.Deref(in, false) {
+		return nil
+	}
+	return ptr.To(true)
+}
+
+// ListFromBatch makes out the list that in is in this version.
+func ListFromBatch(in *batchv1.JobList, out *JobList) {
+	*out = JobList{ListMeta: in.ListMeta, Items: make([]Job, len(in.Items))}
+	for i := range in.Items {
+		FromBatch(&in.Items[i], &out.Items[i])
+	}
+}
+
+// ListToBatch makes out the list that in is in batch/v1.
+func ListToBatch(in *JobList, out *batchv1.JobList) {
+	*out = batchv1.JobList{ListMeta: in.ListMeta, Items: make([]batchv1.Job, len(in.Items))}
+	for i := range in.Items {
+		ToBatch(&in.Items[i], &out.Items[i])
+	}
+}
+
+// ManagersFromBatch tells who manages which field in this version's words.
+func ManagersFromBatch(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	return rename(entries, inBatch, inThis)
+}
+
+// ManagersToBatch tells who manages which field in the words of batch/v1.
+func ManagersToBatch(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	return rename(entries, inThis, inBatch)
+}

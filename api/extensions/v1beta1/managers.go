@@ -1,0 +1,55 @@
+package v1beta1
+
+import (
+	"bytes"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// words are what metadata.managedFields calls a version and the field that the versions differ in.
+type words struct{ version, field string }
+
+var (
+	inBatch = words{batchv1.SchemeGroupVersion.String(), "manualSelector"}
+	inThis  = words{SchemeGroupVersion.String(), "autoSelector"}
+)
+
+func (w words) path() fieldpath.Path { return fieldpath.MakePathOrDie("spec", w.field) }
+
+// rename returns the entries with those of one version told as the other's. It leaves those it was given alone: others
+// may hold them.
+func rename(entries []metav1.ManagedFieldsEntry, from, to words) []metav1.ManagedFieldsEntry {
+	inFrom := func(e metav1.ManagedFieldsEntry) bool { return e.APIVersion == from.version }
+	if !slices.ContainsFunc(entries, inFrom) {
+		return entries
+	}
+	entries = slices.Clone(entries)
+	for i := range entries {
+		if inFrom(entries[i]) {
+			entries[i].APIVersion = to.version
+			entries[i].FieldsV1 = renameField(entries[i].FieldsV1, from, to)
+		}
+	}
+	return entries
+}
+
+// renameField leaves alone what it does not understand: that does not name the field.
+func renameField(fields *metav1.FieldsV1, from, to words) *metav1.FieldsV1 {
+	if fields == nil || !bytes.Contains(fields.GetRawBytes(), []byte(from.field)) {
+		return fields
+	}
+	set := &fieldpath.Set{}
+	if err := set.FromJSON(fields.GetRawReader()); err != nil || !set.Has(from.path()) {
+		return fields
+	}
+	set = set.Difference(fieldpath.NewSet(from.path()))
+	set.Insert(to.path())
+	raw, err := set.ToJSON()
+	if err != nil {
+		return fields
+	}
+	return metav1.NewFieldsV1(string(raw))
+}

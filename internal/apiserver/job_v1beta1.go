@@ -1,0 +1,122 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+// Jobs are served in two groups over one storage. What is stored, and what the server works with, is batch/v1's form;
+// that of extensions/v1beta1 is made of it when a client of that version reads, and turned into it when one writes.
+
+func isJobs(r registry.Resource) bool {
+	return r.Version.WithResource(r.Plural) == batchv1.SchemeGroupVersion.WithResource("jobs")
+}
+
+// addJobV1beta1 teaches the scheme the second form. Its internal form is batch/v1's too.
+func addJobV1beta1(scheme *runtime.Scheme, r registry.Resource) error {
+	scheme.AddKnownTypes(internal(v1beta1.GroupName), &batchv1.Job{}, &batchv1.JobList{})
+	scheme.AddTypeDefaultingFunc(&v1beta1.Job{}, func(obj any) { r.Default(obj.(runtime.Object)) })
+	return errors.Join(
+		addConversion(scheme, v1beta1.FromBatch),
+		addConversion(scheme, v1beta1.ToBatch),
+		addConversion(scheme, v1beta1.ListFromBatch),
+		addConversion(scheme, v1beta1.ListToBatch),
+		addFieldLabels(scheme, r),
+	)
+}
+
+func addConversion[In, Out any](scheme *runtime.Scheme, convert func(*In, *Out)) error {
+	return scheme.AddConversionFunc((*In)(nil), (*Out)(nil), func(in, out any, _ conversion.Scope) error {
+		convert(in.(*In), out.(*Out))
+		return nil
+	})
+}
+
+// addJobsV1beta1 routes to Jobs in the second form, once all that hooks into their creation has done so.
+func addJobsV1beta1(out routes, jobs *objectREST) {
+	main := newJobV1beta1REST(jobs)
+	out.add(v1beta1.SchemeGroupVersion, "jobs", main)
+	out.add(v1beta1.SchemeGroupVersion, "jobs/status", &jobV1beta1StatusREST{newStatusREST(main.objectREST)})
+}
+
+// jobV1beta1REST serves the Jobs of another REST in extensions/v1beta1.
+type jobV1beta1REST struct{ *objectREST }
+
+func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
+	r := registry.JobV1beta1(jobs.resource)
+	kind := r.Version.WithKind(r.Kind)
+	s := newStrategy(oneKind{jobs.CreateStrategy, kind}, r)
+	st := *jobs.Store
+	st.DefaultQualifiedResource = r.Version.WithResource(r.Plural).GroupResource()
+	st.SingularQualifiedResource = r.Version.WithResource(r.Singular).GroupResource()
+	st.CreateStrategy, st.UpdateStrategy, st.DeleteStrategy, st.ResetFieldsStrategy = s, s, s, s
+	return &jobV1beta1REST{&objectREST{Store: &st, resource: r}}
+}
+
+// oneKind has errors speak of the version that the client speaks.
+type oneKind struct {
+	runtime.ObjectTyper
+	kind schema.GroupVersionKind
+}
+
+func (k oneKind) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bool, error) {
+	return []schema.GroupVersionKind{k.kind}, false, nil
+}
+
+// Update implements rest.Updater.
+//
+//nolint:revive // the library's signature
+func (r *jobV1beta1REST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
+	updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.objectREST.Update(ctx, name, v1beta1Managers{objInfo}, createValidation, updateValidation, forceAllowCreate, options)
+}
+
+// ConvertToTable implements rest.TableConvertor.
+func (r *jobV1beta1REST) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+	table, err := r.objectREST.ConvertToTable(ctx, obj, options)
+	if err != nil {
+		return nil, err
+	}
+	for i := range table.Rows {
+		if shown := &table.Rows[i].Object; shown.Object != nil {
+			shown.Object = withV1beta1Managers(shown.Object)
+		}
+	}
+	return table, nil
+}
+
+// jobV1beta1StatusREST serves /status.
+type jobV1beta1StatusREST struct{ *statusREST }
+
+// Update implements rest.Updater.
+//
+//nolint:revive // the library's signature
+func (r *jobV1beta1StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
+	updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.statusREST.Update(ctx, name, v1beta1Managers{objInfo}, createValidation, updateValidation, forceAllowCreate, options)
+}
+
+// v1beta1Managers has managers of fields compared, and conflicts between them told, in the client's version.
+type v1beta1Managers struct{ rest.UpdatedObjectInfo }
+
+// UpdatedObject implements rest.UpdatedObjectInfo.
+func (m v1beta1Managers) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
+	return m.UpdatedObjectInfo.UpdatedObject(ctx, withV1beta1Managers(old))
+}
+
+// withV1beta1Managers leaves the Job it is given alone: it may be the cache's.
+func withV1beta1Managers(obj runtime.Object) runtime.Object {
+	job := *obj.(*batchv1.Job)
+	job.ManagedFields = v1beta1.ManagersFromBatch(job.ManagedFields)
+	return &job
+}

@@ -1,0 +1,103 @@
+package registry
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
+)
+
+// JobV1beta1 describes Jobs as clients of extensions/v1beta1 see them. The functions get batch/v1 Jobs, which the server
+// converts requests to, but for Default: what a client leaves out means something else in that version.
+func JobV1beta1(jobs Resource) Resource {
+	r := jobs
+	r.Version = v1beta1.SchemeGroupVersion
+	r.Categories = nil // `kubectl get all` lists each Job once.
+	r.Default = func(obj runtime.Object) { defaultJobV1beta1(obj.(*v1beta1.Job)) }
+
+	r.PrepareForCreate = func(ctx context.Context, obj runtime.Object) {
+		managersToBatch(obj)
+		jobs.PrepareForCreate(ctx, obj)
+	}
+	r.PrepareForUpdate = func(ctx context.Context, obj, old runtime.Object) {
+		managersToBatch(obj)
+		jobs.PrepareForUpdate(ctx, obj, old)
+	}
+	r.Validate = func(ctx context.Context, obj runtime.Object) field.ErrorList {
+		return inV1beta1(jobs.Validate(ctx, obj))
+	}
+	r.ValidateUpdate = func(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+		return inV1beta1(jobs.ValidateUpdate(ctx, obj, old))
+	}
+	r.WarningsOnCreate = func(ctx context.Context, obj runtime.Object) []string {
+		return append(warnSelectorOfOtherJob(obj.(*batchv1.Job)), jobs.WarningsOnCreate(ctx, obj)...)
+	}
+	r.Status = &StatusStrategy{
+		PrepareForUpdate: func(ctx context.Context, obj, old runtime.Object) {
+			managersToBatch(obj)
+			jobs.Status.PrepareForUpdate(ctx, obj, old)
+		},
+		ValidateUpdate: jobs.Status.ValidateUpdate,
+		ResetFields:    jobs.Status.ResetFields,
+	}
+	return r
+}
+
+// managersToBatch keeps what is stored in the words of one version.
+func managersToBatch(obj runtime.Object) {
+	job := obj.(*batchv1.Job)
+	job.ManagedFields = v1beta1.ManagersToBatch(job.ManagedFields)
+}
+
+// defaultJobV1beta1 takes the selector, where none is asked to be generated, from the labels of the template.
+func defaultJobV1beta1(job *v1beta1.Job) {
+	spec := &job.Spec
+	podLabels := spec.Template.Labels
+	if !ptr.Deref(spec.AutoSelector, false) && spec.Selector == nil && len(podLabels) > 0 {
+		spec.Selector = &metav1.LabelSelector{MatchLabels: maps.Clone(podLabels)}
+	}
+	asked := spec.AutoSelector
+	var batch batchv1.Job
+	v1beta1.ToBatch(job, &batch)
+	defaultJob(&batch)
+	typeMeta := job.TypeMeta
+	v1beta1.FromBatch(&batch, job)
+	job.TypeMeta, job.Spec.AutoSelector = typeMeta, asked
+}
+
+// v1beta1Words are how what batch/v1 says about selectors reads in a version where they are chosen the other way round.
+var v1beta1Words = strings.NewReplacer(
+	"set spec.manualSelector to true", "leave out spec.autoSelector",
+	"a Job with manualSelector: true must have", "a Job without autoSelector: true must have labels in its template, or",
+	"manualSelector", "autoSelector",
+)
+
+func inV1beta1(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		err.Detail = v1beta1Words.Replace(err.Detail)
+	}
+	return errs
+}
+
+// warnSelectorOfOtherJob tells who exported a Job through batch/v1 that this version takes its selector for one that
+// was chosen.
+func warnSelectorOfOtherJob(job *batchv1.Job) []string {
+	uids, only := selectedUIDs(&job.Spec)
+	if !ptr.Deref(job.Spec.ManualSelector, false) || !only || len(uids) != 1 {
+		return nil
+	}
+	uid := slices.Collect(maps.Keys(uids))[0]
+	if !uidPattern.MatchString(uid) {
+		return nil
+	}
+	return []string{"spec.selector: selects the pods of the Job with UID " + uid +
+		": if it was copied from that Job, set spec.autoSelector to true, and it is generated anew"}
+}
