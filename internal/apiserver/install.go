@@ -129,6 +129,9 @@ func (s *Server) install(all routes) error {
 			made := genericapiserver.NewDefaultAPIGroupInfo(gv.Group, s.scheme, parameters, s.codecs)
 			info = &made
 			info.PrioritizedVersions = nil
+			if !hasProtobuf(s.scheme, gv) {
+				info.NegotiatedSerializer = withoutProtobuf{info.NegotiatedSerializer}
+			}
 			groups[gv.Group] = info
 			names = append(names, gv.Group)
 		}
