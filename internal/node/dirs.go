@@ -15,7 +15,7 @@ import (
 // The node's folder:
 //
 //	pods/<uid>/volumes/<name>                           until the pod has ended
-//	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until a moment after the pod is deleted
+//	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until a moment after the pod is deleted; see keeper
 
 func (l *Logs) logDir(namespace, name string, uid types.UID) string {
 	return filepath.Join(l.dir, "logs", namespace+"_"+name+"_"+string(uid))
@@ -41,10 +41,15 @@ func (n *Node) sweepDirs() error {
 		}
 		for _, e := range entries {
 			uid := e.Name()[strings.LastIndexByte(e.Name(), '_')+1:]
-			if !living[uid] && n.pods.get(types.UID(uid)) == nil {
+			switch {
+			case !e.IsDir() || living[uid] || n.pods.get(types.UID(uid)) != nil:
+			case kind == "logs":
+				n.keeper.queue.Add(keepTask{folder: e.Name()})
+			default:
 				n.trash.Add(rubbish{dir: filepath.Join(n.Dir, kind, e.Name())})
 			}
 		}
 	}
+	n.keeper.queue.Add(keepTask{})
 	return nil
 }

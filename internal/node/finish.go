@@ -33,9 +33,9 @@ func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	over := p.absent || p.endSeen
 	p.mu.Unlock()
 	if over {
-		if gone && api != nil {
+		if gone {
 			// What the containers printed while they were stopped.
-			n.dropLogs(api)
+			n.leaveLogsOf(p, api)
 		}
 		n.alarms.set(p.uid, time.Time{})
 		n.uses.remove(api)

@@ -34,6 +34,9 @@ type Config struct {
 	Dir string
 	// Allocatable bounds what pods may request together: cpu, memory, pods. What it leaves out is the machine's.
 	Allocatable corev1.ResourceList
+	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is DefaultKeepLogs, 0
+	// keeps none.
+	KeepLogs *int64
 	// Recorder takes events; nil drops them.
 	Recorder record.EventRecorder
 	// Version is reported as the node's.
@@ -58,6 +61,7 @@ type Node struct {
 
 	queue  workqueue.TypedInterface[types.UID]
 	trash  workqueue.TypedInterface[rubbish]
+	keeper *keeper
 	alarms *alarms
 	// missing tells that the node's object may have been deleted.
 	missing chan struct{}
@@ -104,6 +108,7 @@ func New(c Config) (*Node, error) {
 		missing:     make(chan struct{}, 1),
 	}
 	n.placer.cordon(c.Cordoned)
+	n.keeper = newKeeper(c, n.trash.Add)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}
 	n.alarms = newAlarms(n.queue.Add)
 	facts := downward.Facts{NodeName: n.name, IP: n.address, Allocatable: n.allocatable}
@@ -126,6 +131,7 @@ func (n *Node) watch() error {
 	}{
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
 		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
+		{"jobs", n.Client.Jobs().Informer(), n.keeper.jobHandler()},
 		{"configmaps", n.Client.ConfigMaps().Informer(), n.useHandler(false)},
 		{"secrets", n.Client.Secrets().Informer(), n.useHandler(true)},
 	} {

@@ -92,7 +92,7 @@ func (n *Node) podElsewhere(api *corev1.Pod) {
 }
 
 func (n *Node) podGone(api *corev1.Pod) {
-	n.dropLogs(api)
+	n.leaveLogs(api)
 	if p := n.pods.get(api.UID); p != nil {
 		p.see(api)
 		p.leave()

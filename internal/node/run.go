@@ -28,10 +28,11 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	var parts, sweeping sync.WaitGroup
+	var parts, keeping, sweeping sync.WaitGroup
 	parts.Go(func() { n.alarms.run(ctx) })
 	parts.Go(func() { n.listen(ctx) })
 	parts.Go(func() { n.heartbeat(ctx) })
+	keeping.Go(func() { n.keeper.run(ctx) })
 	sweeping.Go(func() { n.sweepTrash(ctx) })
 	for range n.Workers {
 		parts.Go(func() { n.work(ctx) })
@@ -40,6 +41,8 @@ func (n *Node) Run(ctx context.Context) error {
 	n.queue.ShutDown()
 	parts.Wait()
 	n.leave(ctx)
+	n.keeper.queue.ShutDown()
+	keeping.Wait()
 	n.trash.ShutDown()
 	sweeping.Wait()
 	return nil

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // logsLinger is how long the logs of a deleted pod stay for whoever was about to read its last lines.
@@ -16,11 +14,6 @@ const logsLinger = 10 * time.Second
 type rubbish struct {
 	dir string
 	at  time.Time
-}
-
-// dropLogs has the logs of a deleted pod removed.
-func (n *Node) dropLogs(api *corev1.Pod) {
-	n.trash.Add(rubbish{n.logDir(api.Namespace, api.Name, api.UID), now().Add(logsLinger)})
 }
 
 // sweepTrash removes folders, aside from everything else: a pod may leave many files. When the

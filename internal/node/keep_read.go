@@ -1,0 +1,55 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/node/logs"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// AttemptLogs returns what one attempt at a container of a pod has printed, though the pod may be gone. Opts names the
+// container; the first attempt at it is 0.
+func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	if !cache.WaitForCacheSync(ctx.Done(), l.synced...) {
+		return nil, ctx.Err()
+	}
+	dir := l.logDir(namespace, of.Pod, of.UID)
+	ended := never
+	if p := l.pods.get(of.UID); p != nil {
+		ended = p.endOf(runtime.ID{PodUID: of.UID, Container: opts.Container, Attempt: attempt})
+	} else if err := l.whyGone(dir, of); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, opts.Container, fmt.Sprintf("%d.log", attempt))
+	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
+}
+
+// whyGone returns nothing where there is a log, or where the pod printed none.
+func (l *Logs) whyGone(dir string, of *stintv1.PodResult) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var ended time.Time
+	if of.FinishedAt != nil {
+		ended = of.FinishedAt.Time
+	}
+	dropped := readDropped(filepath.Dir(dir))
+	switch {
+	case dropped.Equal(noneKept):
+		return logs.GoneError("this server keeps no logs of deleted pods: --keep-logs is 0")
+	case dropped.IsZero() || ended.After(dropped):
+		return nil
+	}
+	return logs.GoneError("--keep-logs was exceeded, and older logs go first")
+}
