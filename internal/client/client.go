@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -58,6 +59,9 @@ type Resource[T Object] interface {
 	// Get reads the newest state. Namespace is empty for cluster-scoped kinds.
 	Get(ctx context.Context, namespace, name string) (T, error)
 
+	// List hands the newest state of the objects in one namespace that selector matches to each, past the cache.
+	List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error
+
 	Create(ctx context.Context, obj T) (T, error)
 
 	// UpdateStatus replaces the status of obj; it fails with a conflict if obj is not the newest version.
@@ -82,8 +86,6 @@ type Kind struct {
 	schema.GroupVersionKind
 	Namespaced bool
 	Resource[Object]
-	// List reads the newest state of all objects in one namespace, past the cache. Set for namespaced kinds.
-	List func(ctx context.Context, namespace string) ([]Object, error)
 }
 
 // DeleteOptions are the choices that a deletion leaves open.

@@ -119,7 +119,6 @@ func (c *Client) Kinds() []client.Kind {
 			GroupVersionKind: r.Version.WithKind(r.Kind),
 			Namespaced:       !r.ClusterScoped,
 			Resource:         resource[client.Object]{k},
-			List:             k.list,
 		})
 	}
 	return out

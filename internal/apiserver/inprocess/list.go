@@ -6,25 +6,24 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// list reads all objects of a namespace as they are now.
-func (k *kind) list(ctx context.Context, namespace string) ([]client.Object, error) {
-	list, err := k.Store.List(in(ctx, namespace), &metainternalversion.ListOptions{})
+// list reads objects of a namespace as they are now.
+func (k *kind) list(ctx context.Context, namespace string, selector labels.Selector, each func(client.Object)) error {
+	list, err := k.Store.List(in(ctx, namespace), &metainternalversion.ListOptions{LabelSelector: selector})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var objects []client.Object
-	err = meta.EachListItem(list, func(item runtime.Object) error {
+	return meta.EachListItem(list, func(item runtime.Object) error {
 		obj, ok := item.(client.Object)
 		if !ok {
 			return fmt.Errorf("the store listed a %T, which has no metadata", item)
 		}
-		objects = append(objects, obj)
+		each(obj)
 		return nil
 	})
-	return objects, err
 }

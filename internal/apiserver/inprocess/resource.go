@@ -3,6 +3,7 @@ package inprocess
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -15,6 +16,10 @@ func (r resource[T]) Informer() cache.SharedIndexInformer { return r.kind.shared
 
 func (r resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
 	return typed[T](r.kind.get(ctx, namespace, name))
+}
+
+func (r resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
+	return r.kind.list(ctx, namespace, selector, func(obj client.Object) { each(obj.(T)) })
 }
 
 func (r resource[T]) Create(ctx context.Context, obj T) (T, error) {

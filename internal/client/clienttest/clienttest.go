@@ -24,6 +24,7 @@ type Client interface {
 	Pods() client.Resource[*corev1.Pod]
 	CronJobs() client.Resource[*batchv1.CronJob]
 	ScheduledJobs() client.Resource[*stintv1.ScheduledJob]
+	ResultSlices() client.Resource[*stintv1.ResultSlice]
 	PodTemplates() client.Resource[*corev1.PodTemplate]
 }
 

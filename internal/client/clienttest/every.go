@@ -5,6 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -14,6 +15,7 @@ import (
 func promisesOf[T client.Object](s subject[T]) []promise {
 	out := []promise{
 		{"Create and Get", s.createsAndGets},
+		{"List has those of the namespace that the selector matches", s.lists},
 		{"Modify changes the main part", s.modifies},
 		{"Modify leaves what others wrote meanwhile", s.merges},
 		{"Modify takes the last entries and leaves those that came meanwhile", s.empties},
@@ -22,7 +24,7 @@ func promisesOf[T client.Object](s subject[T]) []promise {
 		{"Informer shows all", s.shows},
 	}
 	if s.done != nil {
-		out = slices.Insert(out, 2, promise{"UpdateStatus and ModifyStatus change the status", s.changesStatus})
+		out = slices.Insert(out, 3, promise{"UpdateStatus and ModifyStatus change the status", s.changesStatus})
 	}
 	for i := range out {
 		out[i].name = s.kind + ": " + out[i].name
@@ -51,6 +53,25 @@ func (s subject[T]) createsAndGets(w *world) {
 	lost.SetNamespace("nowhere")
 	if _, err := s.of(w).Create(w.Context(), lost); !apierrors.IsNotFound(err) {
 		w.Errorf("in a missing namespace: %v, want NotFound", err)
+	}
+}
+
+func (s subject[T]) lists(w *world) {
+	labelled := func(value string) func(T) {
+		return func(o T) { o.SetLabels(map[string]string{"x": value}) }
+	}
+	s.made(w, "a", labelled("1"))
+	s.made(w, "b", labelled("2"))
+	s.made(w, "c", labelled("1"))
+	for selector, want := range map[string]string{"x=1": "ac", "": "abc", "x=3": ""} {
+		got := ""
+		parsed := must(labels.Parse(selector))(w)
+		if err := s.of(w).List(w.Context(), w.namespace, parsed, func(o T) { got += o.GetName() }); err != nil {
+			w.Fatal(err)
+		}
+		if got != want {
+			w.Errorf("%q: %q, want %q", selector, got, want)
+		}
 	}
 }
 

@@ -92,6 +92,18 @@ var scheduledJobs = subject[*stintv1.ScheduledJob]{
 	edited: func(s *stintv1.ScheduledJob) bool { return ptr.Deref(s.Spec.Suspend, false) },
 }
 
+var resultSlices = subject[*stintv1.ResultSlice]{
+	kind: "ResultSlice", of: Client.ResultSlices,
+	blank: func() *stintv1.ResultSlice {
+		return &stintv1.ResultSlice{Results: []stintv1.PodResult{{Pod: "a", UID: "a", Phase: corev1.PodFailed}}}
+	},
+	spoil: func(s *stintv1.ResultSlice) { s.Results[0].Pod = "" },
+	edit: func(s *stintv1.ResultSlice) {
+		s.Results = append(s.Results, stintv1.PodResult{Pod: "b", UID: "b", Phase: corev1.PodSucceeded})
+	},
+	edited: func(s *stintv1.ResultSlice) bool { return len(s.Results) == 2 && s.Results[1].Pod == "b" },
+}
+
 var podTemplates = subject[*corev1.PodTemplate]{
 	kind: "PodTemplate", of: Client.PodTemplates,
 	blank:  func() *corev1.PodTemplate { return &corev1.PodTemplate{Template: template()} },

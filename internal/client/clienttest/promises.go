@@ -18,7 +18,7 @@ type promise struct {
 }
 
 var promises = slices.Concat(reads, changes, deletions,
-	promisesOf(pods), promisesOf(cronJobs), promisesOf(scheduledJobs), promisesOf(podTemplates), shows)
+	promisesOf(pods), promisesOf(cronJobs), promisesOf(scheduledJobs), promisesOf(resultSlices), promisesOf(podTemplates), shows)
 
 var reads = []promise{
 	{"Create applies defaults and returns what is stored", func(w *world) {

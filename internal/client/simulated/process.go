@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
@@ -88,6 +89,25 @@ func (r *resource[T]) Informer() cache.SharedIndexInformer { return r.informer }
 
 func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
 	return r.ask(ctx, "get", name, func() (T, error) { return r.table.Get(namespace, name) })
+}
+
+func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
+	var found []T
+	_, err := r.ask(ctx, "list", namespace, func() (none T, err error) {
+		for _, o := range r.table.All() {
+			if o.GetNamespace() == namespace && selector.Matches(labels.Set(o.GetLabels())) {
+				found = append(found, o)
+			}
+		}
+		return none, nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range found {
+		each(o)
+	}
+	return nil
 }
 
 func (r *resource[T]) Create(ctx context.Context, o T) (T, error) {

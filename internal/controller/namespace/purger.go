@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -158,7 +159,10 @@ func (p *Purger) contents(ctx context.Context, namespace string) ([]Content[clie
 	if err != nil || len(cached) > 0 {
 		return cached, err
 	}
-	return p.gather(func(k kind) ([]client.Object, error) { return k.List(ctx, namespace) })
+	return p.gather(func(k kind) (stored []client.Object, err error) {
+		err = k.List(ctx, namespace, labels.Everything(), func(obj client.Object) { stored = append(stored, obj) })
+		return stored, err
+	})
 }
 
 func (p *Purger) gather(list func(kind) ([]client.Object, error)) ([]Content[client.Object], error) {

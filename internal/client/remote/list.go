@@ -1,0 +1,53 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// page is how many objects one request of a list asks for, so that a list of many takes little memory.
+const page = 100
+
+// List asks page by page. A list that takes longer than the API server remembers its state fails.
+func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
+	options := metav1.ListOptions{LabelSelector: selector.String(), Limit: page}
+	for {
+		list, err := r.page(ctx, namespace, options)
+		if err != nil {
+			return err
+		}
+		err = meta.EachListItem(list, func(obj runtime.Object) error {
+			o, ok := obj.(T)
+			if !ok {
+				return fmt.Errorf("the API server listed a %T among the %s", obj, r.plural)
+			}
+			each(o)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		accessor, err := meta.ListAccessor(list)
+		if err != nil || accessor.GetContinue() == "" {
+			return err
+		}
+		options.Continue = accessor.GetContinue()
+	}
+}
+
+func (r *resource[T]) page(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error) {
+	list, _, err := persist(ctx, briefly, func() (runtime.Object, error) {
+		list, err := known.New(r.GroupVersion().WithKind(r.Kind + "List"))
+		if err != nil {
+			return nil, err
+		}
+		err = r.about(r.writes.Get(), namespace).VersionedParams(&options, parameters).Do(ctx).Into(list)
+		return list, err
+	})
+	return list, err
+}
