@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/warning"
 )
 
 // jobSucceededField is the field label by which Jobs can be selected: its name is older than status.succeeded.
@@ -29,8 +30,8 @@ func Job(o Options) Resource {
 		NewList:    func() runtime.Object { return &batchv1.JobList{} },
 
 		Default: func(obj runtime.Object) { defaultJob(obj.(*batchv1.Job)) },
-		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
-			prepareJobForCreate(obj.(*batchv1.Job))
+		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
+			addWarnings(ctx, prepareJobForCreate(obj.(*batchv1.Job)))
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
 			return validateJobCreate(obj.(*batchv1.Job), o)
@@ -38,8 +39,8 @@ func Job(o Options) Resource {
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
 			return warnJobCreate(obj.(*batchv1.Job), o)
 		},
-		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-			prepareJobForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
+		PrepareForUpdate: func(ctx context.Context, obj, old runtime.Object) {
+			addWarnings(ctx, prepareJobForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job)))
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return validateJobUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
@@ -67,18 +68,28 @@ func Job(o Options) Resource {
 	}
 }
 
-func prepareJobForCreate(job *batchv1.Job) {
+// prepareJobForCreate returns warnings.
+func prepareJobForCreate(job *batchv1.Job) []string {
 	job.Status = batchv1.JobStatus{}
 	job.Generation = 1
-	generateJobSelector(job, job.UID)
+	warnings := createFromCopy(job)
 	job.Labels = maps.Clone(job.Labels) // See defaultJob.
+	return warnings
 }
 
-func prepareJobForUpdate(job, old *batchv1.Job) {
+// prepareJobForUpdate returns warnings.
+func prepareJobForUpdate(job, old *batchv1.Job) []string {
 	job.Status = old.Status
-	regenerateJobSelector(job, old)
+	warnings := regenerateJobSelector(job, old)
 	job.Labels = maps.Clone(job.Labels)
 	if !equality.Semantic.DeepEqual(job.Spec, old.Spec) {
 		job.Generation = old.Generation + 1
+	}
+	return warnings
+}
+
+func addWarnings(ctx context.Context, warnings []string) {
+	for _, text := range warnings {
+		warning.AddWarning(ctx, "", text)
 	}
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"regexp"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,14 +11,39 @@ import (
 
 var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// forgetOtherJob removes selector and labels that were generated for another Job, of which this one is a copy
-// (exported with `kubectl get -o yaml` and created again). The Job's own labels follow where they are the same copy.
-func forgetOtherJob(job *batchv1.Job, own types.UID) {
+// createFromCopy makes a new Job of what may be another one, exported with `kubectl get -o yaml`. It returns warnings.
+func createFromCopy(job *batchv1.Job) []string {
+	job.ResourceVersion = ""
+	other := generateJobSelector(job, job.UID)
+	if other == "" {
+		return nil
+	}
+	warnings := []string{warnCopy(other)}
+	// The copy is none of their runs. Where they are not there, as on another server, it would be deleted with them.
+	for _, owner := range job.OwnerReferences {
+		warnings = append(warnings, fmt.Sprintf("metadata.ownerReferences: %s %s owns the Job that this one is a copy of, "+
+			"and not this one: the reference is dropped", owner.Kind, owner.Name))
+	}
+	job.OwnerReferences = nil
+	return warnings
+}
+
+func warnCopy(other string) string {
+	return fmt.Sprintf("spec.selector: selector and labels were generated for %s, and are generated anew for this one", other)
+}
+
+// forgetOtherJob removes selector and labels that were generated for another Job, of which this one is a copy, and
+// says which one that was. The Job's own labels follow where they are the same copy.
+func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
 	uid, copied := copiedFrom(job)
 	if !copied {
-		return
+		return ""
 	}
 	podLabels := job.Spec.Template.Labels
+	other = fmt.Sprintf("Job %q", podLabels[batchv1.JobNameLabel])
+	if uid != "" {
+		other = fmt.Sprintf("the Job with UID %s", uid)
+	}
 	for key, value := range generatedJobLabels(job.Name, own) {
 		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
 			job.Labels[key] = value
@@ -25,19 +51,24 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) {
 		delete(podLabels, key)
 	}
 	job.Spec.Selector = nil
+	return other
 }
 
 // regenerateJobSelector generates again when the manifest of a copy is applied once more: it still names the other
 // Job, or its name only, which apply puts beside this Job's UID. All else that an update does to the selector is for
-// validation to refuse.
-func regenerateJobSelector(job, old *batchv1.Job) {
+// validation to refuse. It returns warnings.
+func regenerateJobSelector(job, old *batchv1.Job) []string {
 	uid, copied := copiedFrom(job)
 	if !copied || ptr.Deref(old.Spec.ManualSelector, false) {
-		return
+		return nil
 	}
-	if uid != string(old.UID) || namesOtherJob(job.Spec.Template.Labels, job.Name) {
-		generateJobSelector(job, old.UID)
+	if uid == string(old.UID) && !namesOtherJob(job.Spec.Template.Labels, job.Name) {
+		return nil
 	}
+	if other := generateJobSelector(job, old.UID); other != "" {
+		return []string{warnCopy(other)}
+	}
+	return nil
 }
 
 // copiedFrom tells whether selector and labels were generated for another Job, and returns its UID where they still

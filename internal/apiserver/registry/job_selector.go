@@ -21,17 +21,19 @@ var (
 )
 
 // generateJobSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
-// Labels that the author wrote stay; validation refuses those that contradict.
-func generateJobSelector(job *batchv1.Job, uid types.UID) {
+// Labels that the author wrote stay; validation refuses those that contradict. It says of which other Job this one was
+// found to be a copy.
+func generateJobSelector(job *batchv1.Job, uid types.UID) (other string) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
-		return
+		return ""
 	}
-	forgetOtherJob(job, uid)
+	other = forgetOtherJob(job, uid)
 	setMissing(&job.Spec.Template.Labels, generatedJobLabels(job.Name, uid))
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
 	}
 	setMissing(&job.Spec.Selector.MatchLabels, map[string]string{batchv1.ControllerUidLabel: string(uid)})
+	return other
 }
 
 func generatedJobLabels(name string, uid types.UID) map[string]string {
