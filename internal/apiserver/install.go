@@ -91,6 +91,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
 	case batchv1.Resource("jobs"):
 		s.jobs = main
+		out.add(gv, "jobs/why", &whyREST{s})
 	case schema.GroupResource{Resource: "podtemplates"}:
 		s.podTemplates = main.Store
 	case scheduledJobsResource:

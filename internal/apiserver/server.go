@@ -45,6 +45,8 @@ type Config struct {
 	Listener net.Listener
 	// Logs answers pods/log. Nil refuses it.
 	Logs LogSource
+	// Jobs is what explanations of Jobs depend on.
+	Jobs JobOptions
 	// Registry decides what the rules of the kinds depend on.
 	Registry registry.Options
 }

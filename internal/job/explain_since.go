@@ -102,7 +102,7 @@ func (e *explainer) took() string {
 func lastWriter(object metav1.Object, path ...string) (name string, at *metav1.Time) {
 	for _, entry := range object.GetManagedFields() {
 		newer := at == nil || entry.Time != nil && at.Before(entry.Time)
-		if entry.Subresource == "" && entry.FieldsV1 != nil && newer && has(entry.FieldsV1.Raw, path) {
+		if entry.Subresource == "" && entry.FieldsV1 != nil && newer && has(entry.FieldsV1.GetRawBytes(), path) {
 			name, at = entry.Manager, entry.Time
 		}
 	}

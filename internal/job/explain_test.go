@@ -105,7 +105,7 @@ func withEnd(kind batchv1.JobConditionType, reason, message string) func(*batchv
 func withManager(manager string, field string, seconds int) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.ManagedFields = append(j.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Time: ptr.To(at(seconds)),
-			FieldsV1: &metav1.FieldsV1{Raw: []byte(field)}})
+			FieldsV1: metav1.NewFieldsV1(field)})
 	}
 }
 

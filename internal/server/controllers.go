@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/gc"
@@ -62,4 +63,12 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 		}
 	}
 	return services
+}
+
+// explained is what explanations of Jobs must know of the Job controller.
+func (o Options) explained() apiserver.JobOptions {
+	o.Job.PodsTakeTurns = true
+	settings := o.Job.Settings()
+	runs := o.Controllers == nil || slices.Contains(o.Controllers, jobController)
+	return apiserver.JobOptions{Settings: &settings, NoController: o.ReadOnly || !runs}
 }

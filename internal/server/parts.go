@@ -76,7 +76,7 @@ func (p *parts) isReady() error {
 }
 
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
-	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs}
+	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.explained()}
 	if p.host != nil {
 		config.Registry = registry.Options{Node: p.host.info, Taken: p.taken.has}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // ManagedBy is the value of spec.managedBy that hands a Job to Stint on a cluster with another Job controller.
-const ManagedBy = "stint.dev/job-controller"
+const ManagedBy = core.ManagedBy
 
 // Options tune a Controller. The zero value is ready for the embedded server.
 type Options struct {
@@ -31,6 +31,9 @@ type Options struct {
 	MaxUncountedPods int
 	// MaxPodCreateDeletePerSync bounds the pods that one sync creates or removes; 0 is 500.
 	MaxPodCreateDeletePerSync int
+
+	// PodsTakeTurns is core.Settings.PodsTakeTurns.
+	PodsTakeTurns bool
 
 	// Registerer takes the controller's metrics; nil leaves them unregistered.
 	Registerer prometheus.Registerer
@@ -61,12 +64,16 @@ func orDefault[T int | time.Duration](v *T, otherwise T) {
 	}
 }
 
+// Settings are what a controller with these options decides by.
+func (o Options) Settings() core.Settings { return o.withDefaults().settings() }
+
 func (o Options) settings() core.Settings {
 	return core.Settings{
 		PodFailureBackoff:    o.PodFailureBackoff,
 		MaxPodFailureBackoff: o.MaxPodFailureBackoff,
 		MaxUncountedPods:     o.MaxUncountedPods,
 		MaxPodCreateDelete:   o.MaxPodCreateDeletePerSync,
+		PodsTakeTurns:        o.PodsTakeTurns,
 	}
 }
 

@@ -1,0 +1,60 @@
+package apiserver
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/endpoints/request"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/explanation"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// whyREST serves jobs/why.
+type whyREST struct{ server *Server }
+
+func (*whyREST) New() runtime.Object { return &stintv1.JobExplanation{} }
+
+// Destroy does nothing: the stores belong to others.
+func (*whyREST) Destroy() {}
+
+// GroupVersionKind implements rest.GroupVersionKindProvider: the kind is not of the Jobs' group.
+func (*whyREST) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
+	return stintv1.SchemeGroupVersion.WithKind("JobExplanation")
+}
+
+// Get implements rest.Getter.
+func (r *whyREST) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
+	config := r.server.config.Jobs
+	o := explanation.Observer{Client: r.server.client, Events: r.eventsAbout, Settings: job.DefaultSettings(), NoController: config.NoController}
+	if config.Settings != nil {
+		o.Settings = *config.Settings
+	}
+	return o.Explain(ctx, request.NamespaceValue(ctx), name, time.Now())
+}
+
+func (r *whyREST) eventsAbout(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error) {
+	list, err := r.server.events.List(request.WithNamespace(ctx, namespace), &metainternalversion.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(object)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list.(*corev1.EventList).Items, nil
+}
+
+// JobOptions is what explanations of Jobs must know of their controller.
+type JobOptions struct {
+	// Settings are the controller's; nil are the usual ones.
+	Settings *job.Settings
+	// NoController tells that none runs.
+	NoController bool
+}

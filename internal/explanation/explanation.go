@@ -1,0 +1,169 @@
+// Package explanation observes a Job and all that an explanation of it needs, through the registry of this process or
+// over the network, so that both tell the same:
+//
+//	Job, its pods, the Jobs it waits for, results, events ──► core.Explain ──► JobExplanation
+//
+// It reads and writes nothing, and knows no more of the Job's past than a controller that has just started.
+package explanation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// Client reads the objects.
+type Client interface {
+	Jobs() client.Resource[*batchv1.Job]
+	Pods() client.Resource[*corev1.Pod]
+	ResultSlices() client.Resource[*stintv1.ResultSlice]
+}
+
+// Events lists those about one object.
+type Events func(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error)
+
+// Observer explains Jobs.
+type Observer struct {
+	Client Client
+	Events Events
+	// Settings are those of the Job controller.
+	Settings core.Settings
+	// TimesAssumed tells that they are only the usual ones.
+	TimesAssumed bool
+	// NoController tells that no controller runs.
+	NoController bool
+}
+
+// Explain tells what a Job does at the time now.
+func (o *Observer) Explain(ctx context.Context, namespace, name string, now time.Time) (*stintv1.JobExplanation, error) {
+	job, err := o.Client.Jobs().Get(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := o.pods(ctx, job)
+	if err != nil {
+		return nil, fmt.Errorf("the pods of Job %s: %w", name, err)
+	}
+	obs := core.Stored(job, pods, now, o.Settings)
+	if obs.Dependencies, err = o.dependencies(ctx, job); err != nil {
+		return nil, err
+	}
+	about := core.Circumstances{TimesAssumed: o.TimesAssumed, NoController: o.NoController}
+	if about.Results, err = o.results(ctx, job, pods); err != nil {
+		return nil, err
+	}
+	if about.Events, err = o.events(ctx, job, pods); err != nil {
+		return nil, fmt.Errorf("events of Job %s: %w", name, err)
+	}
+	if about.Dependents, err = o.dependents(ctx, job); err != nil {
+		return nil, err
+	}
+	x := core.Explain(obs, about)
+	return &x, nil
+}
+
+// pods are those that the Job controls or could adopt.
+func (o *Observer) pods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err != nil {
+		return nil, err
+	}
+	err = o.Client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {
+		if owner := metav1.GetControllerOfNoCopy(p); owner == nil || owner.UID == job.UID {
+			pods = append(pods, p)
+		}
+	})
+	return pods, err
+}
+
+func (o *Observer) dependencies(ctx context.Context, job *batchv1.Job) ([]core.Dependency, error) {
+	var list []core.Dependency
+	for _, d := range core.Awaited(job) {
+		other, err := o.Client.Jobs().Get(ctx, job.Namespace, d.Job)
+		switch {
+		case apierrors.IsNotFound(err):
+			list = append(list, core.Dependency{Name: d.Job})
+		case err != nil:
+			return nil, fmt.Errorf("job %s, which is waited for: %w", d.Job, err)
+		default:
+			list = append(list, core.Dependency{Name: d.Job, Job: other})
+		}
+	}
+	return list, nil
+}
+
+// results are those of ended pods. Clusters may not have the kind that keeps them, or not show it to everybody.
+func (o *Observer) results(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]stintv1.PodResult, error) {
+	var kept []stintv1.ResultSlice
+	var err error
+	if job.Status.Failed > 0 {
+		selector := labels.SelectorFromSet(labels.Set{batchv1.JobNameLabel: job.Name})
+		err = o.Client.ResultSlices().List(ctx, job.Namespace, selector, func(s *stintv1.ResultSlice) { kept = append(kept, *s) })
+	}
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("the results of Job %s: %w", job.Name, err)
+	}
+	var list []stintv1.PodResult
+	for _, r := range results.Merge(job, kept, pods).Items {
+		list = append(append(list, r.Earlier...), r.PodResult)
+	}
+	return list, nil
+}
+
+// podsAsked is of how many pods that are being started the events are read: only they tell of volumes.
+const podsAsked = 3
+
+func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]corev1.Event, error) {
+	if core.Finished(job) {
+		return nil, nil
+	}
+	list, err := o.Events(ctx, job.Namespace, job.UID)
+	asked := 0
+	for _, p := range pods {
+		if err == nil && p.Status.Phase == corev1.PodPending && p.Spec.NodeName != "" && asked < podsAsked {
+			var more []corev1.Event
+			more, err = o.Events(ctx, p.Namespace, p.UID)
+			list, asked = append(list, more...), asked+1
+		}
+	}
+	if apierrors.IsForbidden(err) {
+		return list, nil
+	}
+	return list, err
+}
+
+// dependents are what a foreground deletion waits for beside pods. Who cannot list every kind goes without.
+func (o *Observer) dependents(ctx context.Context, job *batchv1.Job) (names []string, err error) {
+	all, ok := o.Client.(interface{ Kinds() []client.Kind })
+	if !ok || !slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents) {
+		return nil, nil
+	}
+	for _, kind := range all.Kinds() {
+		if !kind.Namespaced || kind.Kind == "Pod" {
+			continue
+		}
+		err = kind.List(ctx, job.Namespace, labels.Everything(), func(obj client.Object) {
+			owned := slices.ContainsFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == job.UID })
+			if owned {
+				names = append(names, kind.Kind+"/"+obj.GetName())
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
