@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // LogSource is where pods/log reads from: the node.
@@ -19,6 +21,9 @@ type LogSource interface {
 	// PodLogs returns what one container of pod has written. opts names the container. With opts.Follow the reader
 	// goes on until the container has ended or ctx is over.
 	PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error)
+	// AttemptLogs returns what one attempt at a container of a pod has written, though the pod may be gone. The first
+	// is 0, and a negative one stands for the last. The error is a logs.GoneError where that is gone too.
+	AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error)
 }
 
 // logREST serves pods/log.

@@ -12,6 +12,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/node/logs"
 )
 
 func TestABindingAssignsAPodOnce(t *testing.T) {
@@ -100,6 +103,13 @@ func (echo) PodLogs(_ context.Context, p *corev1.Pod, o *corev1.PodLogOptions) (
 		tail = *o.TailLines
 	}
 	return io.NopCloser(strings.NewReader(fmt.Sprintf("%s/%s tail=%d previous=%v", p.Name, o.Container, tail, o.Previous))), nil
+}
+
+func (echo) AttemptLogs(_ context.Context, _ string, of *stintv1.PodResult, attempt int32, o *corev1.PodLogOptions) (io.ReadCloser, error) {
+	if of.Pod == "lost-pod" {
+		return nil, logs.GoneError("nobody kept it")
+	}
+	return io.NopCloser(strings.NewReader(fmt.Sprintf("%s/%s attempt=%d", of.Pod, o.Container, attempt))), nil
 }
 
 func TestLogsAreAskedOfTheNode(t *testing.T) {

@@ -14,6 +14,12 @@ import (
 
 // addQueries teaches the scheme to read the options of /log from a URL's query.
 func addQueries(scheme *runtime.Scheme) error {
+	err := scheme.AddConversionFunc((*url.Values)(nil), (*JobLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
+		return readJobLogOptions(*in.(*url.Values), out.(*JobLogOptions))
+	})
+	if err != nil {
+		return err
+	}
 	return scheme.AddConversionFunc((*url.Values)(nil), (*corev1.PodLogOptions)(nil), func(in, out any, _ conversion.Scope) error {
 		options, err := logOptions(*in.(*url.Values))
 		if err == nil {
@@ -40,6 +46,16 @@ func logOptions(values url.Values) (*corev1.PodLogOptions, error) {
 		options.Stream = &stream
 	}
 	return options, q.err
+}
+
+func readJobLogOptions(values url.Values, out *JobLogOptions) error {
+	options, err := logOptions(values)
+	if err != nil {
+		return err
+	}
+	q := query{values: values}
+	*out = JobLogOptions{PodLogOptions: *options, Index: q.int("index"), Attempt: q.int("attempt"), Pod: q.get("pod")}
+	return q.err
 }
 
 // query reads typed values and keeps the first error.

@@ -73,6 +73,7 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 	}
 	scheme.AddKnownTypes(internal(""), &corev1.Binding{}, &corev1.PodLogOptions{}, &corev1.PodExecOptions{},
 		&corev1.PodAttachOptions{}, &corev1.PodPortForwardOptions{})
+	scheme.AddKnownTypes(batchv1.SchemeGroupVersion, &JobLogOptions{})
 	scheme.AddKnownTypes(internal(policyv1.GroupName), &policyv1.Eviction{})
 	scheme.AddKnownTypes(internal(stintv1.GroupName), &stintv1.ScheduledJobRun{}, &stintv1.JobExplanation{})
 	scheme.AddKnownTypes(internal(authenticationv1.GroupName), &authenticationv1.SelfSubjectReview{})

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
@@ -62,6 +63,10 @@ func TestStoppingEndsOpenWatches(t *testing.T) {
 
 // endless is the log of a container that goes on.
 type endless struct{}
+
+func (e endless) AttemptLogs(ctx context.Context, _ string, _ *stintv1.PodResult, _ int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return e.PodLogs(ctx, nil, opts)
+}
 
 func (endless) PodLogs(ctx context.Context, _ *corev1.Pod, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
 	r, w := io.Pipe()

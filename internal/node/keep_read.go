@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,12 +21,15 @@ import (
 )
 
 // AttemptLogs returns what one attempt at a container of a pod has printed, though the pod may be gone. Opts names the
-// container; the first attempt at it is 0.
+// container; the first attempt at it is 0, and a negative number stands for the last that has printed something.
 func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	if !cache.WaitForCacheSync(ctx.Done(), l.synced...) {
 		return nil, ctx.Err()
 	}
 	dir := l.logDir(namespace, of.Pod, of.UID)
+	if attempt < 0 {
+		attempt = lastIn(filepath.Join(dir, opts.Container))
+	}
 	ended := never
 	if p := l.pods.get(of.UID); p != nil {
 		ended = p.endOf(runtime.ID{PodUID: of.UID, Container: opts.Container, Attempt: attempt})
@@ -33,6 +38,19 @@ func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.Po
 	}
 	path := filepath.Join(dir, opts.Container, fmt.Sprintf("%d.log", attempt))
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
+}
+
+// lastIn is the number of the newest log in a container's folder.
+func lastIn(dir string) int32 {
+	last := 0
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // Where there is no folder, nothing was printed.
+	for _, e := range entries {
+		number, _, _ := strings.Cut(e.Name(), ".log")
+		if n, err := strconv.Atoi(number); err == nil {
+			last = max(last, n)
+		}
+	}
+	return int32(last)
 }
 
 // whyGone returns nothing where there is a log, or where the pod printed none.

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/endpoint"
@@ -107,6 +108,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		Recorder:    p.events.Recorder("kubelet"),
 		Version:     o.Version,
 		Cordoned:    o.Cordoned,
+		KeepLogs:    o.KeepLogs,
 	})
 	if err != nil {
 		return err
@@ -200,4 +202,8 @@ type podLogs struct{ source atomic.Pointer[node.Logs] }
 
 func (l *podLogs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	return l.source.Load().PodLogs(ctx, pod, opts)
+}
+
+func (l *podLogs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return l.source.Load().AttemptLogs(ctx, namespace, of, attempt, opts)
 }

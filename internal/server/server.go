@@ -37,6 +37,8 @@ type Options struct {
 	Cordoned bool
 	// Allocatable bounds the sum of the requests of running pods; nil is what the machine has.
 	Allocatable corev1.ResourceList
+	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is node.DefaultKeepLogs.
+	KeepLogs *int64
 	// Controllers are those to run; nil is all.
 	Controllers []string
 	// Job tunes the Job controller.

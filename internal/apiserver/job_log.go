@@ -1,0 +1,143 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/request"
+
+	"github.com/stint-dev/stint/internal/node/logs"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// JobLogOptions choose an attempt at a Job's work, and what to read of its log.
+type JobLogOptions struct {
+	corev1.PodLogOptions `json:",inline"`
+	// Index is the completion index, in an indexed Job.
+	Index *int64 `json:"index,omitempty"`
+	// Attempt counts from 1; nil is the last one.
+	Attempt *int64 `json:"attempt,omitempty"`
+	// Pod chooses by name, whatever the index.
+	Pod string `json:"pod,omitempty"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (o *JobLogOptions) DeepCopyObject() runtime.Object {
+	out := *o
+	o.PodLogOptions.DeepCopyInto(&out.PodLogOptions)
+	for _, p := range []**int64{&out.Index, &out.Attempt} {
+		if *p != nil {
+			n := **p
+			*p = &n
+		}
+	}
+	return &out
+}
+
+// jobLogREST serves jobs/log: the log of one attempt, though its pod may be gone.
+type jobLogREST struct {
+	server *Server
+	source LogSource
+}
+
+func (*jobLogREST) New() runtime.Object { return &batchv1.Job{} }
+
+// Destroy does nothing: the stores belong to the Jobs and pods.
+func (*jobLogREST) Destroy() {}
+
+// NewGetOptions implements rest.GetterWithOptions.
+func (*jobLogREST) NewGetOptions() (runtime.Object, bool, string) { return &JobLogOptions{}, false, "" }
+
+// ProducesMIMETypes implements rest.StorageMetadata.
+func (*jobLogREST) ProducesMIMETypes(string) []string { return []string{"text/plain"} }
+
+// ProducesObject implements rest.StorageMetadata.
+func (*jobLogREST) ProducesObject(string) any { return "" }
+
+// Get implements rest.GetterWithOptions. What it returns is streamed.
+func (r *jobLogREST) Get(ctx context.Context, name string, obj runtime.Object) (runtime.Object, error) {
+	options, ok := obj.(*JobLogOptions)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not log options: %T", obj))
+	}
+	if errs := checkLogOptions(&options.PodLogOptions); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "JobLogOptions"}, name, errs)
+	}
+	if r.source == nil {
+		return nil, apierrors.NewServiceUnavailable("this server has no node to read logs from")
+	}
+	job, err := r.server.client.Jobs().Get(ctx, request.NamespaceValue(ctx), name)
+	if err != nil {
+		return nil, err
+	}
+	if options.Container, err = results.Container(job, options.Container); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	all, err := r.resultsOfPods(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	a, err := results.Choose(job, all, options.choice())
+	if err != nil {
+		return nil, notThere(err)
+	}
+	return r.stream(ctx, job, a, &options.PodLogOptions), nil
+}
+
+func (o *JobLogOptions) choice() results.Choice {
+	return results.Choice{Index: o.Index, Pod: o.Pod, Attempt: o.Attempt, Previous: o.Previous}
+}
+
+// stream has the log of a pod's last start read as pods/log reads it, where the pod is there: it knows more.
+func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Chosen, options *corev1.PodLogOptions) runtime.Object {
+	options.Previous = false
+	pod, err := r.server.client.Pods().Get(ctx, job.Namespace, a.Pod.Pod)
+	if err == nil && pod.UID == a.Pod.UID && a.Restart == a.Pod.Restarts {
+		return &logStream{source: r.source, pod: pod, options: options}
+	}
+	restart := a.Restart
+	if spec := &job.Spec.Template.Spec; restart == a.Pod.Restarts && len(spec.InitContainers)+len(spec.Containers) > 1 {
+		restart = -1 // Another container may have been started again, not this one.
+	}
+	return &attemptStream{source: r.source, namespace: job.Namespace, chosen: a, restart: restart, options: options}
+}
+
+// attemptStream opens the log when the handler is ready to send it.
+type attemptStream struct {
+	source    LogSource
+	namespace string
+	chosen    *results.Chosen
+	restart   int32
+	options   *corev1.PodLogOptions
+}
+
+// GetObjectKind makes attemptStream a runtime.Object, which the handler's signature wants.
+func (*attemptStream) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject returns the stream itself: there is nothing to change in it.
+func (s *attemptStream) DeepCopyObject() runtime.Object { return s }
+
+// InputStream implements rest.ResourceStreamer.
+func (s *attemptStream) InputStream(ctx context.Context, _, _ string) (io.ReadCloser, bool, string, error) {
+	reader, err := s.source.AttemptLogs(ctx, s.namespace, s.chosen.Pod, s.restart, s.options)
+	var gone logs.GoneError
+	if errors.As(err, &gone) {
+		err = apierrors.NewResourceExpired(fmt.Sprintf("the log of %s is gone: %s", s.chosen, gone))
+	}
+	return reader, s.options.Follow, "text/plain", err
+}
+
+func notThere(err error) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: err.Error(),
+	}}
+}

@@ -1,0 +1,66 @@
+package results
+
+import (
+	"slices"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// Attempt returns the pod of attempt n at the work of r, counted from 1 as Attempts counts, and how often the pod's
+// containers had been started before.
+func Attempt(r *stintv1.JobResult, n int32) (pod *stintv1.PodResult, restart int32, ok bool) {
+	for i := range r.Earlier {
+		if restart, ok := within(&r.Earlier[i], &n); ok {
+			return &r.Earlier[i], restart, true
+		}
+	}
+	if restart, ok := within(&r.PodResult, &n); ok {
+		return &r.PodResult, restart, true
+	}
+	return nil, 0, false
+}
+
+// within tells which start of the pod n is, or else takes the pod's starts off n.
+func within(p *stintv1.PodResult, n *int32) (restart int32, ok bool) {
+	begun := attemptsOf(p)
+	if *n >= 1 && *n <= begun {
+		return *n - 1, true
+	}
+	*n -= begun
+	return 0, false
+}
+
+// attemptsOf is how often a pod began its work.
+func attemptsOf(p *stintv1.PodResult) int32 {
+	if p.StartedAt == nil && p.Restarts == 0 {
+		return 0
+	}
+	return p.Restarts + 1
+}
+
+// InTurn takes all results for attempts at one piece of work: those of a Job without indexes that runs one pod at a time.
+func InTurn(items []stintv1.JobResult) stintv1.JobResult {
+	var out stintv1.JobResult
+	for i, item := range items {
+		out.Attempts += item.Attempts
+		out.Earlier = append(out.Earlier, item.Earlier...)
+		if i < len(items)-1 {
+			out.Earlier = append(out.Earlier, item.PodResult)
+		} else {
+			out.PodResult = item.PodResult
+		}
+	}
+	return out
+}
+
+// OfPod returns what came of the pod with this name alone; nothing where there was none.
+func OfPod(items []stintv1.JobResult, name string) *stintv1.JobResult {
+	for i := range items {
+		for _, p := range slices.Concat(items[i].Earlier, []stintv1.PodResult{items[i].PodResult}) {
+			if p.Pod == name {
+				return &stintv1.JobResult{PodResult: p, Attempts: attemptsOf(&p)}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// Choice names an attempt at a Job's work.
+type Choice struct {
+	// Index is the completion index; nil where the Job has none, or the pod is named.
+	Index *int64
+	// Pod is a pod's name.
+	Pod string
+	// Attempt counts from 1; nil is the last one.
+	Attempt *int64
+	// Previous is the one before that.
+	Previous bool
+}
+
+// Chosen is an attempt at a Job's work.
+type Chosen struct {
+	Pod *stintv1.PodResult
+	// Restart is how often the pod's containers had been started before.
+	Restart int32
+	// Attempt is its number among those at What.
+	Attempt int32
+	What    string
+}
+
+func (c *Chosen) String() string {
+	return fmt.Sprintf("attempt %d at %s (pod %s)", c.Attempt, c.What, c.Pod.Pod)
+}
+
+// Choose returns the attempt that is meant, or an error that names what there is.
+func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error) {
+	work, what, err := chooseWork(job, all, c)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(work.Attempts)
+	if n == 0 {
+		return nil, notBegun(what, work)
+	}
+	if c.Attempt != nil {
+		n = *c.Attempt
+	}
+	if c.Previous {
+		n--
+	}
+	if n >= 1 && n <= int64(work.Attempts) {
+		pod, restart, _ := Attempt(work, int32(n))
+		return &Chosen{Pod: pod, Restart: restart, Attempt: int32(n), What: what}, nil
+	}
+	if c.Previous && n == 0 {
+		return nil, fmt.Errorf("there is no attempt at %s before the first", what)
+	}
+	return nil, fmt.Errorf("there is no attempt %d: %s has %s", n, what, attempts(work.Attempts))
+}
+
+func attempts(n int32) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
+}
+
+func notBegun(what string, work *stintv1.JobResult) error {
+	text := what + " has not been started yet"
+	if work.Reason != "" {
+		text += ": " + work.Reason
+	}
+	return errors.New(text)
+}
+
+// chooseWork returns all attempts at what the choice names, and what to call it.
+func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.JobResult, string, error) {
+	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+	switch {
+	case c.Pod != "":
+		work := OfPod(all.Items, c.Pod)
+		if work == nil {
+			return nil, "", fmt.Errorf("job %s has no pod %s%s", job.Name, c.Pod, orDropped(all))
+		}
+		return work, "pod " + c.Pod, nil
+	case c.Index != nil && !indexed:
+		return nil, "", fmt.Errorf("job %s has no indexes: choose by pod or attempt", job.Name)
+	case c.Index != nil:
+		return chooseIndex(job, all, *c.Index)
+	case indexed && ptr.Deref(job.Spec.Completions, 1) > 1:
+		return nil, "", fmt.Errorf("job %s has %d indexes: choose one", job.Name, ptr.Deref(job.Spec.Completions, 1))
+	}
+	if len(all.Items) > 1 && ptr.Deref(job.Spec.Parallelism, 1) > 1 {
+		return nil, "", fmt.Errorf("job %s has run %d pods: choose one", job.Name, len(all.Items))
+	}
+	work := InTurn(all.Items)
+	return &work, "job " + job.Name, nil
+}
+
+func chooseIndex(job *batchv1.Job, all *stintv1.JobResults, index int64) (*stintv1.JobResult, string, error) {
+	what := fmt.Sprintf("index %d", index)
+	completions := int64(ptr.Deref(job.Spec.Completions, 1))
+	if index < 0 || index >= completions {
+		return nil, "", fmt.Errorf("there is no index %d: job %s has indexes 0 to %d", index, job.Name, completions-1)
+	}
+	for i := range all.Items {
+		if at := all.Items[i].Index; at != nil && int64(*at) == index {
+			return &all.Items[i], what, nil
+		}
+	}
+	if all.Dropped > 0 {
+		return nil, "", fmt.Errorf("%s has not been started yet%s", what, orDropped(all))
+	}
+	return &stintv1.JobResult{}, what, nil
+}
+
+func orDropped(all *stintv1.JobResults) string {
+	if all.Dropped == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", or is among the %d oldest results, which are gone", all.Dropped)
+}
+
+// defaultContainer is the annotation by which a pod says which of its containers is meant where none is named.
+const defaultContainer = "kubectl.kubernetes.io/default-container"
+
+// Container returns the container of the Job's pods that is meant: the one that is named, else the pods' own default,
+// else the first.
+func Container(job *batchv1.Job, name string) (string, error) {
+	spec := &job.Spec.Template.Spec
+	var names []string
+	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+		names = append(names, c.Name)
+	}
+	if name == "" {
+		name = job.Spec.Template.Annotations[defaultContainer]
+		if !slices.Contains(names, name) {
+			name = names[0]
+		}
+	}
+	if !slices.Contains(names, name) {
+		return "", fmt.Errorf("the pods of job %s have no container %s: choose from %s", job.Name, name, strings.Join(names, ", "))
+	}
+	return name, nil
+}
