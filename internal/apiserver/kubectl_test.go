@@ -28,6 +28,8 @@ type kubectlStep struct {
 	does string
 	args string
 	want string
+	// lacks, where given, is what the output must not have.
+	lacks string
 	// fails: kubectl is to end with an error.
 	fails bool
 }
@@ -90,6 +92,9 @@ func runKubectl(t *testing.T, r *running, steps []kubectlStep, files map[string]
 		out, err := cmd.CombinedOutput()
 		if (err != nil) != step.fails || !strings.Contains(string(out), step.want) {
 			t.Errorf("%s: kubectl %s: %v, want %q in:\n%s", step.does, step.args, err, step.want, out)
+		}
+		if step.lacks != "" && strings.Contains(string(out), step.lacks) {
+			t.Errorf("%s: kubectl %s: %q in:\n%s", step.does, step.args, step.lacks, out)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func next(t *testing.T, w watch.Interface) watch.Event {
 			if !ok {
 				t.Fatal("the watch has ended")
 			}
-			if e.Type != watch.Bookmark || e.Object.(*corev1.ConfigMap).Annotations[metav1.InitialEventsAnnotationKey] == "true" {
+			if e.Type != watch.Bookmark || e.Object.(metav1.Object).GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
 				return e
 			}
 		case <-late:

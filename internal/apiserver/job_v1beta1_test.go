@@ -1,0 +1,322 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
+)
+
+// bothVersions reach the same Jobs as clients of either version.
+type bothVersions struct{ batch, old dynamic.ResourceInterface }
+
+func jobsOf(t testing.TB, config *rest.Config) bothVersions {
+	t.Helper()
+	c := must[*dynamic.DynamicClient](t)(dynamic.NewForConfig(config))
+	in := func(gv schema.GroupVersion) dynamic.ResourceInterface {
+		return c.Resource(gv.WithResource("jobs")).Namespace("default")
+	}
+	return bothVersions{batch: in(batchv1.SchemeGroupVersion), old: in(v1beta1.SchemeGroupVersion)}
+}
+
+// manifest is a suspended Job of a version, with more fields of its spec.
+func manifest(gv schema.GroupVersion, name string, spec map[string]any) *unstructured.Unstructured {
+	template := map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"app": name}},
+		"spec": map[string]any{
+			"restartPolicy": "Never",
+			"containers":    []any{map[string]any{"name": "c", "image": "i"}},
+		},
+	}
+	all := map[string]any{"suspend": true, "template": template}
+	for field, value := range spec {
+		all[field] = value
+	}
+	obj := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": all}}
+	obj.SetGroupVersionKind(gv.WithKind("Job"))
+	return obj
+}
+
+// selection is what a client sees of how the pods of a Job are selected.
+type selection struct {
+	Field     any
+	Generated bool
+	App       string
+}
+
+func selectionOf(t testing.TB, job *unstructured.Unstructured) selection {
+	t.Helper()
+	mine, others := "autoSelector", "manualSelector"
+	if job.GetAPIVersion() == "batch/v1" {
+		mine, others = others, mine
+	}
+	if text := string(must[[]byte](t)(job.MarshalJSON())); strings.Contains(text, others) {
+		t.Errorf("a client of %s sees the other version's field: %s", job.GetAPIVersion(), text)
+	}
+	field, _, _ := unstructured.NestedFieldNoCopy(job.Object, "spec", mine)
+	labels, _, _ := unstructured.NestedStringMap(job.Object, "spec", "selector", "matchLabels")
+	return selection{Field: field, Generated: labels["batch.kubernetes.io/controller-uid"] == string(job.GetUID()), App: labels["app"]}
+}
+
+func TestAJobReadsNaturallyInEitherVersion(t *testing.T) {
+	selecting := func(field string, value bool, name string) map[string]any {
+		return map[string]any{field: value, "selector": map[string]any{"matchLabels": map[string]any{"app": name}}}
+	}
+	jobs := jobsOf(t, apiservertest.Start(t).RESTConfig())
+	for name, c := range map[string]struct {
+		created    schema.GroupVersion
+		spec       map[string]any
+		batch, old selection
+	}{
+		"v1-null": {batchv1.SchemeGroupVersion, nil,
+			selection{Generated: true}, selection{Field: true, Generated: true}},
+		"v1-false": {batchv1.SchemeGroupVersion, map[string]any{"manualSelector": false},
+			selection{Field: false, Generated: true}, selection{Field: true, Generated: true}},
+		"v1-true": {batchv1.SchemeGroupVersion, selecting("manualSelector", true, "v1-true"),
+			selection{Field: true, App: "v1-true"}, selection{App: "v1-true"}},
+		"v1beta1-null": {v1beta1.SchemeGroupVersion, nil,
+			selection{Field: true, App: "v1beta1-null"}, selection{App: "v1beta1-null"}},
+		"v1beta1-false": {v1beta1.SchemeGroupVersion, map[string]any{"autoSelector": false},
+			selection{Field: true, App: "v1beta1-false"}, selection{App: "v1beta1-false"}},
+		"v1beta1-selector": {v1beta1.SchemeGroupVersion, selecting("autoSelector", false, "v1beta1-selector"),
+			selection{Field: true, App: "v1beta1-selector"}, selection{App: "v1beta1-selector"}},
+		"v1beta1-true": {v1beta1.SchemeGroupVersion, map[string]any{"autoSelector": true},
+			selection{Generated: true}, selection{Field: true, Generated: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := jobs.old
+			if c.created == batchv1.SchemeGroupVersion {
+				client = jobs.batch
+			}
+			job := must[*unstructured.Unstructured](t)
+			job(client.Create(t.Context(), manifest(c.created, name, c.spec), metav1.CreateOptions{}))
+			seen := func() []selection {
+				return []selection{
+					selectionOf(t, job(jobs.batch.Get(t.Context(), name, metav1.GetOptions{}))),
+					selectionOf(t, job(jobs.old.Get(t.Context(), name, metav1.GetOptions{}))),
+				}
+			}
+			if diff := cmp.Diff([]selection{c.batch, c.old}, seen()); diff != "" {
+				t.Errorf("created, in batch/v1 and in v1beta1 (-want +got):\n%s", diff)
+			}
+			for _, client := range []dynamic.ResourceInterface{jobs.batch, jobs.old} {
+				job(client.Update(t.Context(), job(client.Get(t.Context(), name, metav1.GetOptions{})), metav1.UpdateOptions{}))
+			}
+			if c.batch.Field == false {
+				c.batch.Field = nil // Lost when the Job was written in the other version.
+			}
+			if diff := cmp.Diff([]selection{c.batch, c.old}, seen()); diff != "" {
+				t.Errorf("written back in both versions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryPatchWorksThroughTheOldVersion(t *testing.T) {
+	jobs := jobsOf(t, apiservertest.Start(t).RESTConfig())
+	job := must[*unstructured.Unstructured](t)
+	job(jobs.batch.Create(t.Context(), manifest(batchv1.SchemeGroupVersion, "j", nil), metav1.CreateOptions{}))
+	for i, c := range []struct {
+		kind  types.PatchType
+		patch string
+	}{
+		{types.JSONPatchType, `[{"op":"test","path":"/spec/autoSelector","value":true},{"op":"replace","path":"/spec/parallelism","value":10}]`},
+		{types.MergePatchType, `{"spec":{"parallelism":11}}`},
+		{types.StrategicMergePatchType, `{"spec":{"parallelism":12}}`},
+		{types.ApplyYAMLPatchType, `{"apiVersion":"extensions/v1beta1","kind":"Job","spec":{"parallelism":13}}`},
+	} {
+		patched := job(jobs.old.Patch(t.Context(), "j", c.kind, []byte(c.patch), metav1.PatchOptions{FieldManager: "m", Force: force(c.kind)}))
+		selectionOf(t, patched)
+		seen := job(jobs.batch.Get(t.Context(), "j", metav1.GetOptions{}))
+		if got, _, _ := unstructured.NestedInt64(seen.Object, "spec", "parallelism"); got != int64(10+i) {
+			t.Errorf("%s: parallelism %d", c.kind, got)
+		}
+		if got := selectionOf(t, seen); !got.Generated || got.Field != nil {
+			t.Errorf("%s: %+v", c.kind, got)
+		}
+	}
+}
+
+func force(kind types.PatchType) *bool {
+	if kind == types.ApplyYAMLPatchType {
+		return new(true)
+	}
+	return nil
+}
+
+func TestManagersOfEitherVersionRespectEachOther(t *testing.T) {
+	jobs := jobsOf(t, apiservertest.Start(t).RESTConfig())
+	spec := func(parallelism int64) map[string]any { return map[string]any{"parallelism": parallelism} }
+	apply := func(client dynamic.ResourceInterface, manager string, m *unstructured.Unstructured, force bool) error {
+		_, err := client.Apply(t.Context(), "j", m, metav1.ApplyOptions{FieldManager: manager, Force: force})
+		return err
+	}
+	newer := func(spec map[string]any) *unstructured.Unstructured { return manifest(batchv1.SchemeGroupVersion, "j", spec) }
+	older := func(spec map[string]any) *unstructured.Unstructured { return manifest(v1beta1.SchemeGroupVersion, "j", spec) }
+	manual := map[string]any{"parallelism": int64(1), "manualSelector": true, "selector": map[string]any{"matchLabels": map[string]any{"app": "j"}}}
+
+	if err := apply(jobs.batch, "new", newer(manual), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply(jobs.old, "old", older(spec(1)), false); err != nil {
+		t.Errorf("the same values: %v", err)
+	}
+	err := apply(jobs.old, "old", older(spec(2)), false)
+	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), ".spec.parallelism") {
+		t.Errorf("another's field: %v, want a conflict about it", err)
+	}
+	err = apply(jobs.old, "old", older(map[string]any{"autoSelector": true}), false)
+	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), ".spec.autoSelector") || strings.Contains(err.Error(), "manualSelector") {
+		t.Errorf("the field that has another name: %v, want a conflict about this version's", err)
+	}
+	if err := apply(jobs.old, "old", older(spec(3)), true); err != nil {
+		t.Errorf("by force: %v", err)
+	}
+	if err := apply(jobs.batch, "new", newer(manual), false); !apierrors.IsConflict(err) {
+		t.Errorf("and the other way round: %v, want Conflict", err)
+	}
+	if err := apply(jobs.batch, "old", newer(spec(4)), false); err != nil {
+		t.Errorf("a manager that moves to the new version: %v", err)
+	}
+	for _, client := range []dynamic.ResourceInterface{jobs.batch, jobs.old} {
+		job := must[*unstructured.Unstructured](t)(client.Get(t.Context(), "j", metav1.GetOptions{}))
+		selectionOf(t, job)
+		for _, e := range job.GetManagedFields() {
+			if e.APIVersion != job.GetAPIVersion() {
+				t.Errorf("in %s, %s manages fields of %s", job.GetAPIVersion(), e.Manager, e.APIVersion)
+			}
+		}
+		if len(job.GetManagedFields()) != 2 {
+			t.Errorf("managers: %v", job.GetManagedFields())
+		}
+	}
+}
+
+func TestChangesThroughOneVersionAreSeenThroughTheOther(t *testing.T) {
+	jobs := jobsOf(t, apiservertest.Start(t).RESTConfig())
+	for name, c := range map[string]struct {
+		writer, watcher dynamic.ResourceInterface
+		wrote, seen     schema.GroupVersion
+	}{
+		"new":   {jobs.batch, jobs.old, batchv1.SchemeGroupVersion, v1beta1.SchemeGroupVersion},
+		"older": {jobs.old, jobs.batch, v1beta1.SchemeGroupVersion, batchv1.SchemeGroupVersion},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := must[watch.Interface](t)(c.watcher.Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + name}))
+			defer w.Stop()
+			made := must[*unstructured.Unstructured](t)(c.writer.Create(t.Context(), manifest(c.wrote, name, nil), metav1.CreateOptions{}))
+			made.SetLabels(map[string]string{"seen": "yes"})
+			must[*unstructured.Unstructured](t)(c.writer.Update(t.Context(), made, metav1.UpdateOptions{}))
+			if err := c.writer.Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
+				e := next(t, w)
+				job := e.Object.(*unstructured.Unstructured)
+				if e.Type != want || job.GroupVersionKind() != c.seen.WithKind("Job") || job.GetName() != name {
+					t.Errorf("%s of %s %s, want %s in %s", e.Type, job.GroupVersionKind(), job.GetName(), want, c.seen)
+				}
+				selectionOf(t, job)
+			}
+		})
+	}
+}
+
+func TestStatusOfTheOldVersion(t *testing.T) {
+	jobs := jobsOf(t, apiservertest.Start(t).RESTConfig())
+	job := must[*unstructured.Unstructured](t)
+	made := job(jobs.old.Create(t.Context(), manifest(v1beta1.SchemeGroupVersion, "j", nil), metav1.CreateOptions{}))
+	made.Object["status"] = map[string]any{"active": int64(2)}
+	made.Object["spec"].(map[string]any)["parallelism"] = int64(9)
+	job(jobs.old.UpdateStatus(t.Context(), made, metav1.UpdateOptions{}))
+	seen := job(jobs.batch.Get(t.Context(), "j", metav1.GetOptions{}))
+	active, _, _ := unstructured.NestedInt64(seen.Object, "status", "active")
+	parallelism, _, _ := unstructured.NestedInt64(seen.Object, "spec", "parallelism")
+	if active != 2 || parallelism != 1 {
+		t.Errorf("%d active, parallelism %d", active, parallelism)
+	}
+	selectionOf(t, seen)
+	selectionOf(t, job(jobs.old.Get(t.Context(), "j", metav1.GetOptions{}, "status")))
+}
+
+func TestErrorsSpeakOfTheVersionOfTheClient(t *testing.T) {
+	jobs := jobsOf(t, apiservertest.Start(t).RESTConfig())
+	wrong := map[string]any{"autoSelector": true, "selector": map[string]any{"matchLabels": map[string]any{"app": "j"}}}
+	unlabelled := manifest(v1beta1.SchemeGroupVersion, "j", nil)
+	unstructured.RemoveNestedField(unlabelled.Object, "spec", "template", "metadata")
+	for sentence, c := range map[string]struct {
+		job  *unstructured.Unstructured
+		want []string
+	}{
+		"a selector beside autoSelector":   {manifest(v1beta1.SchemeGroupVersion, "j", wrong), []string{"spec.selector", "leave out spec.autoSelector"}},
+		"nothing to make a selector of":    {unlabelled, []string{"spec.selector", "autoSelector: true"}},
+		"the field of the other version":   {manifest(v1beta1.SchemeGroupVersion, "j", map[string]any{"manualSelector": true}), []string{`unknown field "spec.manualSelector"`}},
+		"a fault that is not of selectors": {manifest(v1beta1.SchemeGroupVersion, "j", map[string]any{"parallelism": int64(-1)}), []string{"spec.parallelism"}},
+	} {
+		_, err := jobs.old.Create(t.Context(), c.job, metav1.CreateOptions{FieldValidation: "Strict"})
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", sentence, err, want)
+			}
+		}
+		if unknown := strings.HasPrefix(sentence, "the field of"); err != nil && !unknown && strings.Contains(err.Error(), "manualSelector") {
+			t.Errorf("%s: %v", sentence, err)
+		}
+		if status, ok := err.(apierrors.APIStatus); ok && apierrors.IsInvalid(err) && status.Status().Details.Group != "extensions" {
+			t.Errorf("%s: an error of group %s", sentence, status.Status().Details.Group)
+		}
+	}
+	if _, err := jobs.old.Get(t.Context(), "none", metav1.GetOptions{}); !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "jobs.extensions") {
+		t.Errorf("a Job that is not there: %v", err)
+	}
+}
+
+func TestWhatIsStoredIsBatchV1(t *testing.T) {
+	var config *apiserver.Config
+	s := apiservertest.Start(t, func(c *apiserver.Config) { config = c })
+	jobs := jobsOf(t, s.RESTConfig())
+	must[*unstructured.Unstructured](t)(jobs.old.Create(t.Context(), manifest(v1beta1.SchemeGroupVersion, "j", nil), metav1.CreateOptions{}))
+	response, err := config.Store.Client().Get(t.Context(), "/registry/batch/jobs/default/j")
+	if err != nil || len(response.Kvs) != 1 {
+		t.Fatalf("%v, %v", response, err)
+	}
+	value := string(response.Kvs[0].Value)
+	if !strings.Contains(value, "batch/v1") || strings.Contains(value, "extensions") || strings.Contains(value, "autoSelector") {
+		t.Errorf("stored: %q", value)
+	}
+}
+
+func TestTablesOfTheOldVersion(t *testing.T) {
+	s := apiservertest.Start(t)
+	jobs := jobsOf(t, s.RESTConfig())
+	must[*unstructured.Unstructured](t)(jobs.batch.Apply(t.Context(), "j", manifest(batchv1.SchemeGroupVersion, "j", map[string]any{
+		"manualSelector": true, "selector": map[string]any{"matchLabels": map[string]any{"app": "j"}}}), metav1.ApplyOptions{FieldManager: "m"}))
+	for _, include := range []string{"Metadata", "Object"} {
+		raw := must[[]byte](t)(s.Clientset().RESTClient().Get().AbsPath("/apis/extensions/v1beta1/namespaces/default/jobs").
+			Param("includeObject", include).SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context()))
+		var table metav1.Table
+		if err := json.Unmarshal(raw, &table); err != nil {
+			t.Fatal(err)
+		}
+		if len(table.Rows) != 1 || table.Rows[0].Cells[0] != "j" || table.ColumnDefinitions[2].Name != "Completions" {
+			t.Errorf("%s: %s", include, raw)
+		}
+		if row := string(table.Rows[0].Object.Raw); strings.Contains(row, "manualSelector") || !strings.Contains(row, "autoSelector") {
+			t.Errorf("%s: the row of a table: %s", include, row)
+		}
+	}
+}
