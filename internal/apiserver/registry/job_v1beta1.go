@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -57,18 +56,13 @@ func managersToBatch(obj runtime.Object) {
 	job.ManagedFields = v1beta1.ManagersToBatch(job.ManagedFields)
 }
 
-// defaultJobV1beta1 takes the selector, where none is asked to be generated, from the labels of the template.
+// defaultJobV1beta1 is batch/v1's defaults beside the version's own.
 func defaultJobV1beta1(job *v1beta1.Job) {
-	spec := &job.Spec
-	podLabels := spec.Template.Labels
-	if !ptr.Deref(spec.AutoSelector, false) && spec.Selector == nil && len(podLabels) > 0 {
-		spec.Selector = &metav1.LabelSelector{MatchLabels: maps.Clone(podLabels)}
-	}
-	asked := spec.AutoSelector
+	v1beta1.SetDefaultSelector(&job.Spec)
+	typeMeta, asked := job.TypeMeta, job.Spec.AutoSelector
 	var batch batchv1.Job
 	v1beta1.ToBatch(job, &batch)
 	defaultJob(&batch)
-	typeMeta := job.TypeMeta
 	v1beta1.FromBatch(&batch, job)
 	job.TypeMeta, job.Spec.AutoSelector = typeMeta, asked
 }

@@ -7,12 +7,14 @@ import (
 	"reflect"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
@@ -78,7 +80,7 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 	if err := fill(empty, body); err != nil {
 		return nil, Problems{{Place: at, Wrong: err.Error()}}
 	}
-	o := &Object{Place: at, GVK: gvk, Typed: typed, Body: body}
+	o := &Object{Place: at, GVK: gvk, Typed: current(typed), Body: body}
 	return o, named(o)
 }
 
@@ -171,10 +173,29 @@ func ownKinds() *runtime.Scheme {
 }
 
 func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	if gvk == oldJob {
+		return &v1beta1.Job{}, nil
+	}
 	if own.Recognizes(gvk) {
 		return own.New(gvk)
 	}
 	return scheme.Scheme.New(gvk)
+}
+
+// oldJob is the Job of old manifests. It is nobody's remedy.
+var oldJob = v1beta1.SchemeGroupVersion.WithKind("Job")
+
+// current returns a Job in the version that this program creates, whatever version the file has it in.
+func current(typed metav1.Object) metav1.Object {
+	old, ok := typed.(*v1beta1.Job)
+	if !ok {
+		return typed
+	}
+	v1beta1.SetDefaultSelector(&old.Spec)
+	job := &batchv1.Job{}
+	v1beta1.ToBatch(old, job)
+	job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
+	return job
 }
 
 func versionsOf(kind string) []string {

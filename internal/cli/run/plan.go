@@ -48,6 +48,7 @@ func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) 
 		return nil, err
 	}
 	job := original.DeepCopy()
+	job.ResourceVersion = "" // An exported Job has one; this is a new Job.
 	hash, err := o.Hash()
 	if err != nil {
 		return nil, err

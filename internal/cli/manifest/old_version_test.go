@@ -1,0 +1,48 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+func TestJobsOfTheOldVersionAreRead(t *testing.T) {
+	labelled := strings.NewReplacer("batch/v1", "extensions/v1beta1", "  template:\n", "  template:\n    metadata: {labels: {app: pi}}\n").Replace(job)
+	for sentence, c := range map[string]struct {
+		file   string
+		manual *bool
+		labels map[string]string
+	}{
+		"its selector is made of the labels": {labelled, new(true), map[string]string{"app": "pi"}},
+		"unless it is to be generated":       {strings.Replace(labelled, "spec:\n", "spec:\n  autoSelector: true\n", 1), nil, nil},
+	} {
+		objects, err := read(t, c.file)
+		if err != nil || len(objects) != 1 {
+			t.Fatalf("%s: %v", sentence, err)
+		}
+		got, ok := objects[0].Job()
+		if !ok {
+			t.Fatalf("%s: %T is no Job", sentence, objects[0].Typed)
+		}
+		var labels map[string]string
+		if got.Spec.Selector != nil {
+			labels = got.Spec.Selector.MatchLabels
+		}
+		if diff := cmp.Diff(c.manual, got.Spec.ManualSelector); diff != "" || !cmp.Equal(c.labels, labels) {
+			t.Errorf("%s: manualSelector (-want +got):\n%slabels %v", sentence, diff, labels)
+		}
+		if got.GroupVersionKind() != batchv1.SchemeGroupVersion.WithKind("Job") {
+			t.Errorf("%s: is told to be a %s", sentence, got.GroupVersionKind())
+		}
+	}
+	_, err := read(t, strings.Replace(labelled, "spec:\n", "spec:\n  manualSelector: true\n", 1))
+	if err == nil || !strings.Contains(err.Error(), "manualSelector") {
+		t.Errorf("the other version's field: %v", err)
+	}
+	_, err = read(t, strings.Replace(job, "batch/v1", "batch/v2", 1))
+	if err == nil || !strings.Contains(err.Error(), "write apiVersion: batch/v1") {
+		t.Errorf("a version that there is not: %v", err)
+	}
+}
