@@ -104,7 +104,7 @@ func (l *Live) Progress(p Progress) { l.program.Send(p) }
 
 // Log implements Output.
 func (l *Live) Log(line Line) {
-	l.print(line.Prefix + onScreen(string(line.Text)))
+	l.print(line.Prefix + OnScreen(string(line.Text)))
 }
 
 // PodFailed implements Output.

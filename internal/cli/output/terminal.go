@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// onScreen keeps the text and colours of a line that a pod wrote. What would move the cursor, clear the screen or
+// OnScreen keeps the text and colours of a line that a pod wrote. What would move the cursor, clear the screen or
 // change the terminal goes, because the display is on it too: only the last state of a self-made progress bar stays.
-func onScreen(line string) string {
+func OnScreen(line string) string {
 	line = strings.ToValidUTF8(strings.TrimRight(line, "\r"), "\uFFFD")
 	line = line[strings.LastIndexByte(line, '\r')+1:]
 	var b strings.Builder

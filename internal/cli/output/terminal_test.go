@@ -23,7 +23,7 @@ func TestWhatPodsWriteCannotSpoilTheDisplay(t *testing.T) {
 		"nothing":                              {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := onScreen(c.text); got != c.want {
+			if got := OnScreen(c.text); got != c.want {
 				t.Errorf("%q is shown as %q, want %q", c.text, got, c.want)
 			}
 		})
@@ -31,7 +31,7 @@ func TestWhatPodsWriteCannotSpoilTheDisplay(t *testing.T) {
 }
 
 func TestBytesThatAreNoTextAreShownSomehow(t *testing.T) {
-	got := onScreen("caf\xe9 \xff ok")
+	got := OnScreen("caf\xe9 \xff ok")
 	if !strings.HasPrefix(got, "caf") || !strings.HasSuffix(got, " ok") {
 		t.Errorf("shown as %q", got)
 	}

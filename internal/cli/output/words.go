@@ -99,7 +99,7 @@ func explain(r Result) []string {
 	for _, f := range r.Pods {
 		lines = append(lines, "  "+podSentence(f))
 		for _, l := range f.LastLines {
-			lines = append(lines, "    | "+onScreen(l))
+			lines = append(lines, "    | "+OnScreen(l))
 		}
 	}
 	if r.MorePods > 0 {
@@ -120,7 +120,7 @@ func waitSentence(w PodWait) string {
 }
 
 func waitReason(w PodWait) string {
-	return because(w.Reason, onScreen(strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
+	return because(w.Reason, OnScreen(strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
 }
 
 // furtherPods counts those that are not explained one by one.
@@ -159,7 +159,7 @@ func containerPhrase(c ContainerFailure, named bool) string {
 		text += " (" + c.Reason + ")"
 	}
 	if c.Message != "" {
-		text += ": " + onScreen(strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " "))
+		text += ": " + OnScreen(strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " "))
 	}
 	return text
 }
