@@ -5,8 +5,8 @@ import "strings"
 // longestName bounds the work: no field or kind of the API comes near it.
 const longestName = 80
 
-// closest returns the known name that was most likely meant, or nothing when none is near. Case does not count.
-func closest(name string, known []string) string {
+// Closest returns the known name that was most likely meant, or nothing when none is near. Case does not count.
+func Closest(name string, known []string) string {
 	if len(name) > longestName {
 		return ""
 	}

@@ -17,7 +17,7 @@ func TestClosest(t *testing.T) {
 		"b":            "",
 		"completions":  "", // it is known: nothing else was meant
 	} {
-		if got := closest(name, known); got != want {
+		if got := Closest(name, known); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

@@ -131,7 +131,7 @@ func identify(at Place, body map[string]any) (schema.GroupVersionKind, Problems)
 func missingHeader(field string, body map[string]any) string {
 	known := []string{"apiVersion", "kind", "metadata", "spec"}
 	for key := range body {
-		if closest(key, known) == field && key != field {
+		if Closest(key, known) == field && key != field {
 			return fmt.Sprintf("did you mean it by %q?", key)
 		}
 	}
@@ -156,7 +156,7 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PodTemplate", "CronJob", "ScheduledJob"}
 	}
 	remedy := "stint run takes Jobs and what they need (ConfigMap, Secret, Namespace)"
-	if near := closest(gvk.Kind, kinds); near != "" {
+	if near := Closest(gvk.Kind, kinds); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
 	return Problem{Place: at, Field: "kind", Wrong: wrong, Remedy: remedy}

@@ -86,7 +86,7 @@ func (c *checker) unknown(path, name string, known map[string]reflect.Type) {
 	}
 	slices.Sort(names)
 	remedy := "remove it"
-	if near := closest(name, names); near != "" {
+	if near := Closest(name, names); near != "" {
 		remedy = "did you mean " + near + "?"
 	} else if len(names) <= 8 {
 		remedy = "there is " + strings.Join(names, ", ")
