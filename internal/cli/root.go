@@ -44,9 +44,8 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 		&cobra.Group{ID: groupOther, Title: "Other:"})
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
-	root.AddCommand(newRun(streams), newServer(streams), newController(), newTrigger(streams),
+	root.AddCommand(newRun(streams), newServer(streams), newController(), newTrigger(streams), newWhy(streams),
 		newSuspend(streams), newResume(streams), newVersion(streams))
-	root.AddCommand(comingCommands()...)
 	root.AddCommand(verbCommands(args, streams)...)
 	demandShell(root)
 	return root

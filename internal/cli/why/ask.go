@@ -1,0 +1,80 @@
+// Package why is what `stint why` shows: why a Job does not run, is not finished, or failed.
+//
+//	server of Stint   GET …/jobs/NAME/why ─┐
+//	                                       ├──► JobExplanation ──► one screen of text, with the ends of logs
+//	any other         observed from here ──┘
+//
+// What is told is worked out in internal/job, by the rules that the controllers go by. This package only asks and shows.
+package why
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/internal/explanation"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// Asker asks one server.
+type Asker struct {
+	config    *rest.Config
+	clientset *kubernetes.Clientset
+}
+
+// NewAsker makes an asker.
+func NewAsker(config *rest.Config) (*Asker, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "stint"
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return &Asker{config: config, clientset: clientset}, nil
+}
+
+// Job has a Job explained: by the server, which knows its controller, else from here, as of the time now.
+func (a *Asker) Job(ctx context.Context, namespace, name string, now time.Time) (*stintv1.JobExplanation, error) {
+	raw, err := a.clientset.BatchV1().RESTClient().Get().Namespace(namespace).Resource("jobs").Name(name).SubResource("why").
+		SetHeader("Accept", "application/json").Do(ctx).Raw()
+	switch {
+	case err == nil:
+		x := &stintv1.JobExplanation{}
+		return x, yaml.Unmarshal(raw, x)
+	case !unserved(err):
+		return nil, err
+	}
+	client, err := remote.New(a.config)
+	if err != nil {
+		return nil, err
+	}
+	o := explanation.Observer{Client: client, Events: a.events, Settings: core.DefaultSettings(), TimesAssumed: true}
+	return o.Explain(ctx, namespace, name, now)
+}
+
+// unserved tells that a server may not know the question: clusters forbid to all but administrators what they do not
+// know, before they say that they do not know it.
+func unserved(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
+}
+
+func (a *Asker) events(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error) {
+	list, err := a.clientset.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(object)).String(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}

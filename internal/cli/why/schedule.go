@@ -1,0 +1,118 @@
+package why
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/schedule"
+)
+
+// Schedule writes why a CronJob or ScheduledJob runs nothing now, and when it does.
+func (t Text) Schedule(w io.Writer, object metav1.Object, now time.Time) error {
+	p := page{Text: t, now: now}
+	switch o := object.(type) {
+	case *batchv1.CronJob:
+		p.cronJob(o)
+	case *stintv1.ScheduledJob:
+		p.scheduledJob(o)
+	}
+	_, err := io.WriteString(w, p.text.String())
+	return err
+}
+
+func (p *page) cronJob(c *batchv1.CronJob) {
+	suspended := ptr.Deref(c.Spec.Suspend, false)
+	p.headline("CronJob "+c.Name, stateOfSchedule(suspended, false, len(c.Status.Active)), nil, yellow)
+	if suspended {
+		p.row("Waits for", "being resumed: stint resume cronjob/"+c.Name)
+	}
+	for i, ref := range c.Status.Active {
+		p.row(first(i, "Running"), runOf(ref))
+	}
+	p.last(c.Status.LastScheduleTime, c.Status.LastSuccessfulTime)
+	switch next, ok, why := nextOf(c, p.now, p.Zone); {
+	case suspended:
+		p.row("Next", "nothing, as long as it is suspended")
+	case ok:
+		p.row("Next", "a run is due"+p.when(&metav1.Time{Time: next}))
+	default:
+		p.row("Next", why)
+	}
+}
+
+func runOf(ref corev1.ObjectReference) string {
+	return "job " + ref.Name + ": see stint why job/" + ref.Name
+}
+
+// nextOf is when a CronJob is due.
+func nextOf(c *batchv1.CronJob, now time.Time, zone *time.Location) (next time.Time, ok bool, why string) {
+	spec, err := schedule.ParseCron(c.Spec.Schedule)
+	if err == nil && c.Spec.TimeZone != nil {
+		zone, err = schedule.LoadZone(*c.Spec.TimeZone)
+	}
+	if err != nil {
+		return next, false, "nothing: " + err.Error()
+	}
+	next, ok = spec.In(zone, c.CreationTimestamp.Time).Next(now)
+	return next, ok, "nothing: the schedule has no further time"
+}
+
+func (p *page) scheduledJob(s *stintv1.ScheduledJob) {
+	suspended := ptr.Deref(s.Spec.Suspend, false)
+	blocked := meta.FindStatusCondition(s.Status.Conditions, stintv1.ConditionBlocked)
+	isBlocked := blocked != nil && blocked.Status == metav1.ConditionTrue
+	p.headline("ScheduledJob "+s.Name, stateOfSchedule(suspended, isBlocked, len(s.Status.RunningExecutions)), nil, yellow)
+	if suspended {
+		p.row("Waits for", "being resumed: stint resume scheduledjob/"+s.Name)
+	}
+	if isBlocked {
+		p.row("Waits for", fmt.Sprintf("somebody to look at a failed run (%s), then: stint resume scheduledjob/%s", blocked.Message, s.Name))
+	}
+	for i, e := range s.Status.RunningExecutions {
+		p.row(first(i, "Running"), "run "+e.Tag+": see stint why job/"+s.Name+"-"+e.Tag)
+	}
+	for i, e := range s.Status.PendingExecutions[:min(len(s.Status.PendingExecutions), waitsTold)] {
+		p.row(first(i, "Pending"), "run "+e.Tag+": "+e.Reason+" "+e.Message)
+	}
+	if c := meta.FindStatusCondition(s.Status.Conditions, stintv1.ConditionInvalidSchedule); c != nil && c.Status == metav1.ConditionTrue {
+		p.row("Schedule", "cannot be read: "+c.Message)
+	}
+	p.last(s.Status.LastScheduleTime, s.Status.LastSuccessfulTime)
+	switch {
+	case suspended || isBlocked:
+		p.row("Next", "nothing but runs on demand: stint trigger scheduledjob/"+s.Name)
+	case s.Status.NextScheduleTime != nil:
+		p.row("Next", "a run is due"+p.when(s.Status.NextScheduleTime))
+	default:
+		p.row("Next", "nothing is due: stint trigger scheduledjob/"+s.Name)
+	}
+}
+
+func stateOfSchedule(suspended, blocked bool, running int) string {
+	switch {
+	case suspended:
+		return "Suspended"
+	case blocked:
+		return "Blocked"
+	case running > 0:
+		return "Running"
+	}
+	return "WaitingForNextTime"
+}
+
+func (p *page) last(scheduled, succeeded *metav1.Time) {
+	if scheduled != nil {
+		p.row("Last run", "was due at "+p.clock(scheduled.Time)+" ("+p.ago(scheduled.Time)+")")
+	}
+	if succeeded != nil {
+		p.row("", "succeeded last at "+p.clock(succeeded.Time)+" ("+p.ago(succeeded.Time)+")")
+	}
+}

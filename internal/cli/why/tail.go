@@ -1,0 +1,46 @@
+package why
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// linesTold is how much is shown of the log of the newest failed pod, and of the others.
+const linesTold, linesOfOthers = 5, 2
+
+// longestTail bounds in bytes what is read for that.
+const longestTail = 16 << 10
+
+// Tails returns the ends of the logs of the failed pods, as far as they can be read.
+func (a *Asker) Tails(ctx context.Context, x *stintv1.JobExplanation) [][]string {
+	tails := make([][]string, len(x.Failures))
+	lines := int64(linesTold)
+	for i := range x.Failures {
+		tails[i] = a.tail(ctx, x, &x.Failures[i], lines)
+		lines = linesOfOthers
+	}
+	return tails
+}
+
+// tail asks for the log of the pod, and where that is gone for the log that a server of Stint has kept.
+func (a *Asker) tail(ctx context.Context, x *stintv1.JobExplanation, of *stintv1.PodResult, lines int64) []string {
+	options := corev1.PodLogOptions{Container: of.Container, TailLines: &lines, LimitBytes: ptr.To[int64](longestTail)}
+	raw, err := a.clientset.CoreV1().Pods(x.Namespace).GetLogs(of.Pod, &options).Do(ctx).Raw()
+	if err != nil {
+		raw, err = a.clientset.BatchV1().RESTClient().Get().Namespace(x.Namespace).Resource("jobs").Name(x.Name).SubResource("log").
+			Param("pod", of.Pod).Param("container", of.Container).Param("tailLines", strconv.FormatInt(lines, 10)).
+			Do(ctx).Raw()
+	}
+	text := strings.TrimRight(string(raw), "\n")
+	if err != nil || text == "" {
+		return nil
+	}
+	all := strings.Split(text, "\n")
+	return all[max(0, len(all)-int(lines)):]
+}

@@ -1,0 +1,245 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// Text is how explanations are shown.
+type Text struct {
+	// Zone is where times are read.
+	Zone *time.Location
+	// Colour is for terminals.
+	Colour bool
+}
+
+// waitsTold bounds the waits that are shown; all are in the JSON.
+const waitsTold = 6
+
+// Job writes a screen about a Job. Tails are the ends of the logs of its failures.
+func (t Text) Job(w io.Writer, x *stintv1.JobExplanation, tails [][]string) error {
+	p := page{Text: t, now: x.ObservedAt.Time}
+	p.headline("Job "+x.Name, string(x.State), x.Since, p.colourOf(x.State))
+	p.line("  %s", x.Summary)
+	p.line("")
+	p.waits(x.Waits)
+	p.row("Progress", progress(x.Progress))
+	p.failures(x.Failures, tails)
+	for i, s := range x.Next {
+		p.row(first(i, "Next"), s.What+p.when(s.At))
+	}
+	p.row("Manager", manager(x))
+	_, err := io.WriteString(w, p.text.String())
+	return err
+}
+
+// page is a screen being written.
+type page struct {
+	Text
+	now  time.Time
+	text strings.Builder
+}
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
+
+func (p *page) headline(name, state string, since *metav1.Time, colour string) {
+	if p.Colour {
+		state = colour + state + "\x1b[0m"
+	}
+	text := name + ": " + state
+	if since != nil {
+		text += " since " + p.clock(since.Time) + " (" + p.ago(since.Time) + ")"
+	}
+	p.line("%s", text)
+}
+
+// row has a label, or continues the one before.
+func (p *page) row(label, text string) { p.line("%-11s %s", label, output.OnScreen(oneLine(text))) }
+
+func first(i int, label string) string {
+	if i == 0 {
+		return label
+	}
+	return ""
+}
+
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " ")
+}
+
+func (p *page) waits(list []stintv1.JobWait) {
+	shown := list[:min(len(list), waitsTold)]
+	for i, w := range shown {
+		text := names[w.For] + ": " + w.Message
+		if w.What != "" && named[w.For] {
+			text = names[w.For] + " " + w.What + ": " + w.Message
+		}
+		if w.Since != nil {
+			text += ", since " + p.clock(w.Since.Time) + " (" + p.ago(w.Since.Time) + ")"
+		}
+		if w.Until != nil {
+			text += ", until " + p.clock(w.Until.Time) + " (" + p.ahead(w.Until.Time) + ")"
+		}
+		p.row(first(i, "Waits for"), text)
+	}
+	if more := len(list) - len(shown); more > 0 {
+		p.row("", fmt.Sprintf("and %d more: see -o json", more))
+	}
+}
+
+// names are the waits in words, named those that What says more of than the message.
+var (
+	names = map[stintv1.JobWaitFor]string{
+		stintv1.WaitForController:      "controller",
+		stintv1.WaitForConcurrency:     "its turn",
+		stintv1.WaitForJob:             "job",
+		stintv1.WaitForResume:          "being resumed",
+		stintv1.WaitForParallelism:     "parallelism",
+		stintv1.WaitForDelay:           "delay",
+		stintv1.WaitForPods:            "work",
+		stintv1.WaitForTerminatingPods: "terminating pods",
+		stintv1.WaitForCounting:        "counting",
+		stintv1.WaitForCreation:        "pods to be accepted",
+		stintv1.WaitForCapacity:        "capacity",
+		stintv1.WaitForContainers:      "containers",
+		stintv1.WaitForFinalizer:       "finalizer",
+		stintv1.WaitForDependents:      "dependents",
+	}
+	named = map[stintv1.JobWaitFor]bool{stintv1.WaitForFinalizer: true, stintv1.WaitForJob: true, stintv1.WaitForCapacity: true,
+		stintv1.WaitForContainers: true}
+)
+
+func progress(p stintv1.JobProgress) string {
+	text := fmt.Sprintf("%d succeeded", p.Succeeded)
+	if p.Completions != nil {
+		text = fmt.Sprintf("%d of %d succeeded", p.Succeeded, *p.Completions)
+	}
+	text += fmt.Sprintf(", %d active of parallelism %d", p.Active, p.Parallelism)
+	if p.Terminating > 0 {
+		text += fmt.Sprintf(", %d terminating", p.Terminating)
+	}
+	text += fmt.Sprintf(", %d failed", p.Failed)
+	if p.FailureLimit != nil {
+		text += fmt.Sprintf(" (backoffLimit %d)", *p.FailureLimit)
+	}
+	if p.FailedIndexes > 0 || p.MaxFailedIndexes != nil {
+		text += fmt.Sprintf(", %d failed indexes", p.FailedIndexes)
+	}
+	if p.MaxFailedIndexes != nil {
+		text += fmt.Sprintf(" (maxFailedIndexes %d)", *p.MaxFailedIndexes)
+	}
+	return text
+}
+
+func (p *page) failures(list []stintv1.PodResult, tails [][]string) {
+	for i := range list {
+		r := &list[i]
+		p.row(first(i, "Failures"), "pod "+r.Pod+": "+p.how(r))
+		if i >= len(tails) {
+			continue
+		}
+		for _, l := range tails[i] {
+			p.line("%-11s   | %s", "", output.OnScreen(l))
+		}
+	}
+}
+
+// how tells of the end of a pod.
+func (p *page) how(r *stintv1.PodResult) string {
+	text := string(corev1.PodFailed)
+	switch {
+	case r.Signal > 0:
+		text = fmt.Sprintf("signal %d", r.Signal)
+	case r.ExitCode != nil:
+		text = fmt.Sprintf("exit code %d", *r.ExitCode)
+	}
+	if r.Reason != "" && r.Reason != "Error" {
+		text += " (" + r.Reason + ")"
+	}
+	if r.Index != nil {
+		text = fmt.Sprintf("index %d, ", *r.Index) + text
+	}
+	if r.Node != "" {
+		text += " on " + r.Node
+	}
+	if r.FinishedAt != nil {
+		text += " at " + p.clock(r.FinishedAt.Time) + " (" + p.ago(r.FinishedAt.Time) + ")"
+	}
+	if r.Message != "" {
+		text += ": " + abridged(r.Message)
+	}
+	return text
+}
+
+// longestMessage is how much of a termination message is shown.
+const longestMessage = 200
+
+func abridged(text string) string {
+	if runes := []rune(text); len(runes) > longestMessage {
+		return string(runes[:longestMessage]) + "…"
+	}
+	return text
+}
+
+func manager(x *stintv1.JobExplanation) string {
+	if x.TimesAssumed {
+		return x.Manager + "; delays are told as Kubernetes has them by default"
+	}
+	return x.Manager
+}
+
+func (p *page) when(at *metav1.Time) string {
+	if at == nil {
+		return ""
+	}
+	return ", at " + p.clock(at.Time) + " (" + p.ahead(at.Time) + ")"
+}
+
+// clock leaves out the date of today.
+func (p *page) clock(t time.Time) string {
+	t, now := t.In(p.Zone), p.now.In(p.Zone)
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+func (p *page) ago(t time.Time) string {
+	if d := p.now.Sub(t); d > 0 {
+		return duration.HumanDuration(d) + " ago"
+	}
+	return "now"
+}
+
+func (p *page) ahead(t time.Time) string {
+	if d := t.Sub(p.now); d > 0 {
+		return "in " + duration.HumanDuration(d)
+	}
+	return "due"
+}
+
+const (
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+)
+
+// colourOf is green for what goes well, red for what has gone wrong, yellow for what waits.
+func (*page) colourOf(s stintv1.JobState) string {
+	colours := map[stintv1.JobState]string{
+		stintv1.JobComplete: green, stintv1.JobCompleting: green, stintv1.JobRunning: green, stintv1.JobWindingDown: green,
+		stintv1.JobStarting: green,
+		stintv1.JobFailed:   red, stintv1.JobFailing: red, stintv1.JobCreationRefused: red, stintv1.JobUnknownMode: red,
+	}
+	return cmp.Or(colours[s], yellow)
+}
