@@ -40,6 +40,7 @@ const ConcurrentCronJobSyncs = 64
 // controllers makes those that are asked for.
 func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	o.Job.ConcurrentSyncs = cmp.Or(o.Job.ConcurrentSyncs, ConcurrentJobSyncs)
+	o.Job.PodsTakeTurns = true
 	o.ScheduledJob.ConcurrentSyncs = cmp.Or(o.ScheduledJob.ConcurrentSyncs, ConcurrentScheduledJobSyncs)
 	o.CronJob.ConcurrentSyncs = cmp.Or(o.CronJob.ConcurrentSyncs, ConcurrentCronJobSyncs)
 	made := map[string]func() service{

@@ -27,6 +27,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		return err
 	}
 	outcome, failed := c.changePods(ctx, job, d)
+	failed = errors.Join(failed, c.failStuck(ctx, job, d.Fail))
 	next, patience := d.Status(outcome)
 	if d.Again || len(d.Events) > 0 {
 		patience = core.Urgent

@@ -30,7 +30,7 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 	}
 	if err != nil {
 		size = 1
-		c.memory.refused(job.UID, c.options.Clock.Now(), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause))
+		c.memory.refused(job.UID, c.options.Clock.Now(), err, made > 0)
 	} else {
 		c.memory.accepted(job.UID)
 	}

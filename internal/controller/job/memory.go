@@ -77,31 +77,6 @@ func (m *memory) postpone(job types.UID, now time.Time, patience core.Patience) 
 	return max(0, r.pace.due(now, periodFor(m.period, r.pods), patience).Sub(now))
 }
 
-// refused notes that the server made no pod for job.
-func (m *memory) refused(job types.UID, now time.Time, forGood bool) {
-	m.onRefusals(job, func(r *refusals) { r.add(now, forGood) })
-}
-
-// accepted notes that the server makes pods for job.
-func (m *memory) accepted(job types.UID) { m.onRefusals(job, func(r *refusals) { *r = refusals{} }) }
-
-// freed notes that what a pod of job took up is free again.
-func (m *memory) freed(job types.UID) { m.onRefusals(job, (*refusals).ease) }
-
-// noPodsBefore is until when the server is not asked for pods of job, and whether there is no use in it anyway.
-func (m *memory) noPodsBefore(job types.UID) (t time.Time, forGood bool) {
-	m.onRefusals(job, func(r *refusals) { t, forGood = r.until(), r.forGood })
-	return t, forGood
-}
-
-func (m *memory) onRefusals(job types.UID, do func(*refusals)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r := m.jobs[job]; r != nil {
-		do(&r.refusals)
-	}
-}
-
 // rest ends a sync of job, of so many pods, and lets none start for a while.
 func (m *memory) rest(job types.UID, now time.Time, pods int) {
 	m.mu.Lock()

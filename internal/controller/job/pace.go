@@ -54,30 +54,3 @@ func (p *pace) wrote(now time.Time, patience core.Patience) {
 		p.listed = now
 	}
 }
-
-// refusals are failures to create pods, one after the other.
-type refusals struct {
-	n    int
-	last time.Time
-	// forGood: the last one said that there will be no pods any more.
-	forGood bool
-}
-
-const (
-	// firstRefusal and maxRefusal bound the pause after a refusal, which doubles with each further one.
-	firstRefusal = time.Second
-	maxRefusal   = time.Minute
-)
-
-func (r *refusals) add(now time.Time, forGood bool) { r.n, r.last, r.forGood = r.n+1, now, forGood }
-
-// ease makes the pause the shortest again: what was refused may be possible now.
-func (r *refusals) ease() { r.n = min(r.n, 1) }
-
-// until is the end of the pause.
-func (r *refusals) until() time.Time {
-	if r.n == 0 {
-		return time.Time{}
-	}
-	return r.last.Add(min(firstRefusal<<min(r.n-1, 10), maxRefusal))
-}

@@ -53,26 +53,3 @@ func TestManyPodsWaitLonger(t *testing.T) {
 		}
 	}
 }
-
-func TestPauseAfterRefusedPods(t *testing.T) {
-	r := refusals{}
-	if !r.until().IsZero() {
-		t.Error("pauses without a refusal")
-	}
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		r.add(noon, false)
-		if got := r.until().Sub(noon); got != want*time.Second {
-			t.Errorf("pauses %v after %d refusals, want %v", got, r.n, want*time.Second)
-		}
-	}
-	for range 1000 {
-		r.add(noon, false)
-	}
-	if got := r.until().Sub(noon); got != time.Minute {
-		t.Errorf("pauses %v after very many", got)
-	}
-	r.ease()
-	if got := r.until().Sub(noon); got != time.Second {
-		t.Errorf("pauses %v once a pod has ended", got)
-	}
-}

@@ -103,7 +103,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
 		return obs, err
 	}
-	obs.NoPodsBefore, obs.NoMorePods = c.memory.noPodsBefore(job.UID)
+	c.memory.observeRefusals(&obs)
 	doubtful := c.index.observe(&obs, patience)
 	status := c.memory.lastForeign(job)
 	behind := c.podsBehind(&status.version)

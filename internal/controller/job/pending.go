@@ -1,0 +1,55 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// failStuck makes pods Failed that have not started in time. From then on they are failed pods as any other.
+func (c *Controller) failStuck(ctx context.Context, job *batchv1.Job, stuck []core.Stuck) error {
+	byPod := make(map[*corev1.Pod]core.Stuck, len(stuck))
+	pods := make([]*corev1.Pod, 0, len(stuck))
+	for _, s := range stuck {
+		byPod[s.Pod] = s
+		pods = append(pods, s.Pod)
+	}
+	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.failOne(ctx, job, byPod[p]) })
+}
+
+// failOne writes for the newest version of the pod and no other: one in which it has started must never be overwritten.
+// A conflict has the pod looked at again.
+func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.Stuck) error {
+	ctx = context.WithoutCancel(ctx)
+	stored, err := c.storedPod(ctx, s.Pod)
+	if err != nil {
+		return fmt.Errorf("asking for pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
+	}
+	if stored == nil || stored.UID != s.Pod.UID {
+		c.index.mark(s.Pod.UID, func(e *entry) { e.missing = true })
+		return nil
+	}
+	failed := stored.DeepCopy()
+	now := c.options.Clock.Now()
+	if !s.Fail(failed, now) {
+		c.index.wrote(job.UID, stored, now)
+		return nil
+	}
+	written, err := c.client.Pods().UpdateStatus(ctx, failed)
+	if apierrors.IsNotFound(err) {
+		c.index.mark(s.Pod.UID, func(e *entry) { e.missing = true })
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("failing pod %s/%s, which has not started: %w", s.Pod.Namespace, s.Pod.Name, err)
+	}
+	c.index.wrote(job.UID, written, now)
+	c.memory.freed(job.UID)
+	c.recorder.Eventf(job, corev1.EventTypeWarning, core.PendingTimeoutReason, "Pod %s: %s", written.Name, written.Status.Message)
+	return nil
+}
