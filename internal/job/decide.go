@@ -27,6 +27,7 @@ func Decide(obs Observation) Decision {
 		persisted:      &v.job.Status,
 		full:           t.more,
 	}
+	d.limitFailedPods(v, end)
 	s := nextStatus(v, end, plan, t)
 	d.next, d.Events = s.status, append(plan.events, s.events...)
 	d.Counts.creationReason(v)

@@ -18,6 +18,8 @@ type History struct {
 	lastSuccess time.Time
 	// failures are the newest, oldest first.
 	failures []failureAt
+	// carried is what pods tell of failures whose pods may be gone.
+	carried carried
 }
 
 type failureAt struct {
@@ -35,6 +37,7 @@ func (h *History) Record(p *corev1.Pod) {
 		}
 		return
 	}
+	h.carried = h.carried.newer(carriedBy(p))
 	h.failures = slices.DeleteFunc(slices.Clone(h.failures), func(f failureAt) bool {
 		if f.pod == p.UID {
 			at = later(at, f.at)
@@ -50,10 +53,18 @@ func (h *History) Record(p *corev1.Pod) {
 
 // sinceSuccess returns the number of failures after the last success, and the time of the last one.
 func (h History) sinceSuccess() (n int, last time.Time) {
+	further := 0
 	for _, f := range h.failures {
-		if f.at.After(h.lastSuccess) {
-			n, last = n+1, f.at
+		if !f.at.After(h.lastSuccess) {
+			continue
 		}
+		n, last = n+1, f.at
+		if !h.carried.covers(f.at) {
+			further++
+		}
+	}
+	if h.carried.until.After(h.lastSuccess) {
+		n, last = max(n, h.carried.failures+further), later(last, h.carried.until)
 	}
 	return n, last
 }
@@ -62,16 +73,20 @@ func (h History) sinceSuccess() (n int, last time.Time) {
 func jobDelay(v view) time.Duration { return v.delayLeft(failuresInARow(v)) }
 
 // failuresInARow returns the number of pods that failed since the last one succeeded, and when the last of them did.
-func failuresInARow(v view) (n int, last time.Time) {
+func failuresInARow(v view) (n int, last time.Time) { return recorded(v).sinceSuccess() }
+
+// recorded is the history with what the pods tell that are there.
+func recorded(v view) History {
 	h := v.History
 	for _, p := range v.owned {
+		h.carried = h.carried.newer(carriedBy(p))
 		ended := failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded
 		// A pod that is listed as failed may live on, and a new controller knows it from the list only.
 		if ended && v.countable(p) && (v.tracked(p) || v.uncounted.failed.Has(p.UID)) {
 			h.Record(p)
 		}
 	}
-	return h.sinceSuccess()
+	return h
 }
 
 // delayLeft is what is left of the delay after so many failures in a row: PodFailureBackoff, doubled by each failure
@@ -84,6 +99,9 @@ func (v *view) delayLeft(failures int, last time.Time) time.Duration {
 }
 
 func (v *view) delayAfter(failures int) time.Duration {
+	if v.PodFailureBackoff == 0 {
+		return 0
+	}
 	delay := min(v.PodFailureBackoff, v.MaxPodFailureBackoff)
 	for range failures - 1 {
 		if delay > v.MaxPodFailureBackoff/2 {

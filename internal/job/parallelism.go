@@ -82,12 +82,12 @@ func grow(v view, missing int) plan {
 		}
 	}
 	if !v.indexed() {
-		return plan{create: newPods(v, missing), action: PodsCreated}
+		return plan{create: carrying(v, newPods(v, missing)), action: PodsCreated}
 	}
 	indexes, wait := startable(v, pendingIndexes(v, missing))
 	// A new pod takes over the count of failures of the one before, which can be counted from then on.
 	frees := slices.ContainsFunc(indexes, func(i int) bool { return v.retained[i] != nil })
-	return plan{create: newIndexedPods(v, indexes), after: wait, action: PodsCreated, more: frees}
+	return plan{create: carrying(v, newIndexedPods(v, indexes)), after: wait, action: PodsCreated, more: frees}
 }
 
 // pendingIndexes returns the lowest n indexes that need a pod.

@@ -50,7 +50,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	if !d.Again {
 		err = errors.Join(err, c.settle(ctx, job, released))
 	}
-	return errors.Join(failed, err)
+	return errors.Join(failed, err, c.removeFailed(ctx, job, d.Remove))
 }
 
 // claim adopts pods and lets go of others.
@@ -153,8 +153,8 @@ func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
 // release takes the finalizer off pods that the stored status accounts for, and returns those that have lost it. The
 // counters may take them a little later.
 func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (released []*corev1.Pod, err error) {
-	if len(pods) == 0 {
-		return nil, nil
+	if err := c.recordResults(ctx, job, pods); err != nil || len(pods) == 0 {
+		return nil, err
 	}
 	c.index.record(job.UID, pods)
 	c.postpone(job, core.Harmless)

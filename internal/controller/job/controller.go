@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/lru"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
@@ -24,6 +25,7 @@ const obituaries = 1000
 type Client interface {
 	Jobs() client.Resource[*batchv1.Job]
 	Pods() client.Resource[*corev1.Pod]
+	ResultSlices() client.Resource[*stintv1.ResultSlice]
 }
 
 // Controller runs the Jobs of one API server.
@@ -37,9 +39,11 @@ type Controller struct {
 	watches    loop.Watches
 
 	index   *podIndex
+	failed  *failedPods
 	claims  *claims
 	waiters *waiters
 	memory  *memory
+	results *resultKeeper
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
 
@@ -56,12 +60,13 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		claims: newClaims(), waiters: newWaiters(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
+		failed: newFailedPods(), claims: newClaims(), waiters: newWaiters(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
 		queue: loop.NewQueue("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.index = newPodIndex(jc.claims.matches)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
+	jc.results = newResultKeeper(c.ResultSlices(), o, jc.metrics.resultsLost)
 	jc.broken = errors.Join(err, jc.watches.Add(jc.jobs, jc.jobHandler()), jc.watches.Add(jc.pods, jc.podHandler()))
 	return jc
 }
@@ -77,6 +82,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		return nil
 	}
 	c.findAllOrphans()
+	c.findAllFailed()
 	var orphans sync.WaitGroup
 	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.releaseOrphan) })
 	c.queue.Run(ctx, c.options.ConcurrentSyncs, c.syncWhenRested)

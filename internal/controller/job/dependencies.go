@@ -9,7 +9,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
@@ -18,62 +17,28 @@ import (
 // waiters tells which Jobs wait for which, as the informer shows them. It has only Jobs of this controller: others start
 // whatever their annotations say.
 type waiters struct {
-	mu sync.Mutex
-	// awaits are the names that a Job waits for, byName the Jobs that wait for one.
-	awaits map[types.NamespacedName][]string
-	byName map[types.NamespacedName]sets.Set[types.NamespacedName]
+	mu   sync.Mutex
+	jobs *core.Waiters
 }
 
-func newWaiters() *waiters {
-	return &waiters{awaits: map[types.NamespacedName][]string{}, byName: map[types.NamespacedName]sets.Set[types.NamespacedName]{}}
-}
+func newWaiters() *waiters { return &waiters{jobs: core.NewWaiters()} }
 
 func (w *waiters) set(job types.NamespacedName, awaits []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, name := range w.awaits[job] {
-		dependency := types.NamespacedName{Namespace: job.Namespace, Name: name}
-		if w.byName[dependency].Delete(job); len(w.byName[dependency]) == 0 {
-			delete(w.byName, dependency)
-		}
-	}
-	delete(w.awaits, job)
-	if len(awaits) == 0 {
-		return
-	}
-	w.awaits[job] = awaits
-	for _, name := range awaits {
-		dependency := types.NamespacedName{Namespace: job.Namespace, Name: name}
-		if w.byName[dependency] == nil {
-			w.byName[dependency] = sets.New[types.NamespacedName]()
-		}
-		w.byName[dependency].Insert(job)
-	}
+	w.jobs.Set(job, awaits)
 }
 
-func (w *waiters) of(dependency types.NamespacedName) []types.NamespacedName {
+func (w *waiters) of(awaited types.NamespacedName) []types.NamespacedName {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.byName[dependency].UnsortedList()
+	return w.jobs.Of(awaited)
 }
 
-// cycle returns a way from job over dependency back to job.
-func (w *waiters) cycle(job types.NamespacedName, dependency string) []string {
+func (w *waiters) cycle(job types.NamespacedName, next string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return core.Cycle(job.Name, func(name string) []string {
-		if name == job.Name {
-			return []string{dependency}
-		}
-		return w.awaits[types.NamespacedName{Namespace: job.Namespace, Name: name}]
-	})
-}
-
-// mayCycle tells whether anybody waits for job, without which it cannot wait for itself.
-func (w *waiters) mayCycle(job types.NamespacedName) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.byName[job]) > 0
+	return w.jobs.Cycle(job, next)
 }
 
 // dependencyChanged wakes those that wait for a Job when they have something to learn.
@@ -137,9 +102,6 @@ func (c *Controller) storedJob(ctx context.Context, key types.NamespacedName) (*
 // cycle returns the names from dependency back to job, if there is such a way. The informer may show a way that is none
 // any more, so each step is asked for.
 func (c *Controller) cycle(ctx context.Context, job types.NamespacedName, dependency string) ([]string, error) {
-	if !c.waiters.mayCycle(job) {
-		return nil, nil
-	}
 	way := c.waiters.cycle(job, dependency)
 	if way == nil {
 		return nil, nil

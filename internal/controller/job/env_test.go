@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
@@ -27,6 +28,7 @@ const deadline = 60 * time.Second
 type connection interface {
 	Jobs() client.Resource[*batchv1.Job]
 	Pods() client.Resource[*corev1.Pod]
+	ResultSlices() client.Resource[*stintv1.ResultSlice]
 	Events() record.EventSink
 }
 

@@ -29,6 +29,9 @@ func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
 		c.memory.accepted(is.UID) // the template may be one now of which pods can be made
 	}
+	if was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
+		c.findFailed(is)
+	}
 	if !c.memory.isOwn(is) || core.Finished(is) {
 		c.queue.Add(loop.Key(is))
 	}
@@ -45,6 +48,9 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 	if c.claims.add(job) {
 		c.findOrphans(job)
 	}
+	if job.Status.Failed > 0 {
+		c.findFailed(job)
+	}
 	c.queue.Add(loop.Key(job))
 }
 
@@ -57,6 +63,8 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 		c.orphans.Add(loop.Key(p))
 	}
 	c.memory.forget(job.UID)
+	c.results.forget(job.UID)
+	c.failed.forget(job.UID)
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {
@@ -72,6 +80,8 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 
 func (c *Controller) podShown(old, pod *corev1.Pod) {
 	c.metrics.finalizerChanged(old, pod)
+	c.noteFailed(pod)
+	c.results.noteEnd(pod)
 	if old != nil {
 		c.wakeFormer(old, pod)
 	}
@@ -115,6 +125,8 @@ func (c *Controller) wakeFormer(old, pod *corev1.Pod) {
 
 func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
+	c.failed.drop(pod.UID)
+	c.results.noteEnd(pod)
 	news := c.index.end(pod)
 	ref := jobRef(pod)
 	if ref == nil {

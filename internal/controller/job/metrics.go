@@ -21,6 +21,10 @@ type metrics struct {
 	policyActions   *prometheus.CounterVec
 	finalizers      *prometheus.CounterVec
 	externalJobs    *prometheus.CounterVec
+	// failedPodsRemoved is no metric of kube-controller-manager.
+	failedPodsRemoved prometheus.Counter
+	// resultsLost is none either.
+	resultsLost prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -42,13 +46,18 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		finalizers: counter("terminated_pods_tracking_finalizer_total",
 			"Ended pods that came to have, or lost, the finalizer batch.kubernetes.io/job-tracking.", "event"),
 		externalJobs: counter("jobs_by_external_controller_total", "Jobs left to another controller.", "controller_name"),
+		failedPodsRemoved: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "stint", Name: "job_failed_pods_removed_total",
+			Help: "Failed pods that were deleted as their Job keeps no more of them."}),
+		resultsLost: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "stint", Name: "job_results_lost_total",
+			Help: "Pods whose result was not kept, as the API server does not take ResultSlices."}),
 	}
 	if r == nil {
 		return m, nil
 	}
 	return m, errors.Join(r.Register(m.syncSeconds), r.Register(m.syncs), r.Register(m.jobsFinished),
 		r.Register(m.podsFinished), r.Register(m.podsCreated), r.Register(m.indexesFinished),
-		r.Register(m.policyActions), r.Register(m.finalizers), r.Register(m.externalJobs))
+		r.Register(m.policyActions), r.Register(m.finalizers), r.Register(m.externalJobs),
+		r.Register(m.failedPodsRemoved), r.Register(m.resultsLost))
 }
 
 // synced counts one look at a Job.

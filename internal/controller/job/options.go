@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -31,6 +32,10 @@ type Options struct {
 	MaxUncountedPods int
 	// MaxPodCreateDeletePerSync bounds the pods that one sync creates or removes; 0 is 500.
 	MaxPodCreateDeletePerSync int
+	// MaxResults bounds the results that are kept of a Job, the newest; nil is DefaultMaxResults, 0 keeps none.
+	MaxResults *int
+	// FailedPodsLimit bounds the failed pods that are kept of a Job that says nothing; nil keeps all.
+	FailedPodsLimit *int
 
 	// PodsTakeTurns is core.Settings.PodsTakeTurns.
 	PodsTakeTurns bool
@@ -55,6 +60,9 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.SyncBatchPeriod, 20*time.Millisecond)
 	orDefault(&o.MaxUncountedPods, d.MaxUncountedPods)
 	orDefault(&o.MaxPodCreateDeletePerSync, d.MaxPodCreateDelete)
+	if o.MaxResults == nil {
+		o.MaxResults = ptr.To(DefaultMaxResults)
+	}
 	return o
 }
 
@@ -73,6 +81,7 @@ func (o Options) settings() core.Settings {
 		MaxPodFailureBackoff: o.MaxPodFailureBackoff,
 		MaxUncountedPods:     o.MaxUncountedPods,
 		MaxPodCreateDelete:   o.MaxPodCreateDeletePerSync,
+		FailedPodsLimit:      o.FailedPodsLimit,
 		PodsTakeTurns:        o.PodsTakeTurns,
 	}
 }

@@ -57,7 +57,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		job := c.memory.newest(shown)
 		if core.Finished(job) {
 			c.tidy(shown)
-			return 0, nil
+			return 0, c.removeFailed(ctx, job, c.options.settings().LeftOver(job, c.failed.of(job.UID)))
 		}
 		if mode(job) != string(batchv1.NonIndexedCompletion) && mode(job) != string(batchv1.IndexedCompletion) {
 			c.recorder.Event(job, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
@@ -99,6 +99,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	obs := core.Observation{
 		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(),
 	}
+	obs.FailedPods = c.failed.of(job.UID)
 	var err error
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
 		return obs, err
@@ -240,6 +241,7 @@ func (c *Controller) tidy(shown *batchv1.Job) {
 	}
 	c.claims.remove(shown)
 	c.memory.forget(shown.UID)
+	c.results.forget(shown.UID)
 	for _, p := range c.index.forget(shown.UID) {
 		c.orphans.Add(loop.Key(p))
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
@@ -66,6 +67,7 @@ func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *p
 	p.knows.shown = p.pods.store
 	c := job.New(p, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
+		MaxResults: ptr.To(0),
 	})
 	p.pods.list(max(0, len(s.pods.log)-latePods))
 	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(int(p.pods.version.Load()))))

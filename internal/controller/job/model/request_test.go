@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 )
 
@@ -89,6 +90,9 @@ func ask[T client.Object](ctx context.Context, p *process, r *request) (T, error
 func (p *process) Jobs() client.Resource[*batchv1.Job] { return jobResource{process: p} }
 
 func (p *process) Pods() client.Resource[*corev1.Pod] { return podResource{process: p} }
+
+// ResultSlices has none: what is remembered of pods decides nothing.
+func (p *process) ResultSlices() client.Resource[*stintv1.ResultSlice] { return nil }
 
 // jobResource has the requests that the Job controller sends; others would end the test.
 type jobResource struct {

@@ -1,0 +1,139 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// DefaultMaxResults is Options.MaxResults where that is nil.
+const DefaultMaxResults = 100_000
+
+// resultKeeper writes what came of pods into ResultSlices.
+type resultKeeper struct {
+	slices client.Resource[*stintv1.ResultSlice]
+	// max bounds the results that are kept of one Job.
+	max    int
+	limits results.Limits
+	server *sliceServer
+
+	mu   sync.Mutex
+	jobs map[types.UID]*kept
+}
+
+// kept is what is known of one Job's results. But for the fields of ends, it is for the sync of that Job alone.
+type kept struct {
+	// slice is the one that results are added to; nil if the next result begins one.
+	slice *stintv1.ResultSlice
+	// earlier are the slices before it, oldest first.
+	earlier []sliceRef
+	// next is how many results were written before those of the next slice.
+	next int64
+	// known tells that earlier and next are.
+	known bool
+	ends
+}
+
+// ends are those of pods that were counted before they ended: resultKeeper.mu guards them.
+type ends struct {
+	awaited sets.Set[types.UID]
+	seen    []stintv1.PodResult
+}
+
+func newResultKeeper(slices client.Resource[*stintv1.ResultSlice], o Options, lost prometheus.Counter) *resultKeeper {
+	limits := results.DefaultLimits()
+	n := *o.MaxResults
+	// A few slices make up what is kept, so that the oldest can go without many others.
+	limits.Entries = max(1, min(limits.Entries, n/4))
+	return &resultKeeper{
+		slices: slices, max: n, limits: limits, server: newSliceServer(o, lost), jobs: map[types.UID]*kept{},
+	}
+}
+
+// recordResults keeps what came of pods that are about to lose their finalizer, and may then go.
+func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
+	r := c.results
+	if r.max <= 0 || job.DeletionTimestamp != nil {
+		return nil // The results of a Job go with it.
+	}
+	k := r.of(job.UID)
+	all := r.takeEnds(k)
+	for _, p := range pods {
+		all = append(all, results.Of(p))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if err := r.server.interpret(ctx, job.Namespace, len(all), func() error { return r.write(ctx, job, k, all, pods) }); err != nil {
+		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	r.await(k, pods)
+	return nil
+}
+
+func (r *resultKeeper) of(job types.UID) *kept {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.jobs[job]
+	if k == nil {
+		k = &kept{}
+		r.jobs[job] = k
+	}
+	return k
+}
+
+func (r *resultKeeper) forget(job types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.jobs, job)
+}
+
+// await notes which pods were counted before they ended: their results are to be written again.
+func (r *resultKeeper) await(k *kept, pods []*corev1.Pod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range pods {
+		if core.Ended(p) {
+			continue
+		}
+		if k.awaited == nil {
+			k.awaited = sets.New[types.UID]()
+		}
+		k.awaited.Insert(p.UID)
+	}
+}
+
+// noteEnd takes in what the informer shows of a pod. The sync that follows writes it.
+func (r *resultKeeper) noteEnd(p *corev1.Pod) {
+	ref := jobRef(p)
+	if ref == nil || !core.Ended(p) || core.HasFinalizer(p) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k := r.jobs[ref.UID]; k != nil && k.awaited.Has(p.UID) {
+		k.awaited.Delete(p.UID)
+		k.seen = append(k.seen, results.Of(p))
+	}
+}
+
+// takeEnds returns the ends that were seen since the last time. They are lost if they cannot be written: that is better
+// than to keep a Job from its end.
+func (r *resultKeeper) takeEnds(k *kept) []stintv1.PodResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seen := k.seen
+	k.seen = nil
+	return seen
+}

@@ -1,0 +1,170 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// sliceRef is what must be known of a slice to delete it.
+type sliceRef struct {
+	name   string
+	uid    types.UID
+	before int64
+	n      int
+}
+
+// write stores results in as few writes as may be. It is finished once begun: the pods are still there if it is not.
+func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult, pods []*corev1.Pod) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ctx = context.WithoutCancel(ctx)
+	if k.slice != nil {
+		var err error
+		if more, err = r.extend(ctx, k, more); len(more) == 0 || err != nil {
+			return err
+		}
+	}
+	if err := r.lookUp(ctx, job, k, pods); err != nil {
+		return err
+	}
+	for len(more) > 0 {
+		var err error
+		if more, err = r.begin(ctx, job, k, more); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extend adds results to the present slice if there is room for all of them, and returns those that are still to be
+// written.
+func (r *resultKeeper) extend(ctx context.Context, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
+	if rest := results.Append(k.slice.DeepCopy(), more, r.limits); len(rest) > 0 {
+		k.close()
+		return more, nil
+	}
+	changed, err := r.slices.Modify(ctx, k.slice, func(s *stintv1.ResultSlice) { rest = results.Append(s, more, r.limits) })
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		// Somebody else has it in hand, or has deleted it.
+		k.close()
+		return more, nil
+	}
+	if err != nil {
+		return more, err
+	}
+	k.slice = changed
+	return rest, nil
+}
+
+// close ends the present slice.
+func (k *kept) close() {
+	s := k.slice
+	ref := sliceRef{s.Name, s.UID, s.Before, len(s.Results)}
+	k.earlier, k.next, k.slice = append(k.earlier, ref), ref.before+int64(ref.n), nil
+}
+
+// begin stores a slice with as many of the results as it holds, and returns the others.
+func (r *resultKeeper) begin(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
+	if k.slice != nil {
+		k.close()
+	}
+	if err := r.makeRoom(ctx, job, k); err != nil {
+		return more, err
+	}
+	slice := newSlice(job, k.next)
+	rest = results.Append(slice, more, r.limits)
+	k.slice, err = r.slices.Create(ctx, slice)
+	if err != nil {
+		k.slice = nil
+		return more, err
+	}
+	return rest, nil
+}
+
+func newSlice(job *batchv1.Job, before int64) *stintv1.ResultSlice {
+	s := &stintv1.ResultSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.Namespace, GenerateName: job.Name + "-",
+			Labels:          map[string]string{batchv1.ControllerUidLabel: string(job.UID)},
+			OwnerReferences: []metav1.OwnerReference{core.ControllerRef(job)},
+		},
+		Before: before,
+	}
+	if len(job.Name) <= validation.LabelValueMaxLength {
+		s.Labels[batchv1.JobNameLabel] = job.Name
+	}
+	return s
+}
+
+// makeRoom deletes the oldest slices, so that the next one can be filled.
+func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept) error {
+	n := r.limits.Entries
+	for _, s := range k.earlier {
+		n += s.n
+	}
+	for ; n > r.max && len(k.earlier) > 0; k.earlier = k.earlier[1:] {
+		oldest := k.earlier[0]
+		gone := &stintv1.ResultSlice{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: oldest.name, UID: oldest.uid}}
+		err := r.slices.Delete(ctx, gone, client.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return err
+		}
+		n -= oldest.n
+	}
+	return nil
+}
+
+// lookUp finds the slices that another process has written. There are none if no other pods have ended than those whose
+// results are about to be written.
+func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, pods []*corev1.Pod) error {
+	if k.known || !endedBefore(job, pods) {
+		k.known = true
+		return nil
+	}
+	var found []sliceRef
+	selector := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
+	err := r.slices.List(ctx, job.Namespace, selector, func(s *stintv1.ResultSlice) {
+		if metav1.IsControlledBy(s, job) {
+			found = append(found, sliceRef{s.Name, s.UID, s.Before, len(s.Results)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(found, func(a, b sliceRef) int {
+		return cmp.Or(cmp.Compare(a.before, b.before), cmp.Compare(a.name, b.name))
+	})
+	k.earlier, k.known = found, true
+	for _, s := range found {
+		k.next = max(k.next, s.before+int64(s.n))
+	}
+	return nil
+}
+
+// endedBefore tells whether the status counts pods, or is to count pods, other than these.
+func endedBefore(job *batchv1.Job, pods []*corev1.Pod) bool {
+	if job.Status.Succeeded+job.Status.Failed > 0 {
+		return true
+	}
+	these := sets.New[types.UID]()
+	for _, p := range pods {
+		these.Insert(p.UID)
+	}
+	return slices.ContainsFunc(listed(job), func(uid types.UID) bool { return !these.Has(uid) })
+}

@@ -1,0 +1,130 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Annotations of the pods of a Job with a limit for failed pods. They tell of the failures before a pod, so that the
+// delay after the next one stays what it is although the pods that failed are gone. The pods of a Job with limits per
+// index have upstream's count instead.
+const (
+	// FailuresBefore is how many pods had failed in a row when this one was made.
+	FailuresBefore = "stint.dev/failures-before"
+	// LastFailure is when the last of them did.
+	LastFailure = "stint.dev/last-failure"
+)
+
+// carried is what a pod tells of failures before it.
+type carried struct {
+	failures int
+	// until is when the last of them ended, in whole seconds. All that ended later came later.
+	until time.Time
+}
+
+func carriedBy(p *corev1.Pod) carried {
+	count, told := p.Annotations[FailuresBefore]
+	if !told {
+		return carried{}
+	}
+	n, err := strconv.ParseInt(count, 10, 32)
+	until, timeErr := time.Parse(time.RFC3339, p.Annotations[LastFailure])
+	if err != nil || timeErr != nil || n < 1 {
+		return carried{}
+	}
+	return carried{int(n), until}
+}
+
+// newer returns the one that knows of more.
+func (c carried) newer(other carried) carried {
+	if cmp.Or(c.until.Compare(other.until), cmp.Compare(c.failures, other.failures)) < 0 {
+		return other
+	}
+	return c
+}
+
+// covers tells whether a failure at that time is among the carried ones.
+func (c carried) covers(at time.Time) bool { return !at.Truncate(time.Second).After(c.until) }
+
+// carrying has new pods tell of the failures before them.
+func carrying(v view, pods []*corev1.Pod) []*corev1.Pod {
+	if v.FailedPodsLimit == nil || perIndex(v.job) {
+		return pods
+	}
+	n, last := failuresInARow(v)
+	for _, p := range pods {
+		delete(p.Annotations, FailuresBefore)
+		delete(p.Annotations, LastFailure)
+		if n > 0 {
+			p.Annotations[FailuresBefore] = strconv.Itoa(n)
+			p.Annotations[LastFailure] = last.UTC().Format(time.RFC3339)
+		}
+	}
+	return pods
+}
+
+// limitFailedPods has those beyond the limit removed whose failure is told elsewhere.
+func (d *Decision) limitFailedPods(v view, end *verdict) {
+	if v.FailedPodsLimit == nil || v.job.DeletionTimestamp != nil {
+		return
+	}
+	old, kept := splitByLimit(v.FailedPods, *v.FailedPodsLimit)
+	if perIndex(v.job) || end != nil && end.stored {
+		d.Remove = old
+		return
+	}
+	told, since := carriedByAny(v, kept), recorded(v).lastSuccess
+	for _, p := range old {
+		if at := endedAt(p); told.covers(at) || !at.After(since) {
+			d.Remove = append(d.Remove, p)
+		}
+	}
+	// New pods tell of the others.
+	d.More = d.More || len(d.Create) > 0 && len(d.Remove) < len(old)
+}
+
+// carriedByAny is what the pods tell that stay.
+func carriedByAny(v view, kept []*corev1.Pod) (c carried) {
+	for _, p := range slices.Concat(v.owned, kept) {
+		if p.DeletionTimestamp == nil && !v.InFlight.Deleted.Has(p.UID) {
+			c = c.newer(carriedBy(p))
+		}
+	}
+	return c
+}
+
+// splitByLimit sorts out the newest n pods. The others come oldest first.
+func splitByLimit(pods []*corev1.Pod, n int) (old, kept []*corev1.Pod) {
+	pods = slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int {
+		return cmp.Or(endedAt(a).Compare(endedAt(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+	})
+	surplus := max(0, len(pods)-n)
+	return pods[:surplus], pods[surplus:]
+}
+
+// LimitOfFailedPods returns how many failed pods of job are kept, nil for all.
+func (s Settings) LimitOfFailedPods(job *batchv1.Job) *int {
+	asked, _ := ReadAnnotations(job.Annotations, AnnotationsPath)
+	return s.overriddenBy(asked).FailedPodsLimit
+}
+
+// LeftOver returns the failed pods of a finished Job beyond its limit. No delay depends on them any more.
+func (s Settings) LeftOver(job *batchv1.Job, failed []*corev1.Pod) []*corev1.Pod {
+	limit := s.LimitOfFailedPods(job)
+	if limit == nil {
+		return nil
+	}
+	old, _ := splitByLimit(failed, *limit)
+	return old
+}
+
+// CountedAsFailed tells whether p is among Observation.FailedPods where the Job that controls it has a limit: it failed,
+// is accounted for, and nobody has told it to go.
+func CountedAsFailed(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodFailed && !HasFinalizer(p) && p.DeletionTimestamp == nil
+}
