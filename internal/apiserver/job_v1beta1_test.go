@@ -165,8 +165,12 @@ func TestManagersOfEitherVersionRespectEachOther(t *testing.T) {
 		_, err := client.Apply(t.Context(), "j", m, metav1.ApplyOptions{FieldManager: manager, Force: force})
 		return err
 	}
-	newer := func(spec map[string]any) *unstructured.Unstructured { return manifest(batchv1.SchemeGroupVersion, "j", spec) }
-	older := func(spec map[string]any) *unstructured.Unstructured { return manifest(v1beta1.SchemeGroupVersion, "j", spec) }
+	newer := func(spec map[string]any) *unstructured.Unstructured {
+		return manifest(batchv1.SchemeGroupVersion, "j", spec)
+	}
+	older := func(spec map[string]any) *unstructured.Unstructured {
+		return manifest(v1beta1.SchemeGroupVersion, "j", spec)
+	}
 	manual := map[string]any{"parallelism": int64(1), "manualSelector": true, "selector": map[string]any{"matchLabels": map[string]any{"app": "j"}}}
 
 	if err := apply(jobs.batch, "new", newer(manual), false); err != nil {
