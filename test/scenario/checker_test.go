@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // TestInvariantsNotice breaks every invariant once: a history that ends in a fault must be found out.
@@ -41,7 +43,18 @@ func TestInvariantsNotice(t *testing.T) {
 		"the numbers of pods are not negative":                     {stored(func(j *batchv1.Job) { j.Status.Active = -1 })},
 		"a Job ends when its last pod has":                         {stored(settled), running, stored(over)},
 		"a Job ends when its last pod is counted and released":     {stored(settled), done, stored(over)},
+		"a Job that waits for others has not started":              {stored(dependsOn("other")), stored(dependsOn("other"), startedAt(1))},
+		"what a Job has stopped waiting for it does not wait for again": {stored(withConditions(onJob("other"))),
+			stored(func(j *batchv1.Job) {
+				j.Status.Conditions = []batchv1.JobCondition{{Type: onJob("other"), Status: corev1.ConditionFalse}}
+			})},
+		"a Job fails by a dependency before it starts, and without pods": {stored(), running, stored(func(j *batchv1.Job) {
+			withConditions(batchv1.JobFailureTarget)(j)
+			j.Status.Conditions[0].Reason = core.DependencyFailed
+		})},
 
+		"no pod is made before all is over that the Job waits for": {stored(dependsOn("other, another"), withConditions(onJob("other"))), running},
+		"a pod that has started is not failed for waiting":         {stored(), aTrackedPod("p", corev1.PodRunning, hasRun), aTrackedPod("p", corev1.PodFailed, hasRun, failedForWaiting)},
 		"no pod is made after the verdict, or for a suspended Job": {stored(settled), running},
 		"no more pods live than parallelism allows":                {stored(), running, aTrackedPod("q", corev1.PodPending)},
 		"with podReplacementPolicy Failed, pods that are ending count as living": {stored(replacesEnded), aTrackedPod("p", corev1.PodRunning, deleted),
@@ -139,4 +152,12 @@ func ofIndex(index string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, index)
 	}
+}
+
+func hasRun(p *corev1.Pod) {
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+}
+
+func failedForWaiting(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: pendingTimeout, Status: corev1.ConditionTrue}}
 }

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -50,17 +51,20 @@ func (s *scene) cleanUp() {
 }
 
 // seesAll returns when the histories of Jobs and pods have come as far as now. A watch that lags would hide what the
-// invariants ask for.
+// invariants ask for. The last of each kind is elsewhere, where no quota is in its way.
 func (s *scene) seesAll() {
-	ctx, template := context.Background(), aJob(named("last"), managedBy("example.com/nobody"))
-	j, err := s.api.BatchV1().Jobs(s.namespace).Create(ctx, template, metav1.CreateOptions{})
+	ctx, elsewhere, now := context.Background(), metav1.NamespaceDefault, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	template := aJob(named("last-"+s.namespace), managedBy("example.com/nobody"))
+	jobs, pods := s.api.BatchV1().Jobs(elsewhere), s.api.CoreV1().Pods(elsewhere)
+	j, err := jobs.Create(ctx, template, metav1.CreateOptions{})
 	s.must(err)
-	p, err := s.api.CoreV1().Pods(s.namespace).Create(ctx,
-		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "last"}, Spec: template.Spec.Template.Spec}, metav1.CreateOptions{})
+	p, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: j.Name}, Spec: template.Spec.Template.Spec}, metav1.CreateOptions{})
 	s.must(err)
-	s.sees(j)
-	s.sees(p)
-	s.must(s.api.BatchV1().Jobs(s.namespace).Delete(ctx, j.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}))
+	missing := s.column.chronicle.of(elsewhere).until(s.patience, func(h *history) string { return h.shows(j) + h.shows(p) })
+	s.must(errors.Join(jobs.Delete(ctx, j.Name, now), pods.Delete(ctx, p.Name, now)))
+	if missing != "" {
+		s.Fatalf("waited in vain for %s", missing)
+	}
 }
 
 // deleteOwners deletes what would make more Jobs.

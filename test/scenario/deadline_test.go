@@ -35,8 +35,8 @@ var deadlineScenarios = []scenario{
 	{
 		name: "a deadline that is put off does not fail the Job when it would have",
 		play: func(s *scene) {
-			j := s.create(aJob(deadline(10)))
-			other := s.create(aJob(named("other"), deadline(10)))
+			j := s.create(aJob(deadline(30)))
+			other := s.create(aJob(named("other"), deadline(30)))
 			j.becomes(started())
 			j.update(deadline(3600))
 			other.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))

@@ -2,11 +2,14 @@ package scenario_test
 
 import (
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // mostListed is how many pods a Job lists at once as ended and not counted.
@@ -100,6 +103,33 @@ var statusRules = []struct {
 	{"a Job ends when its last pod is counted and released", func(w *world, was *knownJob, j *batchv1.Job) bool {
 		return !finished(j) || finished(was.Job) || (len(uncounted(j)) == 0 && w.podsOf(j, hasFinalizer) == 0)
 	}},
+	{"a Job that waits for others has not started", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		return was.Status.StartTime != nil || j.Status.StartTime == nil && j.Status.Active == 0 || hasVerdict(j) || len(unmet(j)) == 0
+	}},
+	{"what a Job has stopped waiting for it does not wait for again", func(_ *world, was *knownJob, j *batchv1.Job) bool {
+		for _, c := range was.Status.Conditions {
+			now := condition(j, c.Type)
+			if isDependency(c) && c.Status == corev1.ConditionTrue && now != nil && now.Status != corev1.ConditionTrue {
+				return false
+			}
+		}
+		return true
+	}},
+	{"a Job fails by a dependency before it starts, and without pods", func(w *world, was *knownJob, j *batchv1.Job) bool {
+		by := condition(j, batchv1.JobFailureTarget)
+		return by == nil || by.Reason != core.DependencyFailed ||
+			was.Status.Failed+was.Status.Succeeded+j.Status.Failed+j.Status.Succeeded == 0 && w.podsOf(j, hasFinalizer) == 0
+	}},
+}
+
+// unmet are the dependencies that a Job asks for and that its status does not show to be met.
+func unmet(j *batchv1.Job) []core.Dependence {
+	asked, _ := core.ReadAnnotations(j.Annotations, nil)
+	return slices.DeleteFunc(asked.DependsOn, func(d core.Dependence) bool { return isTrue(j, onJob(d.Job)) })
+}
+
+func isDependency(c batchv1.JobCondition) bool {
+	return strings.HasPrefix(string(c.Type), core.DependsOnCondition)
 }
 
 // podRules hold for every write of a pod that a Job controls. Old is nil for a new pod.
@@ -133,4 +163,19 @@ var podRules = []struct {
 		judged := hasVerdict(owner.Job) || owner.DeletionTimestamp != nil || owner.Spec.PodFailurePolicy != nil || isIndexed(owner.Job)
 		return w.gaps || !released || judged || !ended(old) || owner.listed[p.UID]
 	}},
+	{"no pod is made before all is over that the Job waits for", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
+		return w.gaps || old != nil || owner.Status.StartTime != nil || len(unmet(owner.Job)) == 0
+	}},
+	{"a pod that has started is not failed for waiting", func(_ *world, _ *knownJob, old, p *corev1.Pod) bool {
+		return old == nil || ended(old) || !stuck(p) || !slices.ContainsFunc(old.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+			return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+		})
+	}},
+}
+
+// stuck tells that p was failed because it could not start.
+func stuck(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == pendingTimeout && c.Status == corev1.ConditionTrue
+	})
 }

@@ -49,6 +49,8 @@ func all() []scenario {
 		managedByScenarios,
 		combinationScenarios,
 		eventScenarios,
+		notOnReference(askedBackoffScenarios, ownAnnotation),
+		notOnReference(dependsOnScenarios, ownAnnotation),
 		cronRunScenarios,
 		cronPolicyScenarios,
 		cronLifeScenarios,
@@ -124,6 +126,7 @@ func playOne(t *testing.T, c *column, number int, results *table) {
 // Why scenarios are not for the reference.
 const (
 	ownKind       = "ScheduledJob is Stint's own"
+	ownAnnotation = "the annotation is Stint's own"
 )
 
 // notOnReference keeps scenarios from the reference, which knows nothing of what they are about.

@@ -1,0 +1,180 @@
+package scenario_test
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+const (
+	// pendingTimeout is the condition of a pod that could not start, and pendingReason is the pod's reason.
+	pendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
+	pendingReason                          = "PendingTimeout"
+)
+
+func pendingTimeoutSeconds(n string) func(*batchv1.Job) { return asks(core.PendingTimeoutSeconds, n) }
+
+// wait has pods on the node wait for what does not come.
+func (l podList) wait(reason, message string) podList {
+	l.scene().Helper()
+	return l.each(func(p pod) error {
+		if err := p.bind(); err != nil {
+			return err
+		}
+		return p.report(func(s *corev1.PodStatus) {
+			s.Phase = corev1.PodPending
+			setContainers(p.Pod, s, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}})
+		})
+	})
+}
+
+// fitsNowhere has a scheduler find no node for pods.
+func (l podList) fitsNowhere(message string) podList {
+	l.scene().Helper()
+	return l.each(func(p pod) error {
+		return p.report(func(s *corev1.PodStatus) {
+			setCondition(s, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable)
+			s.Conditions[len(s.Conditions)-1].Message = message
+		})
+	})
+}
+
+// areStuck waits until pods were failed for what they wait for.
+func (l podList) areStuck(reason string) {
+	l.scene().Helper()
+	l.become("failed, as it is stuck: "+reason, func(p *corev1.Pod) bool {
+		return p.Status.Phase == corev1.PodFailed && p.Status.Reason == pendingReason &&
+			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == pendingTimeout && c.Status == corev1.ConditionTrue && c.Reason == reason
+			})
+	})
+}
+
+// outlasts returns when the timeout of the pods that the Jobs of the scene have is over: a Job of the same timeout, made
+// later, has failed for it.
+func (s *scene) outlasts(seconds string) {
+	s.Helper()
+	late := s.create(aJob(named("late"), pendingTimeoutSeconds(seconds), backoffLimit(0)))
+	late.active(1).wait("ImagePullBackOff", "late")
+	late.becomes(failedBecause(batchv1.JobReasonBackoffLimitExceeded))
+}
+
+// pendingTimeoutScenarios are about pods that never start.
+var pendingTimeoutScenarios = []scenario{
+	{
+		name: "a pod that cannot start in time fails with the reason, counts and is replaced",
+		play: func(s *scene) {
+			j := s.create(aJob(pendingTimeoutSeconds("1"), backoff("0"), backoffLimit(1)))
+			for n := range int32(2) {
+				j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
+				j.becomes(failed(n + 1))
+			}
+			j.becomes(exactly("failed=2 " + failedPods))
+			j.ended(2).areStuck("ImagePullBackOff")
+			j.tellsOf("PendingTimeout")
+		},
+	},
+	{
+		name: "a pod failure policy matches pods that cannot start",
+		play: func(s *scene) {
+			j := s.create(aJob(pendingTimeoutSeconds("1"), failurePolicy(onCondition(failJob, pendingTimeout, corev1.ConditionTrue))))
+			j.active(1).wait("CreateContainerConfigError", `configmap "absent" not found`)
+			j.becomes(exactly("failed=1 " + failedByPolicy))
+		},
+	},
+	{
+		name: "an index fails by a pod that cannot start, as by any failure",
+		play: func(s *scene) {
+			j := s.create(aJob(indexed(2, 2), limitPerIndex(0), pendingTimeoutSeconds("1")))
+			two := j.active(2)
+			two[1:].run()
+			two[:1].wait("ErrImageNeverPull", "no such image")
+			j.becomes(exactly("active=1 ready=1 failed=1 failedIndexes=0"))
+			two[1:].succeed()
+			j.becomes(exactly("succeeded=1 failed=1 completed=1 failedIndexes=0 " + failedByIndexes))
+		},
+	},
+	{
+		name: "a pod that has started in time is left alone, however long it runs",
+		play: func(s *scene) {
+			j := s.create(aJob(pendingTimeoutSeconds("3")))
+			j.active(1).run()
+			s.outlasts("3")
+			j.becomes(active(1), ready(1), failed(0))
+			j.active(1).succeed()
+			j.becomes(succeeded(1), failed(0), complete())
+		},
+	},
+	{
+		name: "a pod whose init container works is not stuck",
+		play: func(s *scene) {
+			j := s.create(aJob(initContainer, pendingTimeoutSeconds("3")))
+			j.active(1).initialize()
+			s.outlasts("3")
+			j.becomes(active(1), failed(0))
+			j.active(1).run().succeed()
+			j.becomes(succeeded(1), failed(0), complete())
+		},
+	},
+	{
+		name: "a pod that waits is left alone where no timeout is asked for",
+		play: func(s *scene) {
+			j := s.create(aJob())
+			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
+			s.outlasts("1")
+			j.stays(active(1), failed(0))
+			j.active(1).run().succeed()
+			j.becomes(succeeded(1), failed(0), complete())
+		},
+	},
+	{
+		name: "a pod that no node takes is stuck",
+		play: func(s *scene) {
+			j := s.create(aJob(pendingTimeoutSeconds("2"), backoffLimit(0)))
+			j.active(1).fitsNowhere("0/3 nodes are available")
+			j.becomes(exactly("failed=1 " + failedPods))
+			j.ended(1).areStuck(corev1.PodReasonUnschedulable)
+		},
+	},
+	{
+		name: "a suspended Job's pods are discarded, not failed",
+		play: func(s *scene) {
+			j := s.create(aJob(pendingTimeoutSeconds("3")))
+			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
+			j.suspend()
+			j.becomes(active(0), failed(0), is(batchv1.JobSuspended, ""))
+			s.outlasts("3")
+			j.stays(active(0), failed(0))
+		},
+	},
+	{
+		name: "a timeout can be asked for while pods wait",
+		play: func(s *scene) {
+			j := s.create(aJob(backoffLimit(0)))
+			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
+			j.stays(active(1), failed(0))
+			j.update(pendingTimeoutSeconds("1"))
+			j.becomes(exactly("failed=1 " + failedPods))
+		},
+	},
+	{
+		name:     "the timeout runs on while the controller is away",
+		restarts: true,
+		play: func(s *scene) {
+			j := s.create(aJob(pendingTimeoutSeconds("1"), backoffLimit(0)))
+			j.active(1)
+			s.stopController()
+			for _, p := range j.podsThat("there are", 1, func(*corev1.Pod) bool { return true }) {
+				if !ended(p.Pod) {
+					podList{p}.wait("ImagePullBackOff", "Back-off pulling image")
+				}
+			}
+			s.startController()
+			j.becomes(exactly("failed=1 " + failedPods))
+			j.ended(1)
+		},
+	},
+}
