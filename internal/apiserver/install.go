@@ -63,6 +63,7 @@ func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, [
 		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
 	}
 	holdRuns(s.stores)
+	refuseCycles(s.jobs.Store)
 	addJobsV1beta1(out, s.jobs)
 	addReviews(out)
 	return out, kinds, nil

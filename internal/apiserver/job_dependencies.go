@@ -1,0 +1,160 @@
+package apiserver
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// jobDependencies refuses Jobs that would wait for each other.
+type jobDependencies struct {
+	jobs *genericregistry.Store
+	// one keeps two Jobs from overlooking each other: it is held until a new one is stored.
+	one sync.Mutex
+	// waiters has all Jobs that wait, and some that waited or whose change failed. It is nil until somebody depends on a Job.
+	waiters *core.Waiters
+	// room is how many waiters are known when it is time to forget those that wait no more.
+	room int
+}
+
+// refuseCycles adds the rule to the store of Jobs.
+func refuseCycles(jobs *genericregistry.Store) {
+	d := &jobDependencies{jobs: jobs}
+	before := jobs.BeginCreate
+	jobs.BeginCreate = func(ctx context.Context, obj runtime.Object, o *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
+		finish := func(context.Context, bool) {}
+		if before != nil {
+			var err error
+			if finish, err = before(ctx, obj, o); err != nil {
+				return nil, err
+			}
+		}
+		finishOwn, err := d.beginCreate(ctx, obj.(*batchv1.Job), len(o.DryRun) > 0)
+		if err != nil {
+			finish(ctx, false)
+			return nil, err
+		}
+		return func(ctx context.Context, created bool) {
+			finishOwn(created)
+			finish(ctx, created)
+		}, nil
+	}
+	jobs.BeginUpdate = func(ctx context.Context, obj, old runtime.Object, _ *metav1.UpdateOptions) (genericregistry.FinishFunc, error) {
+		return func(context.Context, bool) {}, d.beginUpdate(ctx, obj.(*batchv1.Job), old.(*batchv1.Job))
+	}
+}
+
+func (d *jobDependencies) beginCreate(ctx context.Context, job *batchv1.Job, dry bool) (finish func(created bool), err error) {
+	awaits := core.AwaitedNames(&batchv1.Job{ObjectMeta: job.ObjectMeta}) // a new Job has no status, whatever it brings
+	if len(awaits) == 0 {
+		return func(bool) {}, nil
+	}
+	d.one.Lock()
+	if err := d.refuse(ctx, job, awaits); err != nil {
+		d.one.Unlock()
+		return nil, err
+	}
+	return func(created bool) {
+		defer d.one.Unlock()
+		if created && !dry {
+			d.waiters.Set(keyIn(ctx, job.Name), awaits)
+		}
+	}, nil
+}
+
+// beginUpdate cannot hold the lock until the change is stored. Who closes the cycle in that moment fails with all Jobs of it:
+// the controller sees to that.
+func (d *jobDependencies) beginUpdate(ctx context.Context, job, old *batchv1.Job) error {
+	if job.Annotations[core.DependsOn] == old.Annotations[core.DependsOn] {
+		return nil
+	}
+	awaits := core.AwaitedNames(&batchv1.Job{ObjectMeta: job.ObjectMeta, Status: old.Status})
+	if len(awaits) == 0 {
+		return nil
+	}
+	d.one.Lock()
+	defer d.one.Unlock()
+	if err := d.refuse(ctx, job, awaits); err != nil {
+		return err
+	}
+	d.waiters.Set(keyIn(ctx, job.Name), append(awaits, core.AwaitedNames(old)...))
+	return nil
+}
+
+// refuse finds a cycle that job would close.
+func (d *jobDependencies) refuse(ctx context.Context, job *batchv1.Job, awaits []string) error {
+	if err := d.load(ctx); err != nil {
+		return err
+	}
+	for _, name := range awaits {
+		way := d.waiters.Cycle(keyIn(ctx, job.Name), name)
+		if way == nil {
+			continue
+		}
+		there, err := d.isThere(ctx, way)
+		if err != nil {
+			return err
+		}
+		if there {
+			return apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), job.Name, field.ErrorList{
+				field.Invalid(core.AnnotationsPath.Key(core.DependsOn), job.Annotations[core.DependsOn],
+					"Jobs would wait for each other: "+core.Path(way))})
+		}
+	}
+	return nil
+}
+
+// isThere tells whether each Job on the way, but for the one at both its ends, is stored and waits for the next.
+func (d *jobDependencies) isThere(ctx context.Context, way []string) (bool, error) {
+	for i := 1; i < len(way)-1; i++ {
+		obj, err := d.jobs.Get(ctx, way[i], &metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if job := obj.(*batchv1.Job); !awaitsStill(job, way[i+1]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func awaitsStill(job *batchv1.Job, name string) bool {
+	return slices.ContainsFunc(core.Awaited(job), func(d core.Dependence) bool { return d.Job == name })
+}
+
+// load finds the Jobs that wait, the first time and whenever there may be many that wait no more.
+func (d *jobDependencies) load(ctx context.Context) error {
+	if d.waiters != nil && d.waiters.Len() < d.room {
+		return nil
+	}
+	list, err := d.jobs.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	if err != nil {
+		return err
+	}
+	d.waiters = core.NewWaiters()
+	jobs := list.(*batchv1.JobList).Items
+	for i := range jobs {
+		d.waiters.Set(types.NamespacedName{Namespace: jobs[i].Namespace, Name: jobs[i].Name}, core.AwaitedNames(&jobs[i]))
+	}
+	d.room = 2*d.waiters.Len() + 1000
+	return nil
+}
+
+func keyIn(ctx context.Context, name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: genericapirequest.NamespaceValue(ctx), Name: name}
+}
