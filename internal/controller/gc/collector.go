@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	"github.com/stint-dev/stint/internal/client"
 )
 
@@ -42,6 +44,12 @@ type Collector struct {
 	watching error
 }
 
+// References may name either of the groups that Jobs are served in.
+var (
+	jobs    = batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
+	oldJobs = v1beta1.SchemeGroupVersion.WithKind("Job").GroupKind()
+)
+
 // New watches all kinds of c. The informers may be started after it returns.
 func New(c client.Interface, recorder record.EventRecorder) *Collector {
 	gc := &Collector{
@@ -58,6 +66,9 @@ func New(c client.Interface, recorder record.EventRecorder) *Collector {
 		k := &kind{Kind: served, cache: served.Informer().GetIndexer()}
 		gc.kinds = append(gc.kinds, k)
 		gc.owners.kinds[served.GroupKind()] = k
+		if served.GroupKind() == jobs {
+			gc.owners.kinds[oldJobs] = k
+		}
 		gc.watching = errors.Join(gc.watching, gc.watch(k))
 	}
 	return gc

@@ -10,6 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
+	"github.com/stint-dev/stint/internal/client"
 )
 
 func TestBackgroundDeletionTakesTheWholeTree(t *testing.T) {
@@ -122,6 +125,20 @@ func TestAnOwnerOfAKindThatIsNotServedKeepsItsDependents(t *testing.T) {
 	if !w.exists(t.Context(), "of-a-deployment") {
 		t.Error("it was collected, though nobody can tell whether its owner is there")
 	}
+}
+
+func TestAJobOwnsByEitherOfItsVersions(t *testing.T) {
+	w := start(t)
+	job := w.jobWithPods(0)
+	w.configMap("of-the-job", *metav1.NewControllerRef(job, v1beta1.SchemeGroupVersion.WithKind("Job")))
+	w.collects()
+	if !w.exists(t.Context(), "of-the-job") {
+		t.Fatal("it was collected, though its owner is there")
+	}
+	if err := w.direct.Jobs().Delete(t.Context(), job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("it goes with the Job", func(ctx context.Context) bool { return !w.exists(ctx, "of-the-job") })
 }
 
 func TestAnOwnerInAnotherNamespaceIsNoOwnerAndIsReported(t *testing.T) {
