@@ -82,7 +82,9 @@ func (f *whyFlags) explain(ctx context.Context, streams genericiooptions.IOStrea
 	case !isJob && f.format == "json":
 		return badInputf("-o json is for Jobs, and %s is none: leave it out, or see stint get %s -o json", name, name)
 	case !isJob:
-		return f.text(streams).Schedule(streams.Out, object, time.Now())
+		text := textFor(streams)
+		text.Remote, text.NoController = t.Kind == target.Cluster, t.Kind == target.Embedded
+		return text.Schedule(streams.Out, object, time.Now())
 	}
 	return f.explainJob(ctx, streams, t, job)
 }
@@ -102,10 +104,10 @@ func (f *whyFlags) explainJob(ctx context.Context, streams genericiooptions.IOSt
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(x)
 	}
-	return f.text(streams).Job(streams.Out, x, asker.Tails(ctx, x))
+	return textFor(streams).Job(streams.Out, x, asker.Tails(ctx, x))
 }
 
-func (*whyFlags) text(streams genericiooptions.IOStreams) why.Text {
+func textFor(streams genericiooptions.IOStreams) why.Text {
 	return why.Text{Zone: time.Local, Colour: isTerminal(streams.Out) && os.Getenv("NO_COLOR") == ""}
 }
 

@@ -18,6 +18,8 @@ func (e *explainer) next() []stintv1.JobStep {
 		steps = append(steps, stintv1.JobStep{What: fmt.Sprintf(format, args...), At: moment(at)})
 	}
 	switch {
+	case e.about.NoController:
+		add(time.Time{}, "nothing, until a server runs")
 	case e.isDeleted():
 		add(time.Time{}, "is gone when its finalizers are")
 	case Finished(e.job):
@@ -57,6 +59,8 @@ func (e *explainer) nextOfPods(add addStep) {
 		add(e.NoPodsBefore, "asks the server again for pods")
 	case refusedSince != nil:
 		add(time.Time{}, "asks the server again for pods, at least every minute")
+	case n > 0 && e.isNotSeen():
+		add(time.Time{}, "gets %s as soon as a controller looks at it", counted(n, "pod"))
 	case n > 0:
 		add(time.Time{}, "gets %s", counted(n, "pod"))
 	case e.plan.after > 0:

@@ -125,6 +125,7 @@ func jobWaits(e *explainer) []stintv1.JobWait {
 		if w.Message == "" || slices.ContainsFunc(e.Dependencies, func(dep Dependency) bool { return dep.Name == d.Job }) {
 			w.Message = e.standing(d).message
 		}
+		w.Message = strings.TrimPrefix(w.Message, "Job "+d.Job+" ")
 		list = append(list, w)
 	}
 	return list
@@ -246,7 +247,7 @@ func workWait(e *explainer) []stintv1.JobWait {
 	}
 	var running []*corev1.Pod
 	for _, p := range e.active {
-		if runs(p) {
+		if runs(p) && !slices.Contains(e.plan.discard, p) {
 			running = append(running, p)
 		}
 	}

@@ -38,7 +38,9 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 		p.row(first(i, "Running"), runOf(ref))
 	}
 	p.last(c.Status.LastScheduleTime, c.Status.LastSuccessfulTime)
-	switch next, ok, why := nextOf(c, p.now, p.Zone); {
+	switch next, ok, why := p.nextOf(c); {
+	case p.NoController:
+		p.row("Next", "nothing, until a server runs on this data directory: stint server")
 	case suspended:
 		p.row("Next", "nothing, as long as it is suspended")
 	case ok:
@@ -53,15 +55,19 @@ func runOf(ref corev1.ObjectReference) string {
 }
 
 // nextOf is when a CronJob is due.
-func nextOf(c *batchv1.CronJob, now time.Time, zone *time.Location) (next time.Time, ok bool, why string) {
+func (p *page) nextOf(c *batchv1.CronJob) (next time.Time, ok bool, why string) {
+	zone := p.Zone
 	spec, err := schedule.ParseCron(c.Spec.Schedule)
 	if err == nil && c.Spec.TimeZone != nil {
 		zone, err = schedule.LoadZone(*c.Spec.TimeZone)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return next, false, "nothing: " + err.Error()
+	case p.Remote && c.Spec.TimeZone == nil:
+		return next, false, "a run is due by " + c.Spec.Schedule + ", in the time zone of the controller"
 	}
-	next, ok = spec.In(zone, c.CreationTimestamp.Time).Next(now)
+	next, ok = spec.In(zone, c.CreationTimestamp.Time).Next(p.now)
 	return next, ok, "nothing: the schedule has no further time"
 }
 
@@ -87,6 +93,8 @@ func (p *page) scheduledJob(s *stintv1.ScheduledJob) {
 	}
 	p.last(s.Status.LastScheduleTime, s.Status.LastSuccessfulTime)
 	switch {
+	case p.NoController:
+		p.row("Next", "nothing, until a server runs on this data directory: stint server")
 	case suspended || isBlocked:
 		p.row("Next", "nothing but runs on demand: stint trigger scheduledjob/"+s.Name)
 	case s.Status.NextScheduleTime != nil:

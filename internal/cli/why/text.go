@@ -21,6 +21,10 @@ type Text struct {
 	Zone *time.Location
 	// Colour is for terminals.
 	Colour bool
+	// Remote tells that the controllers may read schedules in another zone.
+	Remote bool
+	// NoController tells that the server was started to look at the data only.
+	NoController bool
 }
 
 // waitsTold bounds the waits that are shown; all are in the JSON.
