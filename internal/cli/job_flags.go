@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -27,6 +29,30 @@ func (f *jobFlags) add(flags *pflag.FlagSet, d job.Options) {
 	flags.DurationVar(&o.SyncBatchPeriod, "sync-batch-period", d.SyncBatchPeriod, "how long news of a Job may wait for more")
 	flags.IntVar(&o.MaxUncountedPods, "max-uncounted-pods", same.MaxUncountedPods, "how many pods a Job's status lists as not counted yet")
 	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", same.MaxPodCreateDelete, "how many pods one step creates or deletes")
+	flags.Var(limitFlag{&o.FailedPodsLimit}, "failed-pods-limit",
+		"how many failed pods to keep of a Job that does not say so itself, the newest (default all)")
+}
+
+// limitFlag is a number that need not be there.
+type limitFlag struct{ limit **int }
+
+func (f limitFlag) Type() string { return "int" }
+
+func (f limitFlag) String() string {
+	if f.limit == nil || *f.limit == nil {
+		return ""
+	}
+	return strconv.Itoa(**f.limit)
+}
+
+func (f limitFlag) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return errors.New("must be a whole number, 0 or more: leave the flag out to keep all")
+	}
+	limit := int(n)
+	*f.limit = &limit
+	return nil
 }
 
 // checked returns the options, with the metrics of this process.

@@ -92,16 +92,13 @@ func recorded(v view) History {
 // delayLeft is what is left of the delay after so many failures in a row: PodFailureBackoff, doubled by each failure
 // after the first, up to MaxPodFailureBackoff, from the last failure on.
 func (v *view) delayLeft(failures int, last time.Time) time.Duration {
-	if failures == 0 {
-		return 0
+	if failures == 0 || v.PodFailureBackoff == 0 {
+		return 0 // whatever the clock of the node says that told the end
 	}
 	return max(0, last.Add(v.delayAfter(failures)).Sub(v.Now))
 }
 
 func (v *view) delayAfter(failures int) time.Duration {
-	if v.PodFailureBackoff == 0 {
-		return 0
-	}
 	delay := min(v.PodFailureBackoff, v.MaxPodFailureBackoff)
 	for range failures - 1 {
 		if delay > v.MaxPodFailureBackoff/2 {

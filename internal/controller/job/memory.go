@@ -30,6 +30,8 @@ type recollection struct {
 	foreign
 	// batch is how many pods may be created at once; 0 is 1.
 	batch int
+	// faults are what was told to be wrong with the annotations.
+	faults []string
 }
 
 func newMemory(period time.Duration) *memory {

@@ -63,6 +63,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			c.recorder.Event(job, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 			return 0, nil
 		}
+		c.warnOfAnnotations(job)
 		obs, err := c.observe(ctx, job)
 		if err != nil {
 			return 0, err
