@@ -2,7 +2,10 @@ package apiserver_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -321,6 +324,33 @@ func TestTablesOfTheOldVersion(t *testing.T) {
 		}
 		if row := string(table.Rows[0].Object.Raw); strings.Contains(row, "manualSelector") || !strings.Contains(row, "autoSelector") {
 			t.Errorf("%s: the row of a table: %s", include, row)
+		}
+	}
+}
+
+// The server converts, defaults and hands out what its cache holds: the race detector looks on.
+func TestBothVersionsAreReadAndWrittenAtOnce(t *testing.T) {
+	s := apiservertest.Start(t)
+	jobs := jobsOf(t, s.RESTConfig())
+	must[*unstructured.Unstructured](t)(jobs.batch.Create(t.Context(), manifest(batchv1.SchemeGroupVersion, "j", nil), metav1.CreateOptions{}))
+	var all sync.WaitGroup
+	for i, client := range []dynamic.ResourceInterface{jobs.batch, jobs.old, jobs.batch, jobs.old} {
+		all.Go(func() {
+			for n := range 10 {
+				patch := fmt.Sprintf(`{"metadata":{"labels":{"by-%d":"%d"}}}`, i, n)
+				_, patched := client.Patch(t.Context(), "j", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+				_, cached := client.List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+				if err := errors.Join(patched, cached); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	job := must[*batchv1.Job](t)(s.Client().Jobs().Get(t.Context(), "default", "j"))
+	for i := range 4 {
+		if got := job.Labels[fmt.Sprintf("by-%d", i)]; got != "9" {
+			t.Errorf("writer %d got as far as %s", i, got)
 		}
 	}
 }
