@@ -14,6 +14,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -103,7 +104,7 @@ func TestPodsWaitForResources(t *testing.T) {
 	h.until(first, "the first runs", inPhase(corev1.PodRunning))
 	second := h.create(build("second", []string{"exit", "0"}, wants("1")))
 	waiting := h.until(second, "the second says that it waits", func(p *corev1.Pod) bool {
-		return condition(p, corev1.PodScheduled).Reason == corev1.PodReasonUnschedulable
+		return condition(p, corev1.PodScheduled).Reason == lifecycle.WaitingForTurn
 	})
 	if got, want := condition(waiting, corev1.PodScheduled).Message, "cpu: 1 requested, 500m free of 2"; got != want {
 		t.Errorf("message %q, want %q", got, want)

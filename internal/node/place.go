@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/resources"
 )
 
@@ -81,13 +82,18 @@ func (p *placer) holds(uid types.UID) bool {
 	return p.queue.Holds(uid)
 }
 
-func (p *placer) explain(uid types.UID) string {
+// explain tells what a pod waits for, with the reason of its condition; the message is empty if it does not wait.
+func (p *placer) explain(uid types.UID) (reason, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if message := p.queue.Explain(uid); message == "" || !p.cordoned {
-		return message
+	message = p.queue.Explain(uid)
+	switch {
+	case !p.queue.Fits(uid):
+		return corev1.PodReasonUnschedulable, message
+	case message != "" && p.cordoned:
+		message = "the node takes no pods: its spec.unschedulable is set"
 	}
-	return "the node takes no pods: its spec.unschedulable is set"
+	return lifecycle.WaitingForTurn, message
 }
 
 // place tries to give the pod its share and tells whether it has it.

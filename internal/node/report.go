@@ -46,17 +46,20 @@ func (n *Node) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.
 
 // reportWaiting tells, once, what a pod waits for. A node that is there to end pods only has nothing to tell.
 func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
-	message := n.placer.explain(p.uid)
-	if message == "" || n.Cordoned || toldToWait(api) {
+	reason, message := n.placer.explain(p.uid)
+	if message == "" || n.Cordoned || toldToWait(api, reason) {
 		return
 	}
 	if p.waitingSince.IsZero() {
 		p.waitingSince = t
 	}
 	due := waitingDue(p.waitingSince, n.placer.lastMoved())
+	if reason == corev1.PodReasonUnschedulable {
+		due = p.waitingSince // However the queue moves, this pod's turn will not come.
+	}
 	if !t.Before(due) {
 		told := n.write(ctx, p, api, func(pod *corev1.Pod) {
-			pod.Status = lifecycle.Unplaced(pod.Status, pod.Generation, message, t)
+			pod.Status = lifecycle.Unplaced(pod.Status, lifecycle.Waits(pod.Generation, reason, message), t)
 		})
 		if told {
 			n.Recorder.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
@@ -74,10 +77,10 @@ func waitingDue(since, moved time.Time) time.Time {
 	return earlier(standsStill, since.Add(reportWaitingLatest))
 }
 
-func toldToWait(api *corev1.Pod) bool {
+func toldToWait(api *corev1.Pod, reason string) bool {
 	for _, c := range api.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
-			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+			return c.Status == corev1.ConditionFalse && c.Reason == reason
 		}
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -58,12 +59,24 @@ func (n *Node) recover(ctx context.Context) error {
 	for _, s := range attempts {
 		p := n.pods.getOrAdd(s.PodUID)
 		p.hear(s)
+		if api := n.shown(s); api != nil {
+			n.podSeen(api) // It may have ended for the API server, and its containers get their grace all the same.
+		}
 		p.mu.Lock()
 		p.absent = p.absent || p.api == nil
 		p.mu.Unlock()
 		n.queue.Add(s.PodUID)
 	}
 	return n.sweepDirs()
+}
+
+// shown is the pod of an attempt as the informer shows it, or nil.
+func (n *Node) shown(s runtime.Status) *corev1.Pod {
+	obj, _, err := n.Client.Pods().Informer().GetStore().GetByKey(s.PodNamespace + "/" + s.PodName)
+	if api, ok := obj.(*corev1.Pod); err == nil && ok && api.UID == s.PodUID {
+		return api
+	}
+	return nil
 }
 
 // listen takes in the ends of containers.

@@ -33,6 +33,8 @@ type scripted struct {
 	// started holds every container that was ever started, in order.
 	started []runtime.Container
 	removed map[types.UID]int
+	// graces are what pods were given to end.
+	graces map[types.UID]time.Duration
 	// twice are attempts that were asked for while another one of their container ran.
 	twice []runtime.ID
 }
@@ -45,6 +47,7 @@ func newScripted() *scripted {
 		events:   make(chan runtime.Status, 10_000),
 		attempts: map[runtime.ID]*runtime.Status{},
 		removed:  map[types.UID]int{},
+		graces:   map[types.UID]time.Duration{},
 	}
 }
 
@@ -112,6 +115,7 @@ func (r *scripted) end(id runtime.ID, code int32) {
 func (r *scripted) Stop(_ context.Context, id runtime.ID, grace time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.graces[id.PodUID] = grace
 	for _, c := range r.started {
 		if c.ID != id {
 			continue
@@ -167,6 +171,13 @@ func (r *scripted) startedOf(uid types.UID) []runtime.Container {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.started), func(c runtime.Container) bool { return c.PodUID != uid })
+}
+
+// stopped returns what a pod was given to end, 0 if it was not asked to.
+func (r *scripted) stopped(uid types.UID) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.graces[uid]
 }
 
 // held returns how many attempts the runtime remembers.

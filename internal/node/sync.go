@@ -22,7 +22,11 @@ func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 	n.takeNews(ctx, p)
 	api, gone := p.current()
 	if gone || lifecycle.Final(api.Status.Phase) {
-		n.finish(ctx, p, api, gone)
+		if gone || len(p.running()) == 0 {
+			n.finish(ctx, p, api, gone)
+		} else {
+			n.windDown(ctx, p, api)
+		}
 		return false
 	}
 	n.learn(p, api)

@@ -23,12 +23,27 @@ type cause struct {
 // causes are looked at in this order, and the first that applies is the one: what the pod did by itself before a
 // limit was reached goes before the limit.
 var causes = []func(*plan) *cause{
+	overruled,
 	refused,
 	lost,
 	initFailed,
 	completed,
 	deadlineExceeded,
 	deleted,
+}
+
+// overruled is a pod that somebody else has ended: its status is final while containers run.
+func overruled(p *plan) *cause {
+	if !Final(p.Pod.Status.Phase) {
+		return nil
+	}
+	deadline := p.Now.Add(p.grace())
+	for _, u := range p.units {
+		if !u.StopBy.IsZero() && u.StopBy.Before(deadline) {
+			deadline = u.StopBy // Sidecars get what the others have left.
+		}
+	}
+	return &cause{phase: p.Pod.Status.Phase, deadline: deadline, cut: true}
 }
 
 func refused(p *plan) *cause {

@@ -26,16 +26,24 @@ func Final(phase corev1.PodPhase) bool {
 	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 
-// Unplaced returns the status of a pod that still waits for its place, for the reason and message given.
-func Unplaced(stored corev1.PodStatus, generation int64, message string, now time.Time) corev1.PodStatus {
+// WaitingForTurn is the reason of a pod that will get its place once others have ended. One that never will is
+// unschedulable.
+const WaitingForTurn = "WaitingForTurn"
+
+// Waits is the condition of a pod that has no place.
+func Waits(generation int64, reason, message string) corev1.PodCondition {
+	return corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: generation,
+	}
+}
+
+// Unplaced returns the status of a pod that waits for its place. A final status stays as it is.
+func Unplaced(stored corev1.PodStatus, waits corev1.PodCondition, now time.Time) corev1.PodStatus {
+	if Final(stored.Phase) {
+		return stored
+	}
 	merged := *stored.DeepCopy()
-	merged.Conditions = mergeConditions(stored.Conditions, []corev1.PodCondition{{
-		Type:               corev1.PodScheduled,
-		Status:             corev1.ConditionFalse,
-		Reason:             corev1.PodReasonUnschedulable,
-		Message:            message,
-		ObservedGeneration: generation,
-	}}, now)
+	merged.Conditions = mergeConditions(stored.Conditions, []corev1.PodCondition{waits}, now)
 	return merged
 }
 

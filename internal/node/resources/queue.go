@@ -121,6 +121,12 @@ func (q *Queue) Explain(uid types.UID) string {
 	return explain(w.request, q.free, q.all)
 }
 
+// Fits tells whether the machine is large enough for a waiting pod, once it is free.
+func (q *Queue) Fits(uid types.UID) bool {
+	w, ok := q.pods[uid]
+	return !ok || len(w.request.short(q.all)) == 0
+}
+
 func (q *Queue) leave(uid types.UID) {
 	w, ok := q.pods[uid]
 	if !ok {

@@ -1,0 +1,168 @@
+package node_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// fail writes what a controller writes that has lost its patience with a pod.
+func (h *house) fail(pod *corev1.Pod) *corev1.Pod {
+	h.t.Helper()
+	written, err := h.client.Pods().ModifyStatus(h.t.Context(), pod, func(p *corev1.Pod) {
+		p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "PendingTimeout", "stuck"
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return written
+}
+
+// isStill checks that nobody has written the pod's status since.
+func (h *house) isStill(failed *corev1.Pod) {
+	h.t.Helper()
+	now, err := h.client.Pods().Get(h.t.Context(), failed.Namespace, failed.Name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if diff := cmp.Diff(failed.Status, now.Status); diff != "" {
+		h.t.Errorf("the status of %s was overwritten:\n%s", failed.Name, diff)
+	}
+}
+
+// hindered has a second container that cannot start, as its ConfigMap is missing.
+func hindered(p *corev1.Pod) {
+	p.Spec.Containers = append(p.Spec.Containers, corev1.Container{
+		Name: "late", Image: "none", Command: []string{"exit", "0"},
+		EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "absent"}}}},
+	})
+}
+
+func hinderedBy(reason string) func(*corev1.Pod) bool {
+	return func(p *corev1.Pod) bool {
+		for _, s := range p.Status.ContainerStatuses {
+			if s.State.Waiting != nil && s.State.Waiting.Reason == reason && s.State.Waiting.Message != "" {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func TestAPodThatSomebodyElseFailedIsEnded(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "1", "memory", "1Gi", "pods", "10") })
+	whole := func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = quantities("cpu", "1") }
+	pod := h.create(build("stuck", []string{"wait"}, func(p *corev1.Pod) {
+		whole(p)
+		hindered(p)
+	}))
+	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	failed := h.fail(stuck)
+	h.noneHeld(rt)
+	next := h.create(build("next", []string{"exit", "0"}, whole))
+	h.until(next, "its share is free", inPhase(corev1.PodSucceeded))
+	found := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "absent", Namespace: "default"}}
+	if _, err := h.client.ConfigMaps().Create(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	third := h.create(build("third", []string{"exit", "0"}, whole))
+	h.until(third, "the node goes on", inPhase(corev1.PodSucceeded))
+	if started := rt.startedOf(pod.UID); len(started) != 1 {
+		t.Errorf("started %d containers, want the first only", len(started))
+	}
+	h.isStill(failed)
+}
+
+func TestAPodThatSomebodyElseFailedKeepsItsGraceOverRestarts(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	pod := h.create(build("stuck", []string{"stubborn"}, func(p *corev1.Pod) {
+		p.Spec.TerminationGracePeriodSeconds = ptr.To[int64](3600)
+		hindered(p)
+	}))
+	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	h.stopNode()
+	failed := h.fail(stuck)
+	h.untilSeen(failed)
+	h.startNode(nil)
+	h.eventually("the container is asked to end", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })
+	if grace := rt.stopped(pod.UID); grace.Minutes() < 59 {
+		t.Errorf("it gets %s", grace)
+	}
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
+	h.noneHeld(rt)
+	h.isStill(failed)
+}
+
+func TestAPodThatCanNeverFitIsUnschedulableAndOthersWaitForTheirTurn(t *testing.T) {
+	h := newHouse(t, newScripted())
+	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "1", "memory", "1Gi", "pods", "10") })
+	wants := func(cpu string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = quantities("cpu", cpu) }
+	}
+	first := h.create(build("first", []string{"wait"}, wants("1")))
+	h.until(first, "the first runs", inPhase(corev1.PodRunning))
+	for reason, cpu := range map[string]string{corev1.PodReasonUnschedulable: "2", lifecycle.WaitingForTurn: "500m"} {
+		pod := h.create(build(strings.ToLower(reason), []string{"exit", "0"}, wants(cpu)))
+		h.until(pod, "it is "+reason, func(p *corev1.Pod) bool {
+			c := condition(p, corev1.PodScheduled)
+			return c.Status == corev1.ConditionFalse && c.Reason == reason
+		})
+	}
+}
+
+// What a pod has started by the time that somebody fails it ends, the main containers before the sidecars, and what they
+// printed can still be read.
+func TestRealProcessesOfAPodThatSomebodyElseFailed(t *testing.T) {
+	h := newHouse(t, processes(t, t.TempDir()))
+	h.startNode(nil)
+	order := filepath.Join(t.TempDir(), "order")
+	ends := func(name string) []string {
+		return shell("trap 'echo " + name + " >> " + order + "; exit 0' TERM; echo " + name + " starts; while :; do sleep 0.05; done")
+	}
+	pod := h.create(build("stuck", ends("main"), func(p *corev1.Pod) {
+		hindered(p)
+		p.Spec.InitContainers = []corev1.Container{{
+			Name: "beside", Image: "none", Command: ends("beside"), RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways),
+		}}
+	}))
+	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	h.logged(stuck, "main", "main starts")
+	h.logged(stuck, "beside", "beside starts")
+	failed := h.fail(stuck)
+	h.eventually("both have ended, the sidecar last", func() bool {
+		text, err := os.ReadFile(order)
+		return err == nil && string(text) == "main\nbeside\n"
+	}, func() any { text, _ := os.ReadFile(order); return string(text) })
+	h.logged(stuck, "main", "main starts")
+	h.isStill(failed)
+}
+
+// logged waits until a container has printed a line.
+func (h *house) logged(pod *corev1.Pod, container, want string) {
+	h.t.Helper()
+	h.eventually(container+" prints", func() bool {
+		log, err := h.node.PodLogs(context.Background(), pod, &corev1.PodLogOptions{Container: container})
+		if err != nil {
+			return false
+		}
+		defer log.Close()
+		text, err := io.ReadAll(log)
+		return err == nil && strings.Contains(string(text), want)
+	}, func() any { return pod.Name })
+}
