@@ -130,11 +130,13 @@ var failedPodsLimitScenarios = []scenario{
 			}
 			j.failedPods(3)
 			j.update(failedPodsLimit("1"))
+			j.active(1).failLongAgo(1)
+			j.becomes(failed(4), active(1)) // the new pod is the first to tell of those before it
 			j.failedPods(1)
 			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.FailedPodsLimit) })
 			j.active(1).failLongAgo(1)
-			j.becomes(failed(4), active(1))
-			j.stays(failed(4), active(1))
+			j.becomes(failed(5), active(1))
+			j.stays(failed(5), active(1))
 			j.failedPods(2)
 		},
 	},

@@ -50,6 +50,8 @@ func all() []scenario {
 		combinationScenarios,
 		eventScenarios,
 		notOnReference(askedBackoffScenarios, ownAnnotation),
+		notOnReference(failedPodsLimitScenarios, ownAnnotation),
+		notOnReference(pendingTimeoutScenarios, ownAnnotation),
 		notOnReference(dependsOnScenarios, ownAnnotation),
 		cronRunScenarios,
 		cronPolicyScenarios,

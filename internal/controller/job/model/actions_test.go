@@ -27,6 +27,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		{2, "time", func(t *rapid.T) { w.pass(time.Duration(rapid.IntRange(5, 700).Draw(t, "seconds")) * time.Second) }},
 		{6, "pods", w.happenToPods},
 		{2, "user", w.userActs},
+		{1, "another Job", w.happenToOthers},
 		{1, "controller", w.happenToController},
 		{1, "watch", w.happenToWatch},
 		{1, "collect garbage", func(*rapid.T) { w.collectGarbage() }},

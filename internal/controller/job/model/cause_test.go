@@ -26,6 +26,7 @@ func (l *ledger) pastDeadline(j *batchv1.Job) bool {
 func (l *ledger) mustFail(j *batchv1.Job) bool {
 	return slices.ContainsFunc([]string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
 		batchv1.JobReasonPodFailurePolicy, batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes,
+		dependencyFailed, pendingTimeout,
 	}, func(why string) bool { return l.justified(j, why) })
 }
 
@@ -44,6 +45,10 @@ func (l *ledger) justified(j *batchv1.Job, why string) bool {
 		return slices.ContainsFunc(l.podsOf(j), func(p *corev1.Pod) bool {
 			return l.everFailed(j, p) && judged(j, p) == batchv1.PodFailurePolicyActionFailJob
 		})
+	case dependencyFailed:
+		return l.mayFailByDependency(j)
+	case pendingTimeout:
+		return askedSeconds(j, pendingTimeoutSeconds) > 0 // no pod can be created: that is measured in memory
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return j.Spec.MaxFailedIndexes != nil && l.failedIndexes(j) > int(*j.Spec.MaxFailedIndexes)
 	case batchv1.JobReasonFailedIndexes:

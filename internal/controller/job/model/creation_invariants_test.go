@@ -26,6 +26,7 @@ var creationInvariants = []invariant[creation]{
 	{"an index gets a pod if it has none and has not ended", creation.fitsIndex},
 	{"a new pod of an index carries all failures before it", creation.remembersFailures},
 	{"a failed pod is replaced after the delay", creation.waits},
+	{"no pod is created before all has ended that the Job waits for", creation.isDue},
 }
 
 // possible are the versions of the Job that the process may have acted on.
@@ -205,6 +206,7 @@ func (x creation) waits() {
 			lastSuccess = end
 		}
 	}
+	first, most := delays(x.account.now())
 	delay := time.Duration(0)
 	for _, p := range x.failures() {
 		end := x.endOf(p)
@@ -212,10 +214,10 @@ func (x creation) waits() {
 		if (perIndex && (x.goneWithAPod(p) || x.hadTwin(p))) || (!perIndex && !end.After(lastSuccess)) {
 			continue
 		}
-		delay = min(max(2*delay, 10*time.Second), 10*time.Minute)
+		delay = min(max(2*delay, first), most)
 		if perIndex {
 			// Twins of an index, by a lost answer, do not carry each other's failures.
-			delay = 10 * time.Second
+			delay = min(first, most)
 		}
 		if end.After(last) {
 			last = end
@@ -227,7 +229,10 @@ func (x creation) waits() {
 }
 
 // endOf is when a pod ended, or was first told to if that was before. Later news of it may not reach the controller.
-func (x creation) endOf(p *corev1.Pod) time.Time {
+func (l *ledger) endOf(p *corev1.Pod) time.Time {
+	if c := stuckSince(p); c != nil {
+		return c.LastTransitionTime.Time
+	}
 	end := p.CreationTimestamp.Time
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse {
@@ -239,7 +244,7 @@ func (x creation) endOf(p *corev1.Pod) time.Time {
 			end = c.State.Terminated.FinishedAt.Time
 		}
 	}
-	if told := x.pods[p.UID].toldAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
+	if told := l.pods[p.UID].toldAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
 		return told
 	}
 	return end

@@ -59,6 +59,9 @@ func describeSpec(j *batchv1.Job) string {
 	addPtr(add, "manualSelector", j.Spec.ManualSelector)
 	addPtr(add, "managedBy", j.Spec.ManagedBy)
 	addPtr(add, "replace", j.Spec.PodReplacementPolicy)
+	for _, key := range sortedKeys(j.Annotations) {
+		add(key, j.Annotations[key])
+	}
 	add("restart", j.Spec.Template.Spec.RestartPolicy)
 	if policy := j.Spec.SuccessPolicy; policy != nil {
 		for _, r := range policy.Rules {

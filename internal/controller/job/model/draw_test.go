@@ -54,6 +54,7 @@ func drawJob(t *rapid.T) *batchv1.Job {
 		drawIndexed(t, j)
 	}
 	drawEnding(t, j)
+	drawAsked(t, j)
 	return j
 }
 

@@ -15,6 +15,8 @@ func (l *ledger) checkEnd() {
 	for _, j := range l.server.jobs.objects {
 		if managed(j) && finished(j) {
 			l.checkCounts(j)
+			l.checkFailedPods(j)
+			l.checkResults(j)
 		}
 	}
 }
@@ -79,7 +81,7 @@ func (l *ledger) checkTold(p *process) {
 	}
 	ends := events["Completed"]
 	for _, why := range []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonPodFailurePolicy,
-		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes} {
+		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, dependencyFailed} {
 		ends += events[why]
 	}
 	for _, told := range []struct {

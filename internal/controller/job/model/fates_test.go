@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
 // What kubelets, the garbage collector and other controllers of a cluster do.
@@ -19,7 +21,8 @@ func (w *world) run(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodRunning
 		p.Status.Conditions = append(p.Status.Conditions,
 			corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now()})
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c"}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now()}}}}
 	})
 }
 
@@ -135,6 +138,11 @@ func (w *world) collectGarbage() {
 		case slices.Contains(j.Finalizers, metav1.FinalizerOrphanDependents):
 			w.say("the garbage collector orphans pod %s", p.Name)
 			w.server.setPod(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
+		}
+	})
+	w.server.slices.each(func(s *stintv1.ResultSlice) {
+		if j := w.server.jobs.objects[s.OwnerReferences[0].Name]; j == nil || j.UID != s.OwnerReferences[0].UID {
+			w.server.slices.drop(w.server.next(s.DeepCopy()), s)
 		}
 	})
 	for _, name := range w.server.jobs.names() {

@@ -20,6 +20,8 @@ var podInvariants = []invariant[podWrite]{
 	{"pods of other owners are left alone", podWrite.isOurs},
 	{"a finalizer goes when its pod is accounted for, discarded with reason, or nobody's", podWrite.releasesAccounted},
 	{"a pod is told to end for a reason", podWrite.endsForAReason},
+	{"a pod that has failed is removed if newer ones make up the limit, and it is counted", podWrite.isSurplusFailure},
+	{"a pod is failed if it has not started in time", podWrite.isStuck},
 }
 
 func (x podWrite) isOurs() {
@@ -93,7 +95,7 @@ func (x podWrite) beyond(j *batchv1.Job) bool {
 }
 
 func (x podWrite) endsForAReason() {
-	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.pods[x.was.UID].discarded {
+	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.pods[x.was.UID].discarded || x.removesFailure() {
 		return
 	}
 	if j := x.job(); j != nil && !x.mayDiscard(j) {

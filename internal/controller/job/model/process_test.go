@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
@@ -44,6 +43,8 @@ type process struct {
 	stopped chan error
 
 	deeds deeds
+	// found are the Jobs that it asked for, as they were when it did so last.
+	found map[string]*batchv1.Job
 
 	mu     sync.Mutex
 	events []told
@@ -61,13 +62,12 @@ func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message
 // who does not know how a Job ended cannot be blamed for going on with it.
 func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
 	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
-		stopped: make(chan error, 1)}
+		stopped: make(chan error, 1), found: map[string]*batchv1.Job{}}
 	p.jobs = newInformer(s.jobs, p.knows.toldJob)
 	p.pods = newInformer(s.pods, p.knows.toldPod)
 	p.knows.shown = p.pods.store
 	c := job.New(p, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
-		MaxResults: ptr.To(0),
 	})
 	p.pods.list(max(0, len(s.pods.log)-latePods))
 	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(int(p.pods.version.Load()))))

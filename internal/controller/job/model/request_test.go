@@ -3,6 +3,7 @@ package model_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -91,8 +92,9 @@ func (p *process) Jobs() client.Resource[*batchv1.Job] { return jobResource{proc
 
 func (p *process) Pods() client.Resource[*corev1.Pod] { return podResource{process: p} }
 
-// ResultSlices has none: what is remembered of pods decides nothing.
-func (p *process) ResultSlices() client.Resource[*stintv1.ResultSlice] { return nil }
+func (p *process) ResultSlices() client.Resource[*stintv1.ResultSlice] {
+	return sliceResource{process: p}
+}
 
 // jobResource has the requests that the Job controller sends; others would end the test.
 type jobResource struct {
@@ -150,9 +152,19 @@ func (r podResource) Modify(ctx context.Context, observed *corev1.Pod, edit func
 	}})
 }
 
-func (r podResource) Delete(ctx context.Context, p *corev1.Pod, _ client.DeleteOptions) error {
+func (r podResource) UpdateStatus(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	s := r.process.server
+	return ask[*corev1.Pod](ctx, r.process, &request{verb: "update status of pod", object: p.Name, do: func() (client.Object, error) {
+		return s.updatePodStatus(p)
+	}})
+}
+
+func (r podResource) Delete(ctx context.Context, p *corev1.Pod, o client.DeleteOptions) error {
 	s := r.process.server
 	_, err := ask[*metav1.PartialObjectMetadata](ctx, r.process, &request{verb: "delete pod", object: p.Name, do: func() (client.Object, error) {
+		if now := s.pods.objects[p.Name]; o.Unchanged && now != nil && now.ResourceVersion != p.ResourceVersion {
+			return nil, apierrors.NewConflict(pods, p.Name, errors.New("it has changed"))
+		}
 		return &metav1.PartialObjectMetadata{}, s.deletePod(p.Name, p.UID, grace)
 	}})
 	return err

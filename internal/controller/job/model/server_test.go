@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 )
 
@@ -26,6 +27,7 @@ const (
 var (
 	jobs    = batchv1.Resource("jobs")
 	pods    = corev1.Resource("pods")
+	results = stintv1.SchemeGroupVersion.WithResource("resultslices").GroupResource()
 	jobKind = registry.Job(registry.Options{})
 )
 
@@ -37,12 +39,14 @@ type server struct {
 	made    int
 	jobs    *table[*batchv1.Job]
 	pods    *table[*corev1.Pod]
+	slices  *table[*stintv1.ResultSlice]
 	// wrote is told of every write, before the next one.
 	wrote func(jobWas, jobIs *batchv1.Job, podWas, podIs *corev1.Pod)
 }
 
 func newServer() *server {
-	return &server{version: 1, jobs: newTable[*batchv1.Job](), pods: newTable[*corev1.Pod]()}
+	return &server{version: 1, jobs: newTable[*batchv1.Job](), pods: newTable[*corev1.Pod](),
+		slices: newTable[*stintv1.ResultSlice]()}
 }
 
 func (s *server) next(o metav1.Object) int {

@@ -23,6 +23,7 @@ func (w *world) settle() {
 		w.start(0, 0)
 	}
 	w.letTheJobEnd()
+	w.endOthers()
 	for n := 0; ; n++ {
 		w.rest()
 		w.collectGarbage()

@@ -35,6 +35,8 @@ var statusInvariants = []invariant[statusWrite]{
 	{"how the Job ends has its cause", statusWrite.hasCause},
 	{"a Job does not succeed in the face of a known failure", statusWrite.seesFailures},
 	{"a Job ends when all its known pods have", statusWrite.endsLast},
+	{"what a Job waits for is over when its status says so, and stays so", statusWrite.followsDependencies},
+	{"a Job starts when nothing is left to wait for", statusWrite.startsWhenDue},
 	{"the start is neither before the Job nor after now", statusWrite.startsInTime},
 }
 

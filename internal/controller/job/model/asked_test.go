@@ -1,0 +1,140 @@
+package model_test
+
+import (
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"pgregory.net/rapid"
+)
+
+// What Jobs ask for by annotations, as docs/ has it.
+const (
+	backoffSeconds        = "stint.dev/backoff-seconds"
+	maxBackoffSeconds     = "stint.dev/max-backoff-seconds"
+	failedPodsLimit       = "stint.dev/failed-pods-limit"
+	pendingTimeoutSeconds = "stint.dev/pending-timeout-seconds"
+
+	pendingTimeout   = "PendingTimeout"
+	pendingCondition = "stint.dev/PendingTimeout"
+)
+
+func drawAsked(t *rapid.T, j *batchv1.Job) {
+	j.Annotations = map[string]string{}
+	ask := func(n int, key string, values ...string) {
+		if one(t, n, key) {
+			j.Annotations[key] = rapid.SampledFrom(values).Draw(t, key)
+		}
+	}
+	ask(3, backoffSeconds, "0", "1", "7", "40", "1800")
+	ask(4, maxBackoffSeconds, "1800", "7200")
+	ask(2, failedPodsLimit, "0", "1", "2", "3")
+	ask(4, pendingTimeoutSeconds, "1", "20", "300", "1000")
+	drawDependencies(t, j)
+}
+
+// askedSeconds is -1 where nothing is asked for.
+func askedSeconds(j *batchv1.Job, key string) int {
+	n, err := strconv.Atoi(j.Annotations[key])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// delays are the first one, and the longest.
+func delays(j *batchv1.Job) (first, most time.Duration) {
+	first, most = 10*time.Second, 10*time.Minute
+	if n := askedSeconds(j, backoffSeconds); n >= 0 {
+		first = time.Duration(n) * time.Second
+		most = max(most, first)
+	}
+	if n := askedSeconds(j, maxBackoffSeconds); n >= 0 {
+		most = time.Duration(n) * time.Second
+	}
+	return first, most
+}
+
+// removesFailure tells that a pod goes that has failed and is counted.
+func (x podWrite) removesFailure() bool {
+	goes := x.is == nil || x.is.DeletionTimestamp != nil
+	return goes && x.was.DeletionTimestamp == nil && x.was.Status.Phase == corev1.PodFailed && !held(x.was)
+}
+
+func (x podWrite) isSurplusFailure() {
+	j := x.job()
+	if j == nil || !x.removesFailure() || x.pods[x.was.UID].discarded || x.mayDiscard(j) {
+		return // or it was to end, as far as the controller knew, and has just failed
+	}
+	limit := askedSeconds(j, failedPodsLimit)
+	newer := 0
+	for _, f := range x.pods {
+		p := f.last
+		if p.UID != x.was.UID && !f.gone && controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && !x.endOf(p).Before(x.endOf(x.was)) {
+			newer++
+		}
+	}
+	if limit < 0 || newer < limit {
+		x.fail("failed pod %s is removed; the limit is %d, and %d newer ones are there", x.was.Name, limit, newer)
+	}
+}
+
+// checkFailedPods expects no more failed pods of a Job that has ended than it asks for.
+func (l *ledger) checkFailedPods(j *batchv1.Job) {
+	limit, n := askedSeconds(j, failedPodsLimit), 0
+	if limit < 0 || j.DeletionTimestamp != nil {
+		return
+	}
+	for _, p := range l.server.pods.objects {
+		if controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !held(p) {
+			n++
+		}
+	}
+	if n > limit {
+		l.fail("%d failed pods are there, %d were asked for", n, limit)
+	}
+}
+
+// stuckSince is the condition of a pod that was failed because it could not start.
+func stuckSince(p *corev1.Pod) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == pendingCondition && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+func (x podWrite) isStuck() {
+	if x.is == nil || ended(x.was) || !ended(x.is) {
+		return
+	}
+	j, age := x.job(), time.Since(x.was.CreationTimestamp.Time)
+	switch {
+	case x.was.Status.Phase != corev1.PodPending || x.was.DeletionTimestamp != nil:
+		x.fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
+	case j == nil || askedSeconds(j, pendingTimeoutSeconds) < 0:
+		x.fail("pod %s is failed, and nobody asked for it", x.was.Name)
+	case age < time.Duration(askedSeconds(j, pendingTimeoutSeconds))*time.Second:
+		x.fail("pod %s is failed after %s", x.was.Name, age)
+	case x.is.Status.Phase != corev1.PodFailed || x.is.Status.Reason != pendingTimeout || stuckSince(x.is) == nil:
+		x.fail("pod %s does not say why it is failed", x.was.Name)
+	}
+}
+
+// updatePodStatus replaces the status of the version that a process has seen.
+func (s *server) updatePodStatus(p *corev1.Pod) (*corev1.Pod, error) {
+	was, err := s.pod(p.Name, p.UID)
+	if err != nil {
+		return nil, err
+	}
+	if was.ResourceVersion != p.ResourceVersion {
+		return nil, apierrors.NewConflict(pods, p.Name, errStale)
+	}
+	is := was.DeepCopy()
+	is.Status = *p.Status.DeepCopy()
+	s.putPod(was, is)
+	return is, nil
+}

@@ -1,0 +1,167 @@
+package model_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+)
+
+const (
+	dependsOn        = "stint.dev/depends-on"
+	dependencyPrefix = "depends-on.stint.dev/"
+	dependencyFailed = "DependencyFailed"
+)
+
+var errStale = errors.New("it has changed")
+
+// others are Jobs that the drawn one may wait for. Another manager has them, and they end as the history wants.
+var others = []string{"a", "b"}
+
+func drawDependencies(t *rapid.T, j *batchv1.Job) {
+	if !one(t, 4, dependsOn) {
+		return
+	}
+	var entries []string
+	for _, name := range others {
+		if end := rapid.SampledFrom([]string{"", "Complete", "Failed", "Finished"}).Draw(t, "end of "+name); end != "" {
+			entries = append(entries, name+"="+end)
+		}
+	}
+	if len(entries) > 0 {
+		j.Annotations[dependsOn] = strings.Join(entries, ", ")
+	}
+}
+
+// awaited maps the names of the Jobs that j depends on to the ends that it asks for.
+func awaited(j *batchv1.Job) map[string]string {
+	asked := map[string]string{}
+	if text := j.Annotations[dependsOn]; text != "" {
+		for entry := range strings.SplitSeq(text, ", ") {
+			name, end, _ := strings.Cut(entry, "=")
+			asked[name] = end
+		}
+	}
+	return asked
+}
+
+// satisfied tells whether the end of other, nil for none, is the one that is asked for, and opposed that it is not.
+func satisfied(other *batchv1.Job, end string) bool {
+	return other != nil && (holds(other, batchv1.JobComplete) && end != "Failed" || holds(other, batchv1.JobFailed) && end != "Complete")
+}
+
+func opposed(other *batchv1.Job, end string) bool {
+	return other != nil && finished(other) && !satisfied(other, end)
+}
+
+func due(j *batchv1.Job) bool {
+	for name := range awaited(j) {
+		if !holds(j, batchv1.JobConditionType(dependencyPrefix+name)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (x creation) isDue() {
+	if j := x.account.now(); j.Status.StartTime == nil && !due(j) {
+		x.fail("a pod is created before its time")
+	}
+}
+
+func (x statusWrite) followsDependencies() {
+	for name, end := range awaited(x.is) {
+		kind := batchv1.JobConditionType(dependencyPrefix + name)
+		switch {
+		case holds(x.was, kind) && !holds(x.is, kind):
+			x.fail("Job %s is waited for again", name)
+		case !holds(x.was, kind) && holds(x.is, kind) && !satisfied(x.by.found[name], end):
+			x.fail("Job %s was not %s when the controller asked for it", name, end)
+		}
+	}
+}
+
+func (x statusWrite) startsWhenDue() {
+	if x.was.Status.StartTime == nil && x.is.Status.StartTime != nil && !due(x.was) && !due(x.is) && reason(x.is, batchv1.JobFailureTarget) != dependencyFailed {
+		x.fail("the Job starts before its time")
+	}
+}
+
+// mayFailByDependency tells that a Job which j waits for ended, at some time, as it should not.
+func (l *ledger) mayFailByDependency(j *batchv1.Job) bool {
+	for _, a := range l.jobs {
+		for _, other := range a.versions {
+			if end, asked := awaited(j)[other.Name]; asked && opposed(other, end) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *world) happenToOthers(t *rapid.T) {
+	name := rapid.SampledFrom(others).Draw(t, "name")
+	j := w.server.jobs.objects[name]
+	if j == nil {
+		w.createOther(name)
+		return
+	}
+	switch what := rapid.SampledFrom([]string{"complete", "complete", "fail", "delete"}).Draw(t, "what"); {
+	case j.DeletionTimestamp != nil:
+		t.Skip("it is being deleted")
+	case what == "delete":
+		w.say("user deletes Job %s", name)
+		w.server.deleteJob(name, metav1.DeletePropagationBackground)
+	case finished(j):
+		t.Skip("it has ended")
+	case what == "complete":
+		w.endOther(name, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	default:
+		w.endOther(name, batchv1.JobFailureTarget, batchv1.JobFailed)
+	}
+}
+
+func (w *world) createOther(name string) {
+	w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{ManagedBy: ptr.To("example.com/other"),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+}
+
+func (w *world) endOther(name string, kinds ...batchv1.JobConditionType) {
+	w.say("Job %s ends: %s", name, kinds[1])
+	was := w.server.jobs.objects[name]
+	is := was.DeepCopy()
+	for _, kind := range kinds {
+		is.Status.Conditions = append(is.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: "Done"})
+	}
+	w.server.putJob(was, is)
+}
+
+// endOthers has all end that is waited for. Nothing is left that keeps a Job waiting.
+func (w *world) endOthers() {
+	w.collectGarbage()
+	for _, name := range others {
+		j := w.server.jobs.objects[jobName]
+		if j == nil {
+			return
+		}
+		end, asked := awaited(j)[name]
+		if !asked {
+			continue
+		}
+		if w.server.jobs.objects[name] == nil {
+			w.createOther(name)
+		}
+		switch {
+		case finished(w.server.jobs.objects[name]):
+		case slices.Contains([]string{"Complete", "Finished"}, end):
+			w.endOther(name, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+		default:
+			w.endOther(name, batchv1.JobFailureTarget, batchv1.JobFailed)
+		}
+	}
+}
