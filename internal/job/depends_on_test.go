@@ -1,0 +1,246 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// dependingOn makes a Job one that has not started and depends on others.
+func dependingOn(annotation string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		j.Annotations = map[string]string{DependsOn: annotation}
+		j.Status.StartTime = nil
+	}
+}
+
+// shownAs puts the condition of a dependency into the status.
+func shownAs(name string, status corev1.ConditionStatus, reason string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: Dependence{Job: name}.condition(),
+			Status: status, Reason: reason, LastTransitionTime: at(1)})
+	}
+}
+
+func withStart(j *batchv1.Job)          { j.Status.StartTime = ptr.To(at(0)) }
+func withoutWork(j *batchv1.Job)        { j.Spec.Completions = ptr.To[int32](0) }
+func withDeadline(j *batchv1.Job)       { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }
+func withDeletion(j *batchv1.Job)       { j.DeletionTimestamp = ptr.To(at(0)) }
+func withCountedSuccess(j *batchv1.Job) { j.Status.Succeeded = 1 }
+
+func dependency(name string, changes ...func(*batchv1.Job)) Dependency {
+	return Dependency{Name: name, Job: aJob(changes...)}
+}
+
+func absent(name string) Dependency { return Dependency{Name: name} }
+
+func cyclic(name string, way ...string) Dependency {
+	return Dependency{Name: name, Job: aJob(dependingOn("j")), Cycle: way}
+}
+
+func complete(j *batchv1.Job) { withCondition(batchv1.JobComplete, "CompletionsReached")(j) }
+func failing(j *batchv1.Job)  { withCondition(batchv1.JobFailed, "BackoffLimitExceeded")(j) }
+
+// told are the conditions about dependencies of a status, and Job's own verdict, as NAME=STATUS(REASON).
+func told(s *batchv1.JobStatus) []string {
+	var texts []string
+	for _, c := range s.Conditions {
+		texts = append(texts, fmt.Sprintf("%s=%s(%s)", c.Type, c.Status, c.Reason))
+	}
+	return texts
+}
+
+func TestDependencies(t *testing.T) {
+	const extract, clean = DependsOnCondition + "extract", DependsOnCondition + "clean"
+	tests := map[string]struct {
+		job          *batchv1.Job
+		pods         []*corev1.Pod
+		dependencies []Dependency
+		conditions   []string
+		events       []string
+		pods0        int
+		again        bool
+	}{
+		"a Job that is not there is waited for": {
+			job: aJob(dependingOn("extract")), dependencies: []Dependency{absent("extract")},
+			conditions: []string{extract + "=False(NotFound)"}, events: []string{"WaitingForJobs: Waiting for extract"}},
+		"one that runs too, with all the others": {
+			job:          aJob(dependingOn("extract, clean=Finished")),
+			dependencies: []Dependency{dependency("extract"), dependency("clean", withSuspend)},
+			conditions:   []string{extract + "=False(Running)", clean + "=False(Suspended)"},
+			events:       []string{"WaitingForJobs: Waiting for extract, clean=Finished"}},
+		"one that waits itself, and one that is being deleted": {
+			job:          aJob(dependingOn("extract,clean")),
+			dependencies: []Dependency{dependency("extract", dependingOn("x"), shownAs("x", "False", "Running")), dependency("clean", withDeletion)},
+			conditions:   []string{extract + "=False(Waiting)", clean + "=False(Terminating)"},
+			events:       []string{"WaitingForJobs: Waiting for extract, clean"}},
+		"that it waits is told once": {
+			job: aJob(dependingOn("extract"), shownAs("extract", "False", "NotFound")), dependencies: []Dependency{dependency("extract")},
+			conditions: []string{extract + "=False(Running)"}},
+		"what was met stays so, though the Job is gone": {
+			job:          aJob(dependingOn("extract,clean"), shownAs("extract", "True", "Complete"), shownAs("clean", "False", "Running")),
+			dependencies: []Dependency{absent("clean")},
+			conditions:   []string{extract + "=True(Complete)", clean + "=False(NotFound)"}},
+		"no pod is made with the last condition": {
+			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running")), dependencies: []Dependency{dependency("extract", complete)},
+			conditions: []string{extract + "=True(Complete)"},
+			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+		"but once that is stored": {
+			job:        aJob(dependingOn("extract"), shownAs("extract", "True", "Complete")),
+			conditions: []string{extract + "=True(Complete)"}, pods0: 2},
+		"either end will do where either is asked for": {
+			job: aJob(dependingOn("extract=Finished, clean=Failed")), dependencies: []Dependency{dependency("extract", failing), dependency("clean", failing)},
+			conditions: []string{extract + "=True(Failed)", clean + "=True(Failed)"},
+			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+		"a Job that failed cannot complete": {
+			job: aJob(dependingOn("clean,extract")), dependencies: []Dependency{absent("clean"), dependency("extract", failing)},
+			conditions: []string{clean + "=False(NotFound)", extract + "=False(Failed)", "FailureTarget=True(DependencyFailed)"}, again: true},
+		"a Job that completed cannot fail": {
+			job: aJob(dependingOn("extract=Failed")), dependencies: []Dependency{dependency("extract", complete)},
+			conditions: []string{extract + "=False(Complete)", "FailureTarget=True(DependencyFailed)"}, again: true},
+		"a cycle is an end": {
+			job: aJob(dependingOn("extract")), dependencies: []Dependency{cyclic("extract", "extract", "j")},
+			conditions: []string{extract + "=False(Cycle)", "FailureTarget=True(DependencyFailed)"}, again: true},
+		"a Job without work waits too": {
+			job: aJob(dependingOn("extract"), withoutWork), dependencies: []Dependency{dependency("extract")},
+			conditions: []string{extract + "=False(Running)"}, events: []string{"WaitingForJobs: Waiting for extract"}},
+		"the deadline of a Job that waits does not run": {
+			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running"), withDeadline), dependencies: []Dependency{dependency("extract")},
+			conditions: []string{extract + "=False(Running)"}},
+		"a suspended Job goes on looking": {
+			job: aJob(dependingOn("extract"), withSuspend), dependencies: []Dependency{dependency("extract", complete)},
+			conditions: []string{extract + "=True(Complete)", "Suspended=True(JobSuspended)"},
+			events:     []string{"DependenciesMet: All Jobs that were waited for have ended", "Suspended: Job suspended"}, again: true},
+		"a resumed Job that waits does not start": {
+			job:          aJob(dependingOn("extract"), withCondition(batchv1.JobSuspended, "JobSuspended"), shownAs("extract", "False", "Running")),
+			dependencies: []Dependency{dependency("extract")},
+			conditions:   []string{"Suspended=False(JobResumed)", extract + "=False(Running)"}, events: []string{"Resumed: Job resumed"}},
+		"a Job that has started is past waiting": {
+			job: aJob(dependingOn("extract"), withStart), dependencies: []Dependency{dependency("extract", failing)}, pods0: 2},
+		"so is one that has pods, though its status does not say so": {
+			job: aJob(dependingOn("extract")), pods: []*corev1.Pod{aPod("p")}, pods0: 1},
+		"or that has counted some": {
+			job: aJob(dependingOn("extract"), withCountedSuccess), pods0: 2},
+		"a pod that somebody made for a Job that waits starts nothing": {
+			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running")), pods: []*corev1.Pod{aPod("p")},
+			dependencies: []Dependency{dependency("extract")}, conditions: []string{extract + "=False(Running)"}},
+		"a Job that waits adopts no pods": {
+			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running")), dependencies: []Dependency{dependency("extract")},
+			pods:       []*corev1.Pod{aPod("p", func(p *corev1.Pod) { p.OwnerReferences = nil })},
+			conditions: []string{extract + "=False(Running)"}},
+		"who no longer depends on a Job starts, and no longer says so": {
+			job:        aJob(dependingOn("clean"), shownAs("extract", "False", "Running"), shownAs("clean", "True", "Complete")),
+			conditions: []string{clean + "=True(Complete)"}, pods0: 2},
+		"a Job that is being deleted learns nothing": {
+			job: aJob(dependingOn("extract"), withDeletion), dependencies: []Dependency{dependency("extract", complete)}},
+		"what is no list of Jobs asks for nothing": {
+			job: aJob(dependingOn("Not a name")), pods0: 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			obs := seen(tt.job, tt.pods...)
+			obs.Dependencies = tt.dependencies
+			d := Decide(obs)
+			next := d.next
+			if diff := cmp.Diff(tt.conditions, told(next)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			var events []string
+			for _, e := range d.Events {
+				events = append(events, e.Reason+": "+e.Message)
+			}
+			if diff := cmp.Diff(tt.events, events); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if len(d.Create) != tt.pods0 || d.Again != tt.again || len(d.Adopt)+len(d.Delete)+len(d.Discard) > 0 {
+				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Again, d.Adopt, d.Delete, d.Discard)
+			}
+			if waits := tt.pods0 == 0; waits && next.StartTime != nil {
+				t.Errorf("starts at %v", next.StartTime)
+			}
+		})
+	}
+}
+
+func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
+	tests := map[string]struct {
+		asks       string
+		dependency Dependency
+		want       string
+	}{
+		"it failed":    {"extract", dependency("extract", failing), "Job extract has failed: BackoffLimitExceeded"},
+		"it completed": {"extract=Failed", dependency("extract", complete), "Job extract has completed, but was to fail"},
+		"a cycle":      {"extract", cyclic("extract", "extract", "clean", "j"), "Jobs wait for each other: j → extract → clean → j"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			job := aJob(dependingOn(tt.asks))
+			for range 2 { // the verdict, then the end
+				obs := seen(job)
+				obs.Dependencies = []Dependency{tt.dependency}
+				if len(Awaited(job)) == 0 {
+					obs.Dependencies = nil
+				}
+				d := Decide(obs)
+				if len(d.Create) > 0 {
+					t.Fatal("pods are made")
+				}
+				next, _ := d.Status(Outcome{})
+				job = job.DeepCopy()
+				job.Status = *next
+			}
+			end := End(job)
+			if end == nil || end.Type != batchv1.JobFailed || end.Reason != DependencyFailed || end.Message != tt.want {
+				t.Errorf("ends %+v", end)
+			}
+			if job.Status.StartTime == nil {
+				t.Error("no server takes an ended Job without a start")
+			}
+		})
+	}
+}
+
+func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
+	job := aJob(dependingOn("extract"), shownAs("extract", "False", "NotFound"))
+	obs := seen(job)
+	obs.Dependencies = []Dependency{dependency("extract")}
+	c := Decide(obs).next.Conditions[0]
+	if c.Reason != "Running" || !c.LastTransitionTime.Equal(ptr.To(at(1))) {
+		t.Errorf("another reason is a transition: %+v", c)
+	}
+	obs.Job, obs.Dependencies[0] = job.DeepCopy(), dependency("extract", complete)
+	obs.Job.Status.Conditions[0] = c
+	if c = Decide(obs).next.Conditions[0]; !c.LastTransitionTime.Equal(ptr.To(metav1.NewTime(epoch.Add(time.Minute)))) {
+		t.Errorf("another status is none: %+v", c)
+	}
+}
+
+func TestCycles(t *testing.T) {
+	tests := map[string]struct {
+		awaits map[string][]string
+		want   []string
+	}{
+		"a chain is none":               {map[string][]string{"a": {"b"}, "b": {"c"}}, nil},
+		"itself":                        {map[string][]string{"a": {"a"}}, []string{"a", "a"}},
+		"two":                           {map[string][]string{"a": {"b"}, "b": {"a"}}, []string{"a", "b", "a"}},
+		"the shortest of several":       {map[string][]string{"a": {"b", "c"}, "b": {"d"}, "d": {"a"}, "c": {"a"}}, []string{"a", "c", "a"}},
+		"one that it only leads to":     {map[string][]string{"a": {"b"}, "b": {"c"}, "c": {"b"}}, nil},
+		"ways that meet again are none": {map[string][]string{"a": {"b", "c"}, "b": {"d"}, "c": {"d"}}, nil},
+		"one behind such":               {map[string][]string{"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": {"a"}}, []string{"a", "b", "d", "a"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Cycle("a", func(name string) []string { return tt.awaits[name] })
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
