@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 func jobColumns() []metav1.TableColumnDefinition {
@@ -59,6 +61,8 @@ func jobState(job *batchv1.Job) string {
 		return "FailureTarget"
 	case hasJobCondition(&job.Status, batchv1.JobSuccessCriteriaMet):
 		return "SuccessCriteriaMet"
+	case core.WaitsForJobs(job):
+		return "Waiting"
 	}
 	return "Running"
 }

@@ -14,7 +14,8 @@ import (
 //
 //	{"type":"note", "text"}
 //	{"type":"jobStarted", "how": "created" | "replaced" | "followed"}
-//	{"type":"jobProgress", "active", "succeeded", "failed", "wanted", "suspended", "rate", "secondsLeft"}
+//	{"type":"jobWaiting", "for": ["NAME" | "NAME=END"], "missing": ["NAME"]}
+//	{"type":"jobProgress", "active", "succeeded", "failed", "wanted", "suspended", "waitsFor": ["NAME"], "rate", "secondsLeft"}
 //	{"type":"log", "pod", "container", "text"}
 //	{"type":"podFailed", "pod", "reason", "message", "containers": [{"name", "exitCode", "signal", "reason", "message"}]}
 //	{"type":"podWaiting", "pod", "reason", "message"}
@@ -53,15 +54,22 @@ type jsonStart struct {
 	How How `json:"how"`
 }
 
+type jsonWaiting struct {
+	header
+	For     []string `json:"for"`
+	Missing []string `json:"missing,omitempty"`
+}
+
 type jsonProgress struct {
 	header
-	Active      int32   `json:"active"`
-	Succeeded   int32   `json:"succeeded"`
-	Failed      int32   `json:"failed"`
-	Wanted      int32   `json:"wanted,omitempty"`
-	Suspended   bool    `json:"suspended,omitempty"`
-	Rate        float64 `json:"rate,omitempty"`
-	SecondsLeft float64 `json:"secondsLeft,omitempty"`
+	Active      int32    `json:"active"`
+	Succeeded   int32    `json:"succeeded"`
+	Failed      int32    `json:"failed"`
+	Wanted      int32    `json:"wanted,omitempty"`
+	Suspended   bool     `json:"suspended,omitempty"`
+	WaitsFor    []string `json:"waitsFor,omitempty"`
+	Rate        float64  `json:"rate,omitempty"`
+	SecondsLeft float64  `json:"secondsLeft,omitempty"`
 }
 
 type jsonLog struct {
@@ -150,7 +158,7 @@ func (j *JSON) Progress(p Progress) {
 	}
 	j.last[p.Job] = p
 	j.emit(jsonProgress{header: j.about("jobProgress", p.Job), Active: p.Active, Succeeded: p.Succeeded, Failed: p.Failed,
-		Wanted: p.Wanted, Suspended: p.Suspended, Rate: p.Rate, SecondsLeft: p.Left.Seconds()})
+		Wanted: p.Wanted, Suspended: p.Suspended, WaitsFor: p.WaitsFor, Rate: p.Rate, SecondsLeft: p.Left.Seconds()})
 }
 
 // Log implements Output.
@@ -176,6 +184,13 @@ func (j *JSON) PodWaiting(w PodWait) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.emit(jsonPodWaiting{j.about("podWaiting", w.Job), jsonWait{w.Pod, w.Reason, w.Message}})
+}
+
+// JobWaiting implements Output.
+func (j *JSON) JobWaiting(w JobWait) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.emit(jsonWaiting{j.about("jobWaiting", w.Job), w.For, w.Missing})
 }
 
 // Finish implements Output.

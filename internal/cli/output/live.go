@@ -115,6 +115,9 @@ func (l *Live) PodFailed(f PodFailure) {
 // PodWaiting implements Output.
 func (l *Live) PodWaiting(w PodWait) { l.print(waitSentence(w)) }
 
+// JobWaiting implements Output.
+func (l *Live) JobWaiting(w JobWait) { l.print(orderSentence(w)) }
+
 // Finish implements Output.
 func (l *Live) Finish(r Result) {
 	l.print(append([]string{ending(r)}, explain(r)...)...)

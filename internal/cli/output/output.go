@@ -38,6 +38,8 @@ type Progress struct {
 	// Wanted is how many successes make the Job complete; 0 for a work queue.
 	Wanted    int32
 	Suspended bool
+	// WaitsFor are Jobs that must end first.
+	WaitsFor []string
 	// Rate is successes a second; Left is the time that the rest will take, 0 where that cannot be told.
 	Rate float64
 	Left time.Duration
@@ -72,6 +74,15 @@ type PodWait struct {
 	Pod     string
 	Reason  string
 	Message string
+}
+
+// JobWait tells which Jobs one waits for before it starts.
+type JobWait struct {
+	Job
+	// For are the names, and how these Jobs must end where that is not to complete: NAME or NAME=END.
+	For []string
+	// Missing are the names of those that do not exist.
+	Missing []string
 }
 
 // ContainerFailure tells how a container of a failed pod ended.
@@ -115,6 +126,7 @@ type Output interface {
 	// Note is a remark about the run as a whole: warnings, what happens next.
 	Note(text string)
 	Start(job Job, how How)
+	JobWaiting(w JobWait)
 	Progress(p Progress)
 	Log(l Line)
 	PodFailed(f PodFailure)

@@ -176,6 +176,15 @@ func (p *Plain) PodWaiting(w PodWait) {
 	}
 }
 
+// JobWaiting implements Output.
+func (p *Plain) JobWaiting(w JobWait) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.quiet {
+		p.say("%s", orderSentence(w))
+	}
+}
+
 // Finish implements Output.
 func (p *Plain) Finish(r Result) {
 	p.mu.Lock()

@@ -17,6 +17,9 @@ func label(j Job) string {
 // counts is the part of a status line that live and plain share: "3 of 10 succeeded, 2 active, 1 failed".
 func counts(p Progress) string {
 	var parts []string
+	if len(p.WaitsFor) > 0 {
+		return "waits for " + strings.Join(p.WaitsFor, ", ")
+	}
 	if p.Wanted > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d succeeded", p.Succeeded, p.Wanted))
 	} else {
@@ -112,6 +115,21 @@ func explain(r Result) []string {
 		lines = append(lines, fmt.Sprintf("  and %d more that never ran", r.MoreWaiting))
 	}
 	return lines
+}
+
+// orderSentence tells which Jobs one waits for.
+func orderSentence(w JobWait) string {
+	text := "job " + label(w.Job) + ": waits for " + strings.Join(w.For, ", ")
+	switch missing := strings.Join(w.Missing, ", "); {
+	case len(w.Missing) == 0:
+		return text
+	case len(w.For) == 1:
+		return text + ", which does not exist yet"
+	case len(w.Missing) == 1:
+		return text + "; " + missing + " does not exist yet"
+	default:
+		return text + "; " + missing + " do not exist yet"
+	}
 }
 
 // waitSentence tells what a pod waits for, on one line.

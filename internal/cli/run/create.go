@@ -30,8 +30,23 @@ func (s *session) createSupport(ctx context.Context, objects []*manifest.Object)
 	return nil
 }
 
-// createJobs brings every Job into the run. It starts those it can, even if one fails.
+// createJobs brings every Job into the run. It starts those it can, even if one fails. First what had their names goes:
+// nobody is to start because a Job of an earlier run has ended.
 func (s *session) createJobs(ctx context.Context, plans []*plan) error {
+	err := inParallel(len(plans), func(i int) error {
+		p := plans[i]
+		if p.existing == nil || p.how == output.Followed {
+			return nil
+		}
+		if err := s.makeRoom(ctx, p.existing); err != nil {
+			return fmt.Errorf("create job %s: %w", p.object.Name(), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	plans = inOrder(plans)
 	return inParallel(len(plans), func(i int) error {
 		p := plans[i]
 		job, err := s.createJob(ctx, p)
@@ -46,11 +61,6 @@ func (s *session) createJobs(ctx context.Context, plans []*plan) error {
 func (s *session) createJob(ctx context.Context, p *plan) (*batchv1.Job, error) {
 	if p.how == output.Followed {
 		return p.existing, nil
-	}
-	if p.existing != nil {
-		if err := s.makeRoom(ctx, p.existing); err != nil {
-			return nil, err
-		}
 	}
 	return s.batch().Jobs(p.job.Namespace).Create(ctx, p.job, metav1.CreateOptions{FieldManager: fieldManager})
 }

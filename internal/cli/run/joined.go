@@ -30,6 +30,7 @@ func Follow(ctx context.Context, o Options, t *target.Target, job *batchv1.Job) 
 	defer cancel()
 	s.collectLogs(ctx, []*batchv1.Job{job})
 	s.track(job, output.Created)
+	s.tellOrder(ctx)
 	return s.follow(ctx, false)
 }
 

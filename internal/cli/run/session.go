@@ -76,6 +76,9 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseCycles(objects); err != nil {
+		return err
+	}
 	setup, interrupted := s.untilInterrupt(ctx)
 	plans, err := s.check(setup, objects)
 	if err != nil {
@@ -88,6 +91,9 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	err = s.createSupport(setup, objects)
 	if err == nil {
 		err = s.createJobs(setup, plans)
+	}
+	if err == nil {
+		s.tellOrder(setup)
 	}
 	if interrupted() {
 		return s.follow(ctx, true)
