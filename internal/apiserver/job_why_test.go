@@ -1,0 +1,126 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
+	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// why asks as curl does.
+func why(t testing.TB, s *apiservertest.Server, name string) (*stintv1.JobExplanation, error) {
+	t.Helper()
+	raw, err := s.Clientset().RESTClient().Get().AbsPath("/apis/batch/v1/namespaces/default/jobs/" + name + "/why").Do(t.Context()).Raw()
+	if err != nil {
+		return nil, err
+	}
+	x := &stintv1.JobExplanation{}
+	return x, json.Unmarshal(raw, x)
+}
+
+// becomesState waits until the Job is explained so.
+func becomesState(t testing.TB, s *apiservertest.Server, name string, want stintv1.JobState) *stintv1.JobExplanation {
+	t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		x, err := why(t, s, name)
+		if err == nil && x.State == want {
+			return x
+		}
+		select {
+		case <-ticker.C:
+		case <-time.After(time.Minute):
+			t.Fatalf("it is %+v, %v; want %s", x, err, want)
+		}
+	}
+}
+
+// explicable is a Job of one pod.
+func explicable(name string, change func(*batchv1.Job)) *batchv1.Job {
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: batchv1.JobSpec{
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: "main", Image: "i"}}}}}}
+	change(j)
+	return j
+}
+
+func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
+	settings := jobcontroller.Options{PodFailureBackoff: time.Hour, MaxPodFailureBackoff: 2 * time.Hour}.Settings()
+	s := apiservertest.Start(t, func(c *apiserver.Config) { c.Jobs = apiserver.JobOptions{Settings: &settings} })
+	s.Control(jobcontroller.New(s.Client(), &record.FakeRecorder{}, jobcontroller.Options{
+		PodFailureBackoff: time.Hour, MaxPodFailureBackoff: 2 * time.Hour}))
+	jobs := s.Clientset().BatchV1().Jobs("default")
+	for name, change := range map[string]func(*batchv1.Job){
+		"fails":     func(*batchv1.Job) {},
+		"suspended": func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) },
+		"waits":     func(j *batchv1.Job) { j.Annotations = map[string]string{core.DependsOn: "fails"} },
+		"foreign":   func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") },
+	} {
+		if _, err := jobs.Create(t.Context(), explicable(name, change), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	becomesState(t, s, "suspended", stintv1.JobSuspended)
+	becomesState(t, s, "waits", stintv1.JobWaitingForJobs)
+	becomesState(t, s, "foreign", stintv1.JobUnknownPlan)
+	fail(t, s, "fails")
+	x := becomesState(t, s, "fails", stintv1.JobDelayed)
+	if left := x.Waits[0].Until.Sub(x.Waits[0].Since.Time); left != time.Hour || x.TimesAssumed {
+		t.Errorf("a delay of %v, assumed %v; want the hour that the controller has", left, x.TimesAssumed)
+	}
+	if len(x.Failures) != 1 || ptr.Deref(x.Failures[0].ExitCode, 0) != 7 || x.Kind != "JobExplanation" || x.APIVersion != "stint.dev/v1" {
+		t.Errorf("explained as %+v", x)
+	}
+	if _, err := why(t, s, "nobody"); !apierrors.IsNotFound(err) {
+		t.Errorf("of a Job that is not there: %v", err)
+	}
+}
+
+// fail ends the pod of a Job, once it is there.
+func fail(t testing.TB, s *apiservertest.Server, job string) {
+	t.Helper()
+	becomesState(t, s, job, stintv1.JobStarting)
+	pods := s.Clientset().CoreV1().Pods("default")
+	for {
+		list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) == 0 {
+			continue
+		}
+		p := &list.Items[0]
+		p.Status.Phase = corev1.PodFailed
+		now := metav1.Now()
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 7, FinishedAt: now, StartedAt: now}}}}
+		if _, err := pods.UpdateStatus(t.Context(), p, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+}
+
+func TestWhereNoControllerRunsTheServerSaysSo(t *testing.T) {
+	s := apiservertest.Start(t, func(c *apiserver.Config) { c.Jobs.NoController = true })
+	if _, err := s.Clientset().BatchV1().Jobs("default").Create(t.Context(), explicable("a", func(*batchv1.Job) {}), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	x := becomesState(t, s, "a", stintv1.JobStarting)
+	if len(x.Waits) == 0 || x.Waits[0].For != stintv1.WaitForController {
+		t.Errorf("it waits for %+v", x.Waits)
+	}
+}
