@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/schedules"
 )
@@ -59,6 +60,7 @@ func status(err error) int {
 	var problems manifest.Problems
 	var verb verbExit
 	var refused schedules.InputError
+	var wrong results.InputError
 	switch {
 	case err == nil:
 		return exitOK
@@ -66,7 +68,7 @@ func status(err error) int {
 		return verb.code
 	case errors.Is(err, run.ErrInterrupted):
 		return exitInterrupted
-	case errors.As(err, &input), errors.As(err, &problems), errors.As(err, &refused):
+	case errors.As(err, &input), errors.As(err, &problems), errors.As(err, &refused), errors.As(err, &wrong):
 		return exitBadInput
 	}
 	return exitFailed

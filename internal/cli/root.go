@@ -44,7 +44,7 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 		&cobra.Group{ID: groupOther, Title: "Other:"})
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
-	root.AddCommand(newRun(streams), newServer(streams), newController(), newTrigger(streams), newWhy(streams),
+	root.AddCommand(newRun(streams), newServer(streams), newController(), newTrigger(streams), newResults(streams), newWhy(streams),
 		newSuspend(streams), newResume(streams), newVersion(streams))
 	root.AddCommand(verbCommands(args, streams)...)
 	demandShell(root)

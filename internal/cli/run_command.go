@@ -22,6 +22,7 @@ type runFlags struct {
 	quiet       bool
 	logs        string
 	allocatable string
+	keepLogs    keepLogs
 }
 
 func newRun(streams genericiooptions.IOStreams) *cobra.Command {
@@ -62,6 +63,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show nothing but log lines and failures")
 	flags.StringVar(&f.logs, "logs", string(run.LogsAll), "pods whose logs are shown: all, failed or none")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	f.keepLogs.add(flags)
 	f.addFlags(flags)
 	return cmd
 }
@@ -84,13 +86,17 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	if err != nil {
 		return run.Options{}, err
 	}
+	keep, err := f.keepLogs.bytes()
+	if err != nil {
+		return run.Options{}, err
+	}
 	where, err := f.where.options()
 	if err != nil {
 		return run.Options{}, err
 	}
 	return run.Options{
 		Files: f.files, Stdin: streams.In, Logs: logs, Target: where,
-		Start:  embedded(server.Options{DataDir: where.DataDir, Listen: "127.0.0.1:0", Node: true, Allocatable: allocatable}),
+		Start:  embedded(server.Options{DataDir: where.DataDir, Listen: "127.0.0.1:0", Node: true, Allocatable: allocatable, KeepLogs: keep}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

@@ -26,6 +26,7 @@ type serverFlags struct {
 	runtime     string
 	criEndpoint string
 	allocatable string
+	keepLogs    keepLogs
 	service     serviceFlags
 	job         jobFlags
 	schedules   scheduleFlags
@@ -60,6 +61,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.runtime, "runtime", "process", "what runs containers: process")
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	f.keepLogs.add(flags)
 	f.service.add(flags, offer{all: server.Controllers})
 	f.job.add(flags, job.Options{
 		ManagedBy:       []string{batchv1.JobControllerName, job.ManagedBy},
@@ -94,12 +96,16 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	keep, err := f.keepLogs.bytes()
+	if err != nil {
+		return server.Options{}, err
+	}
 	dir, err := dataDir(f.dataDir)
 	if err != nil {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
+		Allocatable: allocatable, KeepLogs: keep, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.

@@ -94,10 +94,10 @@ func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.J
 	case c.Index != nil:
 		return chooseIndex(job, all, *c.Index)
 	case indexed && ptr.Deref(job.Spec.Completions, 1) > 1:
-		return nil, "", fmt.Errorf("job %s has %d indexes: choose one", job.Name, ptr.Deref(job.Spec.Completions, 1))
+		return nil, "", fmt.Errorf("job %s has %d indexes: choose one by its index", job.Name, ptr.Deref(job.Spec.Completions, 1))
 	}
 	if len(all.Items) > 1 && ptr.Deref(job.Spec.Parallelism, 1) > 1 {
-		return nil, "", fmt.Errorf("job %s has run %d pods: choose one", job.Name, len(all.Items))
+		return nil, "", fmt.Errorf("job %s has run %d pods: choose one by its name", job.Name, len(all.Items))
 	}
 	work := InTurn(all.Items)
 	return &work, "job " + job.Name, nil

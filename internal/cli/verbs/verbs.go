@@ -21,7 +21,6 @@ import (
 	"k8s.io/kubectl/pkg/cmd/explain"
 	"k8s.io/kubectl/pkg/cmd/get"
 	"k8s.io/kubectl/pkg/cmd/label"
-	"k8s.io/kubectl/pkg/cmd/logs"
 	"k8s.io/kubectl/pkg/cmd/patch"
 	"k8s.io/kubectl/pkg/cmd/replace"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -47,7 +46,7 @@ var All = []Verb{
 	{"describe", "Show an object with what belongs to it", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
-	{"logs", "Print the logs of a pod or a Job's pods", true, logs.NewCmdLogs},
+	{"logs", "Print the logs of a pod or a Job's pods", true, newLogs},
 	{"events", "List events", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return events.NewCmdEvents(f, s)
 	}},

@@ -1,0 +1,164 @@
+package results
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// page is how many objects are asked for at a time.
+const page = 500
+
+// Client asks one server about one namespace.
+type Client struct {
+	namespace string
+	kube      kubernetes.Interface
+	// resources of batch/v1, once they have been asked for.
+	resources []string
+}
+
+// Connect makes a client.
+func Connect(config *rest.Config, namespace string) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "stint"
+	// The pods of a large Job are many pages.
+	config.QPS, config.Burst = 50, 300
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return &Client{namespace: namespace, kube: kube}, nil
+}
+
+// Job returns the Job of that name, or an error that names one that may have been meant.
+func (c *Client) Job(ctx context.Context, name string) (*batchv1.Job, error) {
+	if name == "" {
+		return nil, inputErrorf("no Job is named")
+	}
+	job, err := c.kube.BatchV1().Jobs(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		return job, err
+	}
+	list, listErr := c.kube.BatchV1().Jobs(c.namespace).List(ctx, metav1.ListOptions{Limit: page})
+	if listErr != nil {
+		return nil, listErr
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	text := fmt.Sprintf("there is no Job %q in namespace %s", name, c.namespace)
+	if near := manifest.Closest(name, names); near != "" {
+		return nil, inputErrorf("%s: did you mean %s?", text, near)
+	}
+	return nil, inputErrorf("%s: stint get jobs -n %s lists what there is", text, c.namespace)
+}
+
+// Results returns what came of a Job, and a note where that may not be all.
+func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobResults, string, error) {
+	served, err := c.Serves("jobs/results")
+	if err != nil {
+		return nil, "", err
+	}
+	if served {
+		all := &stintv1.JobResults{}
+		err := c.get(ctx, c.kube.BatchV1().RESTClient().Get().Namespace(c.namespace).Resource("jobs").Name(job.Name).SubResource("results"), all)
+		return all, "", err
+	}
+	pods, err := c.pods(ctx, job)
+	if err != nil {
+		return nil, "", err
+	}
+	var note string
+	slices, err := c.slices(ctx, job)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		note = "this cluster has no stored results, or does not show them: only pods that are still there are listed"
+	} else if err != nil {
+		return nil, "", err
+	}
+	return results.Merge(job, slices, pods), note, nil
+}
+
+// Serves tells whether batch/v1 has a resource.
+func (c *Client) Serves(resource string) (bool, error) {
+	if c.resources == nil {
+		list, err := c.kube.Discovery().ServerResourcesForGroupVersion(batchv1.SchemeGroupVersion.String())
+		if err != nil {
+			return false, err
+		}
+		for i := range list.APIResources {
+			c.resources = append(c.resources, list.APIResources[i].Name)
+		}
+	}
+	return slices.Contains(c.resources, resource), nil
+}
+
+func (c *Client) get(ctx context.Context, r *rest.Request, into any) error {
+	text, err := r.SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	return nil
+}
+
+// slices lists what the controller has stored of the Job.
+func (c *Client) slices(ctx context.Context, job *batchv1.Job) ([]stintv1.ResultSlice, error) {
+	var all []stintv1.ResultSlice
+	next := ""
+	for {
+		list := &stintv1.ResultSliceList{}
+		err := c.get(ctx, c.kube.BatchV1().RESTClient().Get().
+			AbsPath("/apis", stintv1.SchemeGroupVersion.Group, stintv1.SchemeGroupVersion.Version, "namespaces", c.namespace, "resultslices").
+			Param("labelSelector", batchv1.ControllerUidLabel+"="+string(job.UID)).Param("limit", fmt.Sprint(page)).Param("continue", next), list)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list.Items...)
+		if next = list.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
+
+func (c *Client) pods(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, error) {
+	if job.Spec.Selector == nil {
+		return nil, errors.New("the Job has no selector to find its pods by")
+	}
+	var pods []*corev1.Pod
+	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(job.Spec.Selector), Limit: page}
+	for {
+		list, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			pods = append(pods, &list.Items[i])
+		}
+		if options.Continue = list.Continue; options.Continue == "" {
+			return pods, nil
+		}
+	}
+}
+
+// PodsGone tells that no pod of the Job is there.
+func (c *Client) PodsGone(ctx context.Context, job *batchv1.Job) bool {
+	options := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(job.Spec.Selector), Limit: 1}
+	list, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, options)
+	return err == nil && len(list.Items) == 0
+}

@@ -1,0 +1,118 @@
+// Package results is what `stint results` shows: what came of every index or pod of a Job.
+//
+// A server of Stint tells that itself. Of a cluster it is worked out from what the controller has stored, if it has, and
+// from the pods that are there:
+//
+//	jobs/NAME/results ─────────────┐
+//	ResultSlices ──┬── Merge ──────┼──▶ JobResults ──▶ table, json, csv
+//	pods ──────────┘               │
+//	pods alone, and a note ────────┘
+package results
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// InputError is one that the user's next attempt can avoid.
+type InputError struct{ error }
+
+func (e InputError) Unwrap() error { return e.error }
+
+func inputErrorf(format string, args ...any) error {
+	return InputError{fmt.Errorf(format, args...)}
+}
+
+// Formats are the values of Options.Format; empty is a table.
+var Formats = []string{"", "wide", "json", "csv"}
+
+// Options say what to show and where.
+type Options struct {
+	// Job is NAME or job/NAME.
+	Job    string
+	Format string
+	// FailedOnly leaves out what did not fail.
+	FailedOnly bool
+	Now        time.Time
+	// Width is how wide a line of a table may be; 0 is as wide as it is.
+	Width       int
+	Out, ErrOut io.Writer
+}
+
+// Show prints the results of a Job in the namespace.
+func Show(ctx context.Context, config *rest.Config, namespace string, o Options) error {
+	c, err := Connect(config, namespace)
+	if err != nil {
+		return err
+	}
+	name, err := JobName(o.Job)
+	if err != nil {
+		return err
+	}
+	job, err := c.Job(ctx, name)
+	if err != nil {
+		return err
+	}
+	all, note, err := c.Results(ctx, job)
+	if err != nil {
+		return err
+	}
+	if all.Dropped > 0 {
+		note = fmt.Sprintf("the %d oldest results are gone: see --max-results", all.Dropped)
+	}
+	if note != "" {
+		fmt.Fprintln(o.ErrOut, "note: "+note)
+	}
+	if o.FailedOnly {
+		all.Items = slices.DeleteFunc(all.Items, func(r stintv1.JobResult) bool { return r.Phase != corev1.PodFailed })
+	}
+	return o.print(job, all)
+}
+
+func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults) error {
+	switch o.Format {
+	case "json":
+		return printJSON(o.Out, all)
+	case "csv":
+		return printCSV(o.Out, all, o.Now)
+	}
+	if len(all.Items) == 0 {
+		what := "no pod has been started yet"
+		if o.FailedOnly {
+			what = "nothing has failed"
+		}
+		_, err := fmt.Fprintf(o.ErrOut, "job %s: %s\n", job.Name, what)
+		return err
+	}
+	t := table{now: o.Now, indexed: isIndexed(job), all: o.Format == "wide", width: o.Width}
+	return t.print(o.Out, all.Items)
+}
+
+func isIndexed(job *batchv1.Job) bool {
+	return job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+// JobName takes the kind off the name of a Job.
+func JobName(text string) (string, error) {
+	kind, name, both := strings.Cut(text, "/")
+	switch {
+	case !both:
+		return text, nil
+	case slices.Contains([]string{"job", "jobs", "job.batch", "jobs.batch"}, strings.ToLower(kind)):
+		return name, nil
+	}
+	return "", inputErrorf("%q is no Job: write NAME or job/NAME", text)
+}
+
+// WrongInput says that an error is the input's.
+func WrongInput(err error) error { return InputError{err} }

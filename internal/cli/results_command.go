@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/results"
+	"github.com/stint-dev/stint/internal/cli/schedules"
+	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+type resultsFlags struct {
+	where
+	format     string
+	failedOnly bool
+}
+
+func newResults(streams genericiooptions.IOStreams) *cobra.Command {
+	var f resultsFlags
+	cmd := &cobra.Command{
+		Use:     "results JOB",
+		Short:   "Show what came of every index or pod of a Job",
+		GroupID: groupJobs,
+		Long: `Show for every index of a Job, or for every pod of one without indexes, how it ended: the attempts, and of the last one
+exit code and signal, reason, node, times and termination message. Pods that are gone are listed too, where the
+controller that ran the Job is Stint's.
+
+  -o wide   every pod of every index
+  -o json   one JobResults object, as jobs/NAME/results of a Stint server
+  -o csv    one record for each index or pod, with all fields, after a head`,
+		Example: `  stint results simulate
+  stint results simulate --failed
+  stint results simulate -o csv > results.csv
+  stint logs simulate --index 17 --attempt 2`,
+		Args:              exactly(1, "the name of one Job"),
+		ValidArgsFunction: f.complete([]schedules.Kind{schedules.Job}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(results.Formats, f.format) {
+				return badInputf("-o %s is not there: use wide, json or csv, or leave it out for a table", f.format)
+			}
+			return f.show(cmd.Context(), streams, args[0])
+		},
+	}
+	cmd.Flags().StringVarP(&f.format, "output", "o", "", "wide, json or csv")
+	cmd.Flags().BoolVar(&f.failedOnly, "failed", false, "leave out what did not fail")
+	f.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStreams, name string) (err error) {
+	options, err := f.options()
+	if err != nil {
+		return err
+	}
+	quietLibraries()
+	t, err := target.Connect(ctx, options, embedded(server.Options{DataDir: options.DataDir, ReadOnly: true}))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	return results.Show(ctx, t.Config, t.Namespace, results.Options{
+		Job: name, Format: f.format, FailedOnly: f.failedOnly, Now: time.Now(), Width: width(streams.Out),
+		Out: streams.Out, ErrOut: streams.ErrOut,
+	})
+}
+
+// width is that of the terminal; 0 is none.
+func width(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !isTerminal(w) {
+		return 0
+	}
+	columns, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return columns
+}

@@ -1,0 +1,175 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/cmd/logs"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	cliresults "github.com/stint-dev/stint/internal/cli/results"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// attemptFlags choose an attempt at a Job's work.
+var attemptFlags = []string{"index", "attempt", "pod"}
+
+// otherPods are flags of kubectl that mean several pods or containers.
+var otherPods = []string{"selector", "all-pods", "all-containers", "prefix"}
+
+// logsCommand is kubectl's command, which learns of the attempts of Jobs.
+type logsCommand struct {
+	*logs.LogsOptions
+	factory cmdutil.Factory
+	index   int64
+	attempt int64
+	pod     string
+}
+
+func newLogs(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	c := &logsCommand{LogsOptions: logs.NewLogsOptions(streams), factory: f}
+	plain := logs.NewCmdLogs(f, streams)
+	cmd := &cobra.Command{
+		Use:                   plain.Use,
+		DisableFlagsInUseLine: true,
+		Long: plain.Long + `
+
+With --index, --attempt or --pod: the log of one attempt at a Job's work. A Stint server has it though the pod is gone,
+for as long as the Job exists and --keep-logs allows.`,
+		Example: plain.Example + `
+
+  # What the second attempt at index 17 of a Job printed, though its pod is gone
+  kubectl logs simulate --index 17 --attempt 2`,
+		ValidArgsFunction: plain.ValidArgsFunction,
+		RunE:              c.run,
+	}
+	c.AddFlags(cmd)
+	cmd.Flags().Int64Var(&c.index, "index", 0, "Completion index of a Job whose log is wanted")
+	cmd.Flags().Int64Var(&c.attempt, "attempt", 0, "Which attempt of a Job, index or pod, from 1; new pods and restarts of containers count alike. Defaults to the last.")
+	cmd.Flags().StringVar(&c.pod, "pod", "", "Pod of a Job, there or not, whose log is wanted")
+	return cmd
+}
+
+func (c *logsCommand) run(cmd *cobra.Command, args []string) error {
+	for _, name := range attemptFlags {
+		if cmd.Flags().Changed(name) {
+			return c.logOfAttempt(cmd, args)
+		}
+	}
+	err := c.Complete(c.factory, cmd, args)
+	if apierrors.IsNotFound(err) && len(args) > 0 && !strings.Contains(args[0], "/") {
+		err = c.completeJob(cmd, args, err)
+	}
+	cmdutil.CheckErr(err)
+	if job, ok := c.Object.(*batchv1.Job); ok && finished(job) && c.podsGone(cmd.Context(), job) {
+		return c.logOfAttempt(cmd, args)
+	}
+	cmdutil.CheckErr(c.Validate())
+	cmdutil.CheckErr(c.RunLogsContext(cmd.Context()))
+	return nil
+}
+
+// completeJob takes a name that is no pod's for a Job's.
+func (c *logsCommand) completeJob(cmd *cobra.Command, args []string, noPod error) error {
+	client, err := c.client()
+	if err != nil {
+		return noPod
+	}
+	job, err := client.Job(cmd.Context(), args[0])
+	if err != nil {
+		return noPod
+	}
+	c.Object = job
+	return c.Complete(c.factory, cmd, args)
+}
+
+func finished(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(s batchv1.JobCondition) bool {
+		return (s.Type == batchv1.JobComplete || s.Type == batchv1.JobFailed) && s.Status == corev1.ConditionTrue
+	})
+}
+
+// podsGone tells that kubectl's command would wait for pods in vain.
+func (c *logsCommand) podsGone(ctx context.Context, job *batchv1.Job) bool {
+	client, err := c.client()
+	return err == nil && client.PodsGone(ctx, job)
+}
+
+func (c *logsCommand) client() (*cliresults.Client, error) {
+	config, err := c.factory.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	namespace, _, err := c.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	return cliresults.Connect(config, namespace)
+}
+
+func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
+	name, choice, err := c.choice(cmd, args)
+	if err != nil {
+		return err
+	}
+	options, err := c.ToLogOptions()
+	if err != nil {
+		return cliresults.WrongInput(err)
+	}
+	options.Previous = false
+	c.Options = options
+	if err := c.Validate(); err != nil {
+		return cliresults.WrongInput(err)
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	job, err := client.Job(ctx, name)
+	if err != nil {
+		return err
+	}
+	request, err := client.Log(ctx, job, choice, options)
+	if err != nil {
+		return err
+	}
+	err = logs.DefaultConsumeRequest(ctx, request, c.Out)
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return cliresults.Refused(err)
+}
+
+// choice reads the arguments and flags.
+func (c *logsCommand) choice(cmd *cobra.Command, args []string) (name string, choice results.Choice, err error) {
+	for _, other := range otherPods {
+		if cmd.Flags().Changed(other) {
+			return "", choice, cliresults.WrongInput(errors.New("--" + other + " does not go with --index, --attempt and --pod: leave it out"))
+		}
+	}
+	if len(args) == 0 || len(args) > 2 {
+		return "", choice, cliresults.WrongInput(errors.New("stint logs --index N takes the name of a Job: see stint logs --help"))
+	}
+	if name, err = cliresults.JobName(args[0]); err != nil {
+		return "", choice, err
+	}
+	if len(args) == 2 {
+		c.Container = args[1]
+	}
+	choice = results.Choice{Pod: c.pod, Previous: c.Previous}
+	if cmd.Flags().Changed("index") {
+		choice.Index = &c.index
+	}
+	if cmd.Flags().Changed("attempt") {
+		choice.Attempt = &c.attempt
+	}
+	return name, choice, nil
+}
