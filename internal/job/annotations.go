@@ -121,8 +121,8 @@ func (r *annotationReader) number(key string, least int) *int {
 	if !ok {
 		return nil
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < int64(least) {
+	n, err := strconv.ParseUint(text, 10, 31) // which takes no sign
+	if err != nil || int(n) < least {
 		r.refuse(key, fmt.Sprintf("must be a whole number from %d to %d", least, math.MaxInt32))
 		return nil
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -82,6 +83,9 @@ func drawJob(t *rapid.T) *batchv1.Job {
 	}
 	if rapid.Bool().Draw(t, "indexed") {
 		drawIndexed(t, j)
+	}
+	if rapid.Bool().Draw(t, "limited") {
+		j.Annotations = map[string]string{FailedPodsLimit: strconv.Itoa(rapid.IntRange(0, 2).Draw(t, "failed-pods-limit"))}
 	}
 	switch {
 	case rapid.IntRange(0, 2).Draw(t, "podFailurePolicy") == 0:
@@ -274,6 +278,7 @@ func (w *world) settle() {
 	}
 	if w.job.DeletionTimestamp == nil {
 		w.checkEnd()
+		w.checkLeftOver()
 	}
 }
 

@@ -107,6 +107,9 @@ func (w *world) observation() Observation {
 	obs.MaxUncountedPods, obs.MaxPodCreateDelete = listLimit, 4
 	for _, uid := range slices.Sorted(maps.Keys(w.seen)) {
 		obs.Pods = append(obs.Pods, w.seen[uid])
+		if CountedAsFailed(w.seen[uid]) {
+			obs.FailedPods = append(obs.FailedPods, w.seen[uid])
+		}
 	}
 	return obs
 }
@@ -169,6 +172,9 @@ func (w *world) apply(d Decision, crash int) {
 			w.ledger.checkRelease(w, p)
 			w.release(p)
 		}
+	}
+	for _, p := range d.Remove {
+		w.removeFailed(p)
 	}
 }
 

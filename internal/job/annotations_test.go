@@ -1,0 +1,166 @@
+package job
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+func withAnnotations(pairs ...string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		j.Annotations = map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			j.Annotations[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+func TestReadAnnotations(t *testing.T) {
+	number := func(n int) *int { return &n }
+	seconds := func(n int) *time.Duration { return ptr.To(time.Duration(n) * time.Second) }
+	tests := map[string]struct {
+		key, value string
+		want       Asked
+		// remedy is part of the error, empty for none.
+		remedy string
+	}{
+		"a delay":                           {BackoffSeconds, "10", Asked{Backoff: seconds(10)}, ""},
+		"no delay":                          {BackoffSeconds, "0", Asked{Backoff: seconds(0)}, ""},
+		"leading zeros are read as decimal": {BackoffSeconds, "010", Asked{Backoff: seconds(10)}, ""},
+		"the longest delay":                 {BackoffSeconds, "2147483647", Asked{Backoff: seconds(2147483647)}, ""},
+		"one second more":                   {BackoffSeconds, "2147483648", Asked{}, "from 0 to 2147483647"},
+		"more than any number":              {BackoffSeconds, strings.Repeat("9", 400), Asked{}, "from 0 to 2147483647"},
+		"nothing at all":                    {BackoffSeconds, "", Asked{}, "from 0 to 2147483647"},
+		"spaces":                            {BackoffSeconds, " 10 ", Asked{}, "from 0 to 2147483647"},
+		"a unit":                            {BackoffSeconds, "10s", Asked{}, "from 0 to 2147483647"},
+		"a sign":                            {BackoffSeconds, "+5", Asked{}, "from 0 to 2147483647"},
+		"less than nothing":                 {MaxBackoffSeconds, "-1", Asked{}, "from 0 to 2147483647"},
+		"no failed pods":                    {FailedPodsLimit, "0", Asked{FailedPodsLimit: number(0)}, ""},
+		"some failed pods":                  {FailedPodsLimit, "3", Asked{FailedPodsLimit: number(3)}, ""},
+		"half a failed pod":                 {FailedPodsLimit, "0.5", Asked{}, "from 0 to 2147483647"},
+		"a timeout":                         {PendingTimeoutSeconds, "60", Asked{PendingTimeout: time.Minute}, ""},
+		"a timeout of nothing":              {PendingTimeoutSeconds, "0", Asked{}, "from 1 to 2147483647"},
+		"queueing counts":                   {PendingTimeoutIncludesQueueing, "true", Asked{PendingTimeoutIncludesQueueing: true}, ""},
+		"queueing does not":                 {PendingTimeoutIncludesQueueing, "false", Asked{}, ""},
+		"queueing may":                      {PendingTimeoutIncludesQueueing, "yes", Asked{}, "must be true or false"},
+		"queueing is not said":              {PendingTimeoutIncludesQueueing, "", Asked{}, "must be true or false"},
+		"one Job":                           {DependsOn, "a", Asked{DependsOn: []Dependence{{"a", DependsOnComplete}}}, ""},
+		"two Jobs": {DependsOn, " a , b = Finished ", Asked{DependsOn: []Dependence{
+			{"a", DependsOnComplete}, {"b", DependsOnFinished}}}, ""},
+		"a Job that fails":             {DependsOn, "a=Failed", Asked{DependsOn: []Dependence{{"a", DependsOnFailed}}}, ""},
+		"no Job":                       {DependsOn, "", Asked{}, "must be names of Jobs"},
+		"a comma too many":             {DependsOn, "a,", Asked{}, "must be names of Jobs"},
+		"an end of no Job":             {DependsOn, "=Failed", Asked{}, "must be names of Jobs"},
+		"a name that no Job can have":  {DependsOn, "A", Asked{}, "must be names of Jobs"},
+		"no end":                       {DependsOn, "a=", Asked{}, "Complete, Failed or Finished"},
+		"an end that Jobs do not have": {DependsOn, "a=complete", Asked{}, "Complete, Failed or Finished"},
+		"two ends":                     {DependsOn, "a=Failed=Complete", Asked{}, "Complete, Failed or Finished"},
+		"a Job twice":                  {DependsOn, "a, a=Failed", Asked{}, "twice"},
+		"too many Jobs":                {DependsOn, "a" + strings.Repeat(",a", 40), Asked{}, "twice"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, errs := ReadAnnotations(map[string]string{tt.key: tt.value, "other": tt.value}, AnnotationsPath)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if tt.remedy == "" {
+				if len(errs) > 0 {
+					t.Errorf("refused: %v", errs)
+				}
+				return
+			}
+			if len(errs) != 1 || errs[0].Field != "metadata.annotations["+tt.key+"]" || !strings.Contains(errs[0].Error(), tt.remedy) {
+				t.Errorf("errors %v, want one that says %q", errs, tt.remedy)
+			}
+		})
+	}
+}
+
+func TestADelayBelowItsOwnStartIsRefused(t *testing.T) {
+	got, errs := ReadAnnotations(map[string]string{BackoffSeconds: "30", MaxBackoffSeconds: "20"}, AnnotationsPath)
+	if len(errs) != 1 || got.Backoff == nil || got.MaxBackoff != nil {
+		t.Errorf("%+v, errors %v", got, errs)
+	}
+}
+
+// FuzzReadAnnotations wants each value read or refused, and what is read to be what can be done.
+func FuzzReadAnnotations(f *testing.F) {
+	f.Add("10", "600", "3", "60", "true", "a, b=Finished")
+	f.Add("", "-1", "+5", "1e3", "TRUE", "a,,b")
+	f.Fuzz(func(t *testing.T, backoff, longest, limit, timeout, queueing, dependsOn string) {
+		annotations := map[string]string{BackoffSeconds: backoff, MaxBackoffSeconds: longest, FailedPodsLimit: limit,
+			PendingTimeoutSeconds: timeout, PendingTimeoutIncludesQueueing: queueing, DependsOn: dependsOn}
+		a, errs := ReadAnnotations(annotations, AnnotationsPath)
+		refused := func(key string) bool {
+			for _, err := range errs {
+				if err.Field == "metadata.annotations["+key+"]" {
+					return true
+				}
+			}
+			return false
+		}
+		read := map[string]bool{BackoffSeconds: a.Backoff != nil, MaxBackoffSeconds: a.MaxBackoff != nil, FailedPodsLimit: a.FailedPodsLimit != nil,
+			PendingTimeoutSeconds: a.PendingTimeout > 0, DependsOn: len(a.DependsOn) > 0}
+		for key, was := range read {
+			if was == refused(key) {
+				t.Errorf("%s %q: read %v, refused %v", key, annotations[key], was, refused(key))
+			}
+		}
+		if a.Backoff != nil && *a.Backoff < 0 || a.MaxBackoff != nil && *a.MaxBackoff < 0 || a.FailedPodsLimit != nil && *a.FailedPodsLimit < 0 {
+			t.Errorf("negative: %+v", a)
+		}
+	})
+}
+
+func TestDelaysThatJobsAskFor(t *testing.T) {
+	tests := map[string]struct {
+		annotations []string
+		// want are the delays after the first failures, in seconds.
+		want []int
+	}{
+		"the document's sequence":                    {[]string{BackoffSeconds, "10"}, []int{10, 20, 40, 80, 160, 320}},
+		"who asks for nothing gets the same":         {nil, []int{10, 20, 40, 80, 160, 320, 600, 600}},
+		"another start":                              {[]string{BackoffSeconds, "3"}, []int{3, 6, 12, 24, 48, 96}},
+		"no delay":                                   {[]string{BackoffSeconds, "0"}, []int{0, 0, 0}},
+		"no delay, whatever its bound":               {[]string{BackoffSeconds, "0", MaxBackoffSeconds, "5"}, []int{0, 0}},
+		"a bound":                                    {[]string{BackoffSeconds, "10", MaxBackoffSeconds, "25"}, []int{10, 20, 25, 25}},
+		"a bound as long as the start":               {[]string{BackoffSeconds, "10", MaxBackoffSeconds, "10"}, []int{10, 10, 10}},
+		"a bound beyond the controller's":            {[]string{MaxBackoffSeconds, "1000"}, []int{10, 20, 40, 80, 160, 320, 640, 1000}},
+		"a bound below the controller's start":       {[]string{MaxBackoffSeconds, "4"}, []int{4, 4}},
+		"a bound of nothing":                         {[]string{MaxBackoffSeconds, "0"}, []int{0, 0}},
+		"a start beyond the controller's bound":      {[]string{BackoffSeconds, "1200"}, []int{1200, 1200}},
+		"a bad start leaves the default":             {[]string{BackoffSeconds, "soon"}, []int{10, 20}},
+		"a bad bound leaves the default":             {[]string{BackoffSeconds, "400", MaxBackoffSeconds, "20"}, []int{400, 600, 600}},
+		"the longest of all is no matter for clocks": {[]string{BackoffSeconds, "2147483647"}, []int{2147483647, 2147483647}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for n, want := range tt.want {
+				whole := look(seen(aJob(withAnnotations(tt.annotations...)),
+					repeat(n+1, func(i int) *corev1.Pod { return aPod(podNumber(i), exited(1, 60)) })...))
+				if got := jobDelay(whole); got != time.Duration(want)*time.Second {
+					t.Errorf("after %d failures: %v, want %d s", n+1, got, want)
+				}
+				last := aPod("p", withIndex(1), withFailures(n), exited(1, 60))
+				index := look(seen(aJob(withIndexes, withAnnotations(tt.annotations...),
+					func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](100) }), last))
+				if got := indexDelay(index, last); got != time.Duration(want)*time.Second {
+					t.Errorf("after %d failures of an index: %v, want %d s", n+1, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRetryingAtOnceDoesNotHeedTheNodesClock(t *testing.T) {
+	j := aJob(withAnnotations(BackoffSeconds, "0"))
+	if d := Decide(seen(j, aPod("p", exited(1, 3600)))); len(d.Create) == 0 || d.LookAgainAfter > 0 {
+		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.LookAgainAfter)
+	}
+}
