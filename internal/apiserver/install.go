@@ -93,6 +93,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 	case batchv1.Resource("jobs"):
 		s.jobs = main
 		out.add(gv, "jobs/why", &whyREST{s})
+		out.add(gv, "jobs/results", &jobResultsREST{s})
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
 	case schema.GroupResource{Resource: "podtemplates"}:
 		s.podTemplates = main.Store

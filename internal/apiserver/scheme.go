@@ -12,6 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -75,7 +76,7 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 		&corev1.PodAttachOptions{}, &corev1.PodPortForwardOptions{})
 	scheme.AddKnownTypes(batchv1.SchemeGroupVersion, &JobLogOptions{})
 	scheme.AddKnownTypes(internal(policyv1.GroupName), &policyv1.Eviction{})
-	scheme.AddKnownTypes(internal(stintv1.GroupName), &stintv1.ScheduledJobRun{}, &stintv1.JobExplanation{})
+	scheme.AddKnownTypes(internal(stintv1.GroupName), &stintv1.ScheduledJobRun{}, &stintv1.JobExplanation{}, &stintv1.JobResults{})
 	scheme.AddKnownTypes(internal(authenticationv1.GroupName), &authenticationv1.SelfSubjectReview{})
 	scheme.AddKnownTypes(internal(authorizationv1.GroupName), &authorizationv1.SelfSubjectAccessReview{},
 		&authorizationv1.SelfSubjectRulesReview{})
@@ -90,6 +91,13 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 
 func internal(group string) schema.GroupVersion {
 	return schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
+}
+
+func addConversion[In, Out any](scheme *runtime.Scheme, convert func(*In, *Out)) error {
+	return scheme.AddConversionFunc((*In)(nil), (*Out)(nil), func(in, out any, _ conversion.Scope) error {
+		convert(in.(*In), out.(*Out))
+		return nil
+	})
 }
 
 // addFieldLabels tells which field selectors a kind knows; others are refused.

@@ -212,6 +212,7 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 		return fmt.Errorf("changing pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	c.index.wrote(job.UID, changed, c.options.Clock.Now())
+	c.results.noteEnd(changed)
 	return nil
 }
 

@@ -114,10 +114,10 @@ func (r *resultKeeper) await(k *kept, pods []*corev1.Pod) {
 	}
 }
 
-// noteEnd takes in what the informer shows of a pod. The sync that follows writes it.
+// noteEnd takes in what is known of a pod now. The sync that follows writes it.
 func (r *resultKeeper) noteEnd(p *corev1.Pod) {
 	ref := jobRef(p)
-	if ref == nil || !core.Ended(p) || core.HasFinalizer(p) {
+	if ref == nil || !core.Ended(p) {
 		return
 	}
 	r.mu.Lock()

@@ -40,11 +40,11 @@ func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, mor
 			return err
 		}
 	}
-	if err := r.lookUp(ctx, job, k, pods); err != nil {
+	more, err := r.lookUp(ctx, job, k, more, endedBefore(job, pods))
+	if err != nil {
 		return err
 	}
 	for len(more) > 0 {
-		var err error
 		if more, err = r.begin(ctx, job, k, more); err != nil {
 			return err
 		}
@@ -130,22 +130,28 @@ func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept) 
 	return nil
 }
 
-// lookUp finds the slices that another process has written. There are none if no other pods have ended than those whose
-// results are about to be written.
-func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, pods []*corev1.Pod) error {
-	if k.known || !endedBefore(job, pods) {
+// lookUp finds the slices that another process has written, if it may have, and returns the results that are not in them.
+func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult, may bool) ([]stintv1.PodResult, error) {
+	if k.known || !may {
 		k.known = true
-		return nil
+		return more, nil
 	}
 	var found []sliceRef
+	ended := sets.New[types.UID]()
 	selector := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
 	err := r.slices.List(ctx, job.Namespace, selector, func(s *stintv1.ResultSlice) {
-		if metav1.IsControlledBy(s, job) {
-			found = append(found, sliceRef{s.Name, s.UID, s.Before, len(s.Results)})
+		if !metav1.IsControlledBy(s, job) {
+			return
+		}
+		found = append(found, sliceRef{s.Name, s.UID, s.Before, len(s.Results)})
+		for i := range s.Results {
+			if s.Results[i].FinishedAt != nil {
+				ended.Insert(s.Results[i].UID)
+			}
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	slices.SortFunc(found, func(a, b sliceRef) int {
 		return cmp.Or(cmp.Compare(a.before, b.before), cmp.Compare(a.name, b.name))
@@ -154,10 +160,10 @@ func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, po
 	for _, s := range found {
 		k.next = max(k.next, s.before+int64(s.n))
 	}
-	return nil
+	return slices.DeleteFunc(more, func(p stintv1.PodResult) bool { return ended.Has(p.UID) }), nil
 }
 
-// endedBefore tells whether the status counts pods, or is to count pods, other than these.
+// endedBefore tells whether pods have ended before these, as the status counts or lists others. Else there are no slices.
 func endedBefore(job *batchv1.Job, pods []*corev1.Pod) bool {
 	if job.Status.Succeeded+job.Status.Failed > 0 {
 		return true
