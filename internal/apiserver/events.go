@@ -1,12 +1,12 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -21,35 +21,17 @@ import (
 
 func addEvents(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(internal(eventsv1.GroupName), &corev1.Event{}, &corev1.EventList{})
-	conversions := []struct {
-		in, out any
-		convert conversion.ConversionFunc
-	}{
-		{(*corev1.Event)(nil), (*eventsv1.Event)(nil), func(in, out any, _ conversion.Scope) error {
-			*out.(*eventsv1.Event) = eventFromCore(in.(*corev1.Event))
-			return nil
-		}},
-		{(*eventsv1.Event)(nil), (*corev1.Event)(nil), func(in, out any, _ conversion.Scope) error {
-			*out.(*corev1.Event) = eventToCore(in.(*eventsv1.Event))
-			return nil
-		}},
-		{(*corev1.EventList)(nil), (*eventsv1.EventList)(nil), func(in, out any, _ conversion.Scope) error {
-			from, to := in.(*corev1.EventList), out.(*eventsv1.EventList)
-			to.ListMeta, to.Items = from.ListMeta, mapEvents(from.Items, eventFromCore)
-			return nil
-		}},
-		{(*eventsv1.EventList)(nil), (*corev1.EventList)(nil), func(in, out any, _ conversion.Scope) error {
-			from, to := in.(*eventsv1.EventList), out.(*corev1.EventList)
-			to.ListMeta, to.Items = from.ListMeta, mapEvents(from.Items, eventToCore)
-			return nil
-		}},
-	}
-	for _, c := range conversions {
-		if err := scheme.AddConversionFunc(c.in, c.out, c.convert); err != nil {
-			return err
-		}
-	}
-	return scheme.AddFieldLabelConversionFunc(eventsv1.SchemeGroupVersion.WithKind("Event"), eventFieldLabel)
+	return errors.Join(
+		addConversion(scheme, func(in *corev1.Event, out *eventsv1.Event) { *out = eventFromCore(in) }),
+		addConversion(scheme, func(in *eventsv1.Event, out *corev1.Event) { *out = eventToCore(in) }),
+		addConversion(scheme, func(in *corev1.EventList, out *eventsv1.EventList) {
+			out.ListMeta, out.Items = in.ListMeta, mapEvents(in.Items, eventFromCore)
+		}),
+		addConversion(scheme, func(in *eventsv1.EventList, out *corev1.EventList) {
+			out.ListMeta, out.Items = in.ListMeta, mapEvents(in.Items, eventToCore)
+		}),
+		scheme.AddFieldLabelConversionFunc(eventsv1.SchemeGroupVersion.WithKind("Event"), eventFieldLabel),
+	)
 }
 
 func mapEvents[From, To any](from []From, convert func(*From) To) []To {

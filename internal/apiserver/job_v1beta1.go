@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -33,13 +32,6 @@ func addJobV1beta1(scheme *runtime.Scheme, r registry.Resource) error {
 		addConversion(scheme, v1beta1.ListToBatch),
 		addFieldLabels(scheme, r),
 	)
-}
-
-func addConversion[In, Out any](scheme *runtime.Scheme, convert func(*In, *Out)) error {
-	return scheme.AddConversionFunc((*In)(nil), (*Out)(nil), func(in, out any, _ conversion.Scope) error {
-		convert(in.(*In), out.(*Out))
-		return nil
-	})
 }
 
 // addJobsV1beta1 routes to Jobs in the second form, once all that hooks into their creation has done so.

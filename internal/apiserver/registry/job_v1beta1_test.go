@@ -23,7 +23,9 @@ func oldJob(autoSelector *bool, edits ...jobEdit) *v1beta1.Job {
 func TestDefaultsOfV1beta1(t *testing.T) {
 	var unset, no, yes = (*bool)(nil), new(false), new(true)
 	labelled := podLabels(map[string]string{"app": "x"})
-	matching := func(labels map[string]string) *metav1.LabelSelector { return &metav1.LabelSelector{MatchLabels: labels} }
+	matching := func(labels map[string]string) *metav1.LabelSelector {
+		return &metav1.LabelSelector{MatchLabels: labels}
+	}
 	for sentence, c := range map[string]struct {
 		job      *v1beta1.Job
 		selector *metav1.LabelSelector
