@@ -1,6 +1,7 @@
 package job
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -65,6 +66,10 @@ func Explain(obs Observation, about Circumstances) stintv1.JobExplanation {
 }
 
 func newExplainer(obs Observation, about Circumstances) *explainer {
+	if about.TimesAssumed && isLeftToKubernetes(obs.Job) {
+		obs.Job = obs.Job.DeepCopy()
+		maps.DeleteFunc(obs.Job.Annotations, func(key, _ string) bool { return slices.Contains(ownAnnotations, key) })
+	}
 	e := &explainer{view: look(obs), about: about, foreign: isForeign(obs.Job)}
 	if len(e.adopt) > 0 && !e.foreign {
 		e.view = look(withAdopted(obs, e.adopt))
@@ -109,6 +114,15 @@ func managerOf(job *batchv1.Job) string {
 func isForeign(job *batchv1.Job) bool {
 	manager := managerOf(job)
 	return manager != batchv1.JobControllerName && manager != ManagedBy
+}
+
+// ownAnnotations ask for what Kubernetes' own controller does not do.
+var ownAnnotations = []string{BackoffSeconds, MaxBackoffSeconds, FailedPodsLimit, PendingTimeoutSeconds,
+	PendingTimeoutIncludesQueueing, DependsOn}
+
+// isLeftToKubernetes tells of a Job on a cluster that nothing shows to be ours.
+func isLeftToKubernetes(job *batchv1.Job) bool {
+	return managerOf(job) == batchv1.JobControllerName && !slices.ContainsFunc(job.Status.Conditions, isDependency)
 }
 
 func (e *explainer) progress() stintv1.JobProgress {

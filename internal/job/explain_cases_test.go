@@ -90,6 +90,9 @@ func explanationsOfWork() map[string]explanation {
 		"the Job has a delay of its own": explained(stintv1.JobDelayed, aJob(born, func(j *batchv1.Job) {
 			j.Annotations = map[string]string{BackoffSeconds: "300"}
 		}), aPod("a", exited(1, 20))),
+		"Kubernetes ignores the delay of a Job": explained(stintv1.JobDelayed, aJob(born, func(j *batchv1.Job) {
+			j.Annotations = map[string]string{BackoffSeconds: "300"}
+		}), aPod("a", exited(1, 55))).with(func(_ *Observation, c *Circumstances) { c.TimesAssumed = true }),
 		"all indexes wait after failures": explained(stintv1.JobDelayed, aJob(perIndexJob), aPod("a", withIndex(0), exited(1, 55)),
 			aPod("b", withIndex(1), withFailures(1), exited(2, 50)), aPod("c", withIndex(2), succeeded)),
 		"an index waits while others run": explained(stintv1.JobRunning, aJob(perIndexJob), aPod("a", withIndex(0), exited(1, 55)),
