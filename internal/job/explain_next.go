@@ -57,6 +57,8 @@ func (e *explainer) nextOfPods(add addStep) {
 	switch n := len(e.plan.create); {
 	case refusedSince != nil && e.NoPodsBefore.After(e.Now):
 		add(e.NoPodsBefore, "asks the server again for pods")
+	case refusedSince != nil && e.about.TimesAssumed:
+		add(time.Time{}, "asks the server again for pods")
 	case refusedSince != nil:
 		add(time.Time{}, "asks the server again for pods, at least every minute")
 	case n > 0 && e.isNotSeen():

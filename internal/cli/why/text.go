@@ -84,9 +84,9 @@ func oneLine(text string) string {
 func (p *page) waits(list []stintv1.JobWait) {
 	shown := list[:min(len(list), waitsTold)]
 	for i, w := range shown {
-		text := names[w.For] + ": " + w.Message
+		text := names[w.For] + ": " + abridged(w.Message)
 		if w.What != "" && named[w.For] {
-			text = names[w.For] + " " + w.What + ": " + w.Message
+			text = names[w.For] + " " + w.What + ": " + abridged(w.Message)
 		}
 		if w.Since != nil {
 			text += ", since " + p.clock(w.Since.Time) + " (" + p.ago(w.Since.Time) + ")"
@@ -185,8 +185,8 @@ func (p *page) how(r *stintv1.PodResult) string {
 	return text
 }
 
-// longestMessage is how much of a termination message is shown.
-const longestMessage = 200
+// longestMessage is how much is shown of a message that others wrote.
+const longestMessage = 240
 
 func abridged(text string) string {
 	if runes := []rune(text); len(runes) > longestMessage {

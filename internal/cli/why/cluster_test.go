@@ -1,0 +1,112 @@
+package why
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+// On a cluster nobody serves …/why: Jobs are observed from here, and Kubernetes' own controller works on them.
+func TestOnACluster(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	clientset, err := kubernetes.NewForConfig(c.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asker, err := NewAsker(c.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := cluster{t, clientset, asker}
+	cl.create("early", func(*batchv1.Job) {})
+	created, err := clientset.BatchV1().Jobs("default").Get(t.Context(), "early", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err := asker.Job(t.Context(), "default", "early", created.CreationTimestamp.Add(time.Minute)); err != nil || x.State != stintv1.JobNotSeen {
+		t.Errorf("without a controller: %+v, %v", x, err)
+	}
+	if _, err := c.StartControllerManager("job-controller"); err != nil {
+		t.Fatal(err)
+	}
+	cl.create("suspended", func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+	cl.create("foreign", func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") })
+	cl.create("fails", func(j *batchv1.Job) { j.Annotations = map[string]string{core.BackoffSeconds: "3000"} })
+	cl.becomes("suspended", stintv1.JobSuspended)
+	cl.becomes("foreign", stintv1.JobUnknownPlan)
+	cl.becomes("fails", stintv1.JobStarting)
+	cl.endPod("fails")
+	x := cl.becomes("fails", stintv1.JobDelayed)
+	if delay := x.Waits[0].Until.Sub(x.Waits[0].Since.Time); delay != 10*time.Second || !x.TimesAssumed {
+		t.Errorf("a delay of %v, assumed %v: want Kubernetes' 10 s", delay, x.TimesAssumed)
+	}
+	if len(x.Failures) != 1 || ptr.Deref(x.Failures[0].ExitCode, 0) != 3 {
+		t.Errorf("failures %+v", x.Failures)
+	}
+}
+
+type cluster struct {
+	*testing.T
+	clientset *kubernetes.Clientset
+	asker     *Asker
+}
+
+func (c cluster) create(name string, change func(*batchv1.Job)) {
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
+	change(j)
+	if _, err := c.clientset.BatchV1().Jobs("default").Create(c.Context(), j, metav1.CreateOptions{}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c cluster) becomes(name string, want stintv1.JobState) *stintv1.JobExplanation {
+	c.Helper()
+	patience := time.After(time.Minute)
+	for {
+		x, err := c.asker.Job(c.Context(), "default", name, time.Now())
+		if err == nil && x.State == want {
+			return x
+		}
+		select {
+		case <-patience:
+			c.Fatalf("%s is %+v, %v; want %s", name, x, err, want)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// endPod has the pod of a Job fail, once it is there.
+func (c cluster) endPod(job string) {
+	c.Helper()
+	pods := c.clientset.CoreV1().Pods("default")
+	patience := time.After(time.Minute)
+	for {
+		err := errors.New("no pod yet")
+		list, listed := pods.List(c.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		if listed == nil && len(list.Items) > 0 {
+			p, now := &list.Items[0], metav1.Now()
+			p.Status.Phase = corev1.PodFailed
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", ImageID: "i",
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: now, FinishedAt: now}}}}
+			if _, err = pods.UpdateStatus(c.Context(), p, metav1.UpdateOptions{}); err == nil {
+				return
+			}
+		}
+		select {
+		case <-patience:
+			c.Fatalf("the pod of %s does not end: %v, %v", job, listed, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
