@@ -34,7 +34,9 @@ type news struct {
 }
 
 func newInformer[T client.Object](x *table[T], told func(T)) *informer[T] {
-	return &informer[T]{table: x, store: cache.NewStore(cache.MetaNamespaceKeyFunc), told: told}
+	i := &informer[T]{table: x, store: cache.NewStore(cache.MetaNamespaceKeyFunc), told: told}
+	i.version.Store(1) // an empty list has a version too
+	return i
 }
 
 func (i *informer[T]) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
