@@ -82,7 +82,7 @@ func (r *jobLogREST) Get(ctx context.Context, name string, obj runtime.Object) (
 	if options.Container, err = results.Container(job, options.Container); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	all, err := r.resultsOfPods(ctx, job)
+	all, err := r.server.resultsOf(ctx, job)
 	if err != nil {
 		return nil, err
 	}
