@@ -224,3 +224,14 @@ func TestTheOldVersionTakesASelectorForTheAuthorsAndSaysSo(t *testing.T) {
 		t.Errorf("warnings %q", heard.texts)
 	}
 }
+
+func TestACopyOfARunWaitsForNoOtherRun(t *testing.T) {
+	s := apiservertest.Start(t)
+	cronJobs, jobs := s.Client().CronJobs(), s.Client().Jobs()
+	forbid := must[*batchv1.CronJob](t)(cronJobs.Create(t.Context(), cronJob("forbid", batchv1.ForbidConcurrent)))
+	run := must[*batchv1.Job](t)(jobs.Create(t.Context(), onDemand("run", forbid)))
+	run.Name = "copy"
+	if made := must[*batchv1.Job](t)(jobs.Create(t.Context(), run)); isHeld(made) || len(made.OwnerReferences) > 0 {
+		t.Errorf("held: %v, owners: %v", isHeld(made), made.OwnerReferences)
+	}
+}

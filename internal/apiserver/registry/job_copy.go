@@ -14,11 +14,15 @@ var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 // createFromCopy makes a new Job of what may be another one, exported with `kubectl get -o yaml`. It returns warnings.
 func createFromCopy(job *batchv1.Job) []string {
 	job.ResourceVersion = ""
+	exported := IsExported(job)
 	other := generateJobSelector(job, job.UID)
 	if other == "" {
 		return nil
 	}
 	warnings := []string{warnCopy(other)}
+	if !exported {
+		return warnings
+	}
 	// The copy is none of their runs. Where they are not there, as on another server, it would be deleted with them.
 	for _, owner := range job.OwnerReferences {
 		warnings = append(warnings, fmt.Sprintf("metadata.ownerReferences: %s %s owns the Job that this one is a copy of, "+
@@ -26,6 +30,14 @@ func createFromCopy(job *batchv1.Job) []string {
 	}
 	job.OwnerReferences = nil
 	return warnings
+}
+
+// IsExported tells whether a Job that is posted is a copy of another Job, and not only its template: that may be a
+// copy although the Job is a run of the CronJob that has the template. Who makes Jobs of templates names no selector.
+func IsExported(job *batchv1.Job) bool {
+	uids, _ := selectedUIDs(&job.Spec)
+	_, copied := copiedFrom(job)
+	return copied && len(uids) > 0 && !ptr.Deref(job.Spec.ManualSelector, false)
 }
 
 func warnCopy(other string) string {

@@ -31,6 +31,17 @@ func TestExportedJobIsPostedAgain(t *testing.T) {
 	}
 }
 
+func TestRunOfACopiedTemplateKeepsItsOwner(t *testing.T) {
+	job := jobManifest(exported, podLabels(generatedFor(otherJobsID, "old")))
+	owners := job.OwnerReferences
+	defaultJob(job)
+	prepareJobForCreate(job)
+	if diff := cmp.Diff(owners, job.OwnerReferences); diff != "" {
+		t.Errorf("owners (-want +got):\n%s", diff)
+	}
+	wantErrors(t, Job(Options{}).Validate(t.Context(), job))
+}
+
 func TestCopyThatNamesItsOriginalOnlyIsToldByTheName(t *testing.T) {
 	job := jobManifest(podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "old"}))
 	defaultJob(job)
