@@ -1,0 +1,48 @@
+package job_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/record"
+
+	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/internal/controller/job"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+// A cluster's API server takes any annotation.
+func TestBadAnnotationsAreToldOfOnceAndTheDefaultHolds(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	e := onCluster(t, c, always(succeed))
+	e.create(annotated(newJob("j", pods(20, 2)), core.BackoffSeconds, "soon"))
+	clients, err := remote.New(c.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := record.NewFakeRecorder(1000)
+	jc := job.New(clients, recorder, quick())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	clients.Start(ctx)
+	go func() { ended <- jc.Run(ctx) }()
+	e.untilFinished("j")
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	clients.Wait()
+	close(recorder.Events)
+	var told []string
+	for event := range recorder.Events {
+		if strings.Contains(event, "InvalidAnnotation") {
+			told = append(told, event)
+		}
+	}
+	want := `Warning InvalidAnnotation metadata.annotations[stint.dev/backoff-seconds]: Invalid value: "soon": must be a whole number from 0 to 2147483647`
+	if len(told) != 1 || told[0] != want {
+		t.Errorf("events %q, want one: %q", told, want)
+	}
+}
