@@ -25,13 +25,15 @@ func main() {
 
 // write makes the generated files of the chart.
 func write(manifests, chart string) error {
+	same := func(s string) (string, error) { return s, nil }
 	for to, part := range map[string]struct {
 		from string
 		of   func(string) (string, error)
 	}{
 		"templates/stint.yaml":              {"stint.yaml", controller},
 		"templates/cronjob.yaml":            {"cronjob.yaml", cronJobRights},
-		"crds/stint.dev_scheduledjobs.yaml": {"crds/stint.dev_scheduledjobs.yaml", func(s string) (string, error) { return s, nil }},
+		"crds/stint.dev_scheduledjobs.yaml": {"crds/stint.dev_scheduledjobs.yaml", same},
+		"crds/stint.dev_resultslices.yaml":  {"crds/stint.dev_resultslices.yaml", same},
 	} {
 		text, err := os.ReadFile(filepath.Join(manifests, part.from))
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var generated = []string{"templates/stint.yaml", "templates/cronjob.yaml", "crds/stint.dev_scheduledjobs.yaml"}
+var generated = []string{"templates/stint.yaml", "templates/cronjob.yaml", "crds/stint.dev_scheduledjobs.yaml", "crds/stint.dev_resultslices.yaml"}
 
 func TestTheChartIsThatOfTheManifests(t *testing.T) {
 	dir := t.TempDir()

@@ -16,7 +16,10 @@ import (
 )
 
 // jobFlags tune the Job controller, wherever it runs.
-type jobFlags struct{ options job.Options }
+type jobFlags struct {
+	options    job.Options
+	maxResults int
+}
 
 // add shows the defaults that d has and those that are the same everywhere.
 func (f *jobFlags) add(flags *pflag.FlagSet, d job.Options) {
@@ -29,6 +32,7 @@ func (f *jobFlags) add(flags *pflag.FlagSet, d job.Options) {
 	flags.DurationVar(&o.SyncBatchPeriod, "sync-batch-period", d.SyncBatchPeriod, "how long news of a Job may wait for more")
 	flags.IntVar(&o.MaxUncountedPods, "max-uncounted-pods", same.MaxUncountedPods, "how many pods a Job's status lists as not counted yet")
 	flags.IntVar(&o.MaxPodCreateDeletePerSync, "max-pod-create-delete-per-sync", same.MaxPodCreateDelete, "how many pods one step creates or deletes")
+	flags.IntVar(&f.maxResults, "max-results", job.DefaultMaxResults, "how many results of a Job's pods to keep, the newest; 0 keeps none")
 	flags.Var(limitFlag{&o.FailedPodsLimit}, "failed-pods-limit",
 		"how many failed pods to keep of a Job that does not say so itself, the newest (default all)")
 }
@@ -58,6 +62,9 @@ func (f limitFlag) Set(text string) error {
 // checked returns the options, with the metrics of this process.
 func (f *jobFlags) checked() (job.Options, error) {
 	o := f.options
+	if o.MaxResults = &f.maxResults; f.maxResults < 0 {
+		return o, badInputf("--max-results %d: must not be negative; 0 keeps no results", f.maxResults)
+	}
 	for _, n := range []struct {
 		flag  string
 		value int

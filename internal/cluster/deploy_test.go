@@ -23,12 +23,14 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/test/kube"
 )
 
 const (
 	manifests       = "../../deploy/stint.yaml"
 	cronJobManifest = "../../deploy/cronjob.yaml"
+	resultSlicesCRD = "../../deploy/crds/stint.dev_resultslices.yaml"
 	stintUser       = "system:serviceaccount:stint-system:stint-controller"
 )
 
@@ -37,12 +39,15 @@ var unseen = map[string]string{
 	"batch/jobs/finalizers update":              "is asked for by an admission plugin, and tested by taking it away",
 	"stint.dev/scheduledjobs/finalizers update": "is asked for by an admission plugin, without which no run would be created",
 	"batch/cronjobs/finalizers update":          "is asked for by an admission plugin, without which no run would be created",
+	"stint.dev/resultslices get":                "is for slices that somebody else has changed",
+	"stint.dev/resultslices list":               "is for Jobs that another process began",
+	"stint.dev/resultslices delete":             "is for Jobs with more results than are kept",
 	"/pods get":                                 "is for pods whose creation or change was answered, but not shown or not in time",
 }
 
 func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
 	audit := filepath.Join(t.TempDir(), "audit.log")
-	c := deployed(t, audit)
+	c := deployed(t, audit, resultSlicesCRD)
 	schedules := newSchedules(t, c)
 	n := schedules.node
 	flags := []string{"--leader-elect-resource-namespace", "stint-system"}
@@ -52,6 +57,7 @@ func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
 	n.awaitEnd(t, "whole")
 	suspendTwice(t, n)
 	adopt(t, n)
+	getStuck(t, n)
 	runSchedules(t, schedules)
 	s.signal(syscall.SIGTERM)
 	if status := s.exit(t); status != 0 {
@@ -265,6 +271,26 @@ func (n *node) suspend(t *testing.T, pause bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// getStuck has a pod failed, as it does not start.
+func getStuck(t *testing.T, n *node) {
+	t.Helper()
+	n.hold("stuck", 0)
+	job := newJob("stuck", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) {
+		s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:          batchv1.PodFailurePolicyActionFailJob,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: core.PendingTimeout, Status: corev1.ConditionTrue}},
+		}}}
+	})
+	job.Annotations = map[string]string{core.PendingTimeoutSeconds: "1"}
+	n.create(t, job)
+	n.awaitEvent(t, "stuck", core.PendingTimeoutReason, "no node has taken the pod")
+	n.awaitJob(t, "stuck", "to fail by its policy", func(job *batchv1.Job) bool {
+		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type == batchv1.JobFailed && c.Reason == batchv1.JobReasonPodFailurePolicy
+		})
+	})
 }
 
 // adopt gives a Job a pod that was there before it.

@@ -56,9 +56,7 @@ type PodResult struct {
 	// Pod is its name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	Pod string `json:"pod"`
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	Pod string    `json:"pod"`
 	UID types.UID `json:"uid"`
 	// Index is the completion index that the pod worked on, in an indexed Job.
 	// +optional

@@ -1,10 +1,9 @@
-// Generate writes the CustomResourceDefinition of ScheduledJobs: what controller-gen makes of api/stint/v1, without what
-// would be too much or would contradict stint server.
+// Generate writes the CustomResourceDefinitions of ScheduledJobs and ResultSlices: what controller-gen makes of
+// api/stint/v1, without what would be too much or would contradict stint server.
 package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +18,6 @@ import (
 const (
 	tools = "-modfile=../../../tools/generate/go.mod"
 	types = "../../../api/stint/v1"
-	file  = "../stint.dev_scheduledjobs.yaml"
 )
 
 func main() {
@@ -37,30 +35,36 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("controller-gen: %w", err)
 	}
-	definition, err := scheduledJobs(generated)
-	if err != nil {
-		return err
+	for name, trim := range map[string]func(node){"scheduledjobs": trim, "resultslices": func(node) {}} {
+		definition, err := pick(generated, name)
+		if err != nil {
+			return err
+		}
+		trim(definition)
+		text, err := yaml.Marshal(definition)
+		if err != nil {
+			return err
+		}
+		file := fmt.Sprintf("../stint.dev_%s.yaml", name)
+		if err := os.WriteFile(file, append([]byte("# Made by go generate: do not edit.\n"), text...), 0o644); err != nil {
+			return err
+		}
 	}
-	trim(definition)
-	text, err := yaml.Marshal(definition)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append([]byte("# Made by go generate: do not edit.\n"), text...), 0o644)
+	return nil
 }
 
-// scheduledJobs picks one definition: ScheduledJobRuns look like a kind, but are never stored.
-func scheduledJobs(generated []byte) (node, error) {
+// pick returns one definition: others, such as that of ScheduledJobRuns, look like a kind, but are never stored.
+func pick(generated []byte, name string) (node, error) {
 	for document := range bytes.SplitSeq(generated, []byte("\n---\n")) {
 		var definition node
 		if err := yaml.Unmarshal(document, &definition); err != nil {
 			return nil, err
 		}
-		if at(definition, "metadata")["name"] == "scheduledjobs.stint.dev" {
+		if at(definition, "metadata")["name"] == name+".stint.dev" {
 			return definition, nil
 		}
 	}
-	return nil, errors.New("controller-gen wrote no definition of scheduledjobs")
+	return nil, fmt.Errorf("controller-gen wrote no definition of %s", name)
 }
 
 func trim(definition node) {

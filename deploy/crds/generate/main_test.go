@@ -12,7 +12,7 @@ import (
 const maxAnnotations = 262_144
 
 func TestTheDefinitionCanBeAppliedAndExplained(t *testing.T) {
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile("../stint.dev_scheduledjobs.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -690,6 +690,36 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 	}
 }
 
+func schema_stint_api_extensions_v1beta1_words(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "words are what metadata.managedFields calls a version and the field that the versions differ in.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"version": {
+						SchemaProps: spec.SchemaProps{
+							Description: "words are what metadata.managedFields calls a version and the field that the versions differ in.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"field": {
+						SchemaProps: spec.SchemaProps{
+							Description: "words are what metadata.managedFields calls a version and the field that the versions differ in.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"version", "field"},
+			},
+		},
+	}
+}
+
 func schema_stint_api_stint_v1_Execution(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{

@@ -32,8 +32,10 @@ func TestRemoteKeepsThePromisesOnTheEmbeddedServer(t *testing.T) {
 
 func TestRemoteKeepsThePromisesOnKubernetes(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
-	if err := c.InstallCRD(t.Context(), "../../../deploy/crds/stint.dev_scheduledjobs.yaml"); err != nil {
-		t.Fatal(err)
+	for _, kind := range []string{"scheduledjobs", "resultslices"} {
+		if err := c.InstallCRD(t.Context(), "../../../deploy/crds/stint.dev_"+kind+".yaml"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	runRemote(t, c.Config())
 }
