@@ -53,6 +53,23 @@ func (e *explainer) nextAfterEnd(add addStep) {
 }
 
 func (e *explainer) nextOfPods(add addStep) {
+	e.nextPods(add)
+	for _, g := range e.waitingPods() {
+		if at := e.timeoutOf(g); at != nil {
+			add(at.Time, "fails pod %s for not starting in time (%s)", g.pods[0].Name, PendingTimeoutSeconds)
+		}
+	}
+	if left, bounded := deadlineLeft(e.view); bounded && e.hasStarted() {
+		add(e.Now.Add(left), "fails, unless it has ended (activeDeadlineSeconds)")
+	}
+	if limit := failureLimit(e.job); e.failed > 0 && limit != nil {
+		n := int(*limit-e.failed) + 1
+		add(time.Time{}, "fails when %s", counted(n, "more pod")+" "+verb(n, "fails", "fail"))
+	}
+}
+
+// nextPods tells what the plan makes or ends.
+func (e *explainer) nextPods(add addStep) {
 	refusedSince, _ := e.refusal()
 	switch n := len(e.plan.create); {
 	case refusedSince != nil && e.NoPodsBefore.After(e.Now):
@@ -69,18 +86,6 @@ func (e *explainer) nextOfPods(add addStep) {
 		add(e.Now.Add(e.plan.after), "gets its next pod")
 	case len(e.plan.discard) > 0:
 		add(time.Time{}, "ends %s", counted(len(e.plan.discard), "pod"))
-	}
-	for _, g := range e.waitingPods() {
-		if at := e.timeoutOf(g); at != nil {
-			add(at.Time, "fails pod %s for not starting in time (%s)", g.pods[0].Name, PendingTimeoutSeconds)
-		}
-	}
-	if left, bounded := deadlineLeft(e.view); bounded && e.hasStarted() {
-		add(e.Now.Add(left), "fails, unless it has ended (activeDeadlineSeconds)")
-	}
-	if limit := failureLimit(e.job); e.failed > 0 && limit != nil {
-		n := int(*limit-e.failed) + 1
-		add(time.Time{}, "fails when %s", counted(n, "more pod")+" "+verb(n, "fails", "fail"))
 	}
 }
 

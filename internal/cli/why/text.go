@@ -13,6 +13,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/cli/output"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // Text is how explanations are shown.
@@ -196,10 +197,13 @@ func abridged(text string) string {
 }
 
 func manager(x *stintv1.JobExplanation) string {
-	if x.TimesAssumed {
-		return x.Manager + "; delays are told as Kubernetes has them by default"
+	switch {
+	case !x.TimesAssumed:
+		return x.Manager
+	case x.Manager == core.ManagedBy:
+		return x.Manager + "; delays are told as stint controller has them by default"
 	}
-	return x.Manager
+	return x.Manager + "; delays are told as Kubernetes has them by default"
 }
 
 func (p *page) when(at *metav1.Time) string {
