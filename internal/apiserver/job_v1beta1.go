@@ -52,6 +52,7 @@ func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
 	st.DefaultQualifiedResource = r.Version.WithResource(r.Plural).GroupResource()
 	st.SingularQualifiedResource = r.Version.WithResource(r.Singular).GroupResource()
 	st.CreateStrategy, st.UpdateStrategy, st.DeleteStrategy, st.ResetFieldsStrategy = s, s, s, s
+	st.TableConvertor = v1beta1Tables{st.TableConvertor}
 	return &jobV1beta1REST{&objectREST{Store: &st, resource: r}}
 }
 
@@ -73,20 +74,6 @@ func (r *jobV1beta1REST) Update(ctx context.Context, name string, objInfo rest.U
 	return r.objectREST.Update(ctx, name, v1beta1Managers{objInfo}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// ConvertToTable implements rest.TableConvertor.
-func (r *jobV1beta1REST) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
-	table, err := r.objectREST.ConvertToTable(ctx, obj, options)
-	if err != nil {
-		return nil, err
-	}
-	for i := range table.Rows {
-		if shown := &table.Rows[i].Object; shown.Object != nil {
-			shown.Object = withV1beta1Managers(shown.Object)
-		}
-	}
-	return table, nil
-}
-
 // jobV1beta1StatusREST serves /status.
 type jobV1beta1StatusREST struct{ *statusREST }
 
@@ -96,6 +83,23 @@ type jobV1beta1StatusREST struct{ *statusREST }
 func (r *jobV1beta1StatusREST) Update(ctx context.Context, name string, objInfo rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	return r.statusREST.Update(ctx, name, v1beta1Managers{objInfo}, createValidation, updateValidation, forceAllowCreate, options)
+}
+
+// v1beta1Tables have managers of fields told in the client's version.
+type v1beta1Tables struct{ rest.TableConvertor }
+
+// ConvertToTable implements rest.TableConvertor.
+func (t v1beta1Tables) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+	table, err := t.TableConvertor.ConvertToTable(ctx, obj, options)
+	if err != nil {
+		return nil, err
+	}
+	for i := range table.Rows {
+		if shown := &table.Rows[i].Object; shown.Object != nil {
+			shown.Object = withV1beta1Managers(shown.Object)
+		}
+	}
+	return table, nil
 }
 
 // v1beta1Managers has managers of fields compared, and conflicts between them told, in the client's version.
