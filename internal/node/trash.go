@@ -16,9 +16,12 @@ type rubbish struct {
 	at  time.Time
 }
 
-// sweepTrash removes folders, aside from everything else: a pod may leave many files. When the
-// node stops nothing lingers.
+// sweepTrash removes folders, aside from everything else: a pod may leave many files. When the node stops nothing
+// lingers; what takes too long to remove is found at the next start.
 func (n *Node) sweepTrash(ctx context.Context) {
+	leaving, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	context.AfterFunc(ctx, func() { time.AfterFunc(leaveWithin, cancel) })
 	for {
 		r, down := n.trash.Get()
 		if down {
@@ -30,8 +33,10 @@ func (n *Node) sweepTrash(ctx context.Context) {
 			case <-ctx.Done():
 			}
 		}
-		if err := os.RemoveAll(r.dir); err != nil {
-			slog.Warn("remove what a pod left", "error", err)
+		if leaving.Err() == nil {
+			if err := os.RemoveAll(r.dir); err != nil {
+				slog.Warn("remove what a pod left", "error", err)
+			}
 		}
 		n.trash.Done(r)
 	}

@@ -60,7 +60,7 @@ func (t *table) head() []string {
 	}
 	head := []string{what, "STATUS", "ATTEMPTS", "EXIT", "REASON", "NODE", "STARTED", "DURATION", "MESSAGE"}
 	if t.all && t.indexed {
-		head = slices.Insert(head, 2, "POD")
+		head = slices.Insert(head, 1, "POD")
 	}
 	return head
 }
@@ -128,7 +128,7 @@ func (t *table) cells(p *stintv1.PodResult, attempts string) []string {
 		cells[0] = fmt.Sprint(*p.Index)
 	}
 	if t.all {
-		cells = slices.Insert(cells, 2, pod)
+		cells = slices.Insert(cells, 1, pod)
 	}
 	return cells
 }
