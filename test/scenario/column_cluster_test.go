@@ -30,13 +30,14 @@ func startCluster(t *testing.T) *kube.Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(others.Kill)
-	defineScheduledJobs(t, cluster)
+	define(t, cluster, "scheduledjobs")
+	define(t, cluster, "resultslices")
 	return cluster
 }
 
-// defineScheduledJobs has the API server serve them.
-func defineScheduledJobs(t *testing.T, cluster *kube.Cluster) {
-	definition, err := os.ReadFile("../../deploy/crds/stint.dev_scheduledjobs.yaml")
+// define has the API server serve a kind of Stint's.
+func define(t *testing.T, cluster *kube.Cluster, plural string) {
+	definition, err := os.ReadFile("../../deploy/crds/stint.dev_" + plural + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

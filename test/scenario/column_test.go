@@ -62,6 +62,7 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 	if !column.reference {
 		column.stint = stintAPI(t, config)
 		column.chronicle.follow(t, column.stint, "scheduledjobs", &stintv1.ScheduledJob{})
+		column.chronicle.follow(t, column.stint, "resultslices", &stintv1.ResultSlice{})
 	}
 	return column
 }

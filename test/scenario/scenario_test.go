@@ -53,6 +53,8 @@ func all() []scenario {
 		notOnReference(failedPodsLimitScenarios, ownAnnotation),
 		notOnReference(pendingTimeoutScenarios, ownAnnotation),
 		notOnReference(dependsOnScenarios, ownAnnotation),
+		notOnReference(annotationScenarios, ownAnnotation),
+		notOnReference(resultsScenarios, ownKind),
 		cronRunScenarios,
 		cronPolicyScenarios,
 		cronLifeScenarios,
@@ -127,7 +129,7 @@ func playOne(t *testing.T, c *column, number int, results *table) {
 
 // Why scenarios are not for the reference.
 const (
-	ownKind       = "ScheduledJob is Stint's own"
+	ownKind       = "the kind is Stint's own"
 	ownAnnotation = "the annotation is Stint's own"
 )
 

@@ -35,8 +35,8 @@ func drawAsked(t *rapid.T, j *batchv1.Job) {
 	drawDependencies(t, j)
 }
 
-// askedSeconds is -1 where nothing is asked for.
-func askedSeconds(j *batchv1.Job, key string) int {
+// askedNumber is -1 where nothing is asked for.
+func askedNumber(j *batchv1.Job, key string) int {
 	n, err := strconv.Atoi(j.Annotations[key])
 	if err != nil {
 		return -1
@@ -47,11 +47,11 @@ func askedSeconds(j *batchv1.Job, key string) int {
 // delays are the first one, and the longest.
 func delays(j *batchv1.Job) (first, most time.Duration) {
 	first, most = 10*time.Second, 10*time.Minute
-	if n := askedSeconds(j, backoffSeconds); n >= 0 {
+	if n := askedNumber(j, backoffSeconds); n >= 0 {
 		first = time.Duration(n) * time.Second
 		most = max(most, first)
 	}
-	if n := askedSeconds(j, maxBackoffSeconds); n >= 0 {
+	if n := askedNumber(j, maxBackoffSeconds); n >= 0 {
 		most = time.Duration(n) * time.Second
 	}
 	return first, most
@@ -68,7 +68,7 @@ func (x podWrite) isSurplusFailure() {
 	if j == nil || !x.removesFailure() || x.pods[x.was.UID].discarded || x.mayDiscard(j) {
 		return // or it was to end, as far as the controller knew, and has just failed
 	}
-	limit := askedSeconds(j, failedPodsLimit)
+	limit := askedNumber(j, failedPodsLimit)
 	newer := 0
 	for _, f := range x.pods {
 		p := f.last
@@ -83,18 +83,23 @@ func (x podWrite) isSurplusFailure() {
 
 // checkFailedPods expects no more failed pods of a Job that has ended than it asks for.
 func (l *ledger) checkFailedPods(j *batchv1.Job) {
-	limit, n := askedSeconds(j, failedPodsLimit), 0
+	if n := l.surplusFailures(j); n > 0 {
+		l.fail("%d failed pods more than were asked for are there", n)
+	}
+}
+
+// surplusFailures is how many counted failed pods of a Job there are beyond its limit.
+func (l *ledger) surplusFailures(j *batchv1.Job) (n int) {
+	limit := askedNumber(j, failedPodsLimit)
 	if limit < 0 || j.DeletionTimestamp != nil {
-		return
+		return 0
 	}
 	for _, p := range l.server.pods.objects {
 		if controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !held(p) {
 			n++
 		}
 	}
-	if n > limit {
-		l.fail("%d failed pods are there, %d were asked for", n, limit)
-	}
+	return n - limit
 }
 
 // stuckSince is the condition of a pod that was failed because it could not start.
@@ -115,9 +120,9 @@ func (x podWrite) isStuck() {
 	switch {
 	case x.was.Status.Phase != corev1.PodPending || x.was.DeletionTimestamp != nil:
 		x.fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
-	case j == nil || askedSeconds(j, pendingTimeoutSeconds) < 0:
+	case j == nil || askedNumber(j, pendingTimeoutSeconds) < 0:
 		x.fail("pod %s is failed, and nobody asked for it", x.was.Name)
-	case age < time.Duration(askedSeconds(j, pendingTimeoutSeconds))*time.Second:
+	case age < time.Duration(askedNumber(j, pendingTimeoutSeconds))*time.Second:
 		x.fail("pod %s is failed after %s", x.was.Name, age)
 	case x.is.Status.Phase != corev1.PodFailed || x.is.Status.Reason != pendingTimeout || stuckSince(x.is) == nil:
 		x.fail("pod %s does not say why it is failed", x.was.Name)

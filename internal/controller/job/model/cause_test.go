@@ -48,7 +48,7 @@ func (l *ledger) justified(j *batchv1.Job, why string) bool {
 	case dependencyFailed:
 		return l.mayFailByDependency(j)
 	case pendingTimeout:
-		return askedSeconds(j, pendingTimeoutSeconds) > 0 // no pod can be created: that is measured in memory
+		return askedNumber(j, pendingTimeoutSeconds) > 0 // no pod can be created: that is measured in memory
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return j.Spec.MaxFailedIndexes != nil && l.failedIndexes(j) > int(*j.Spec.MaxFailedIndexes)
 	case batchv1.JobReasonFailedIndexes:

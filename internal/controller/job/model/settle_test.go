@@ -77,7 +77,7 @@ func (w *world) over() bool {
 		if managed(j) && !finished(j) {
 			return false
 		}
-		if j.DeletionTimestamp != nil {
+		if j.DeletionTimestamp != nil || managed(j) && w.ledger.surplusFailures(j) > 0 {
 			return false
 		}
 	}
