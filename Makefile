@@ -8,7 +8,7 @@ LDFLAGS := -s -w \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBE)
 GO      ?= go
 # The packages with tests that want a real kube-apiserver; elsewhere they skip.
-CLUSTER_TESTS := ./test/kube/... ./test/scenario/... ./test/differential/... ./internal/client/... ./internal/cluster/... ./internal/cli/schedules ./internal/controller/job
+CLUSTER_TESTS := ./test/kube/... ./test/scenario/... ./test/differential/... ./internal/client/... ./internal/cluster/... ./internal/cli/results ./internal/cli/schedules ./internal/cli/why ./internal/controller/job
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: build
