@@ -1,0 +1,236 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/job"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+func dependent(name, on string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
+	j := newJob(name, changes...)
+	j.Annotations = map[string]string{core.DependsOn: on}
+	return j
+}
+
+// byJob has the pods of some Jobs fail, or run; those of the others succeed.
+func byJob(fates map[string]fate) script {
+	return func(p *corev1.Pod) fate { return fates[p.Labels[batchv1.JobNameLabel]] }
+}
+
+func (e *env) podsOf(name string) (n int) {
+	pods := e.podList()
+	for i := range pods {
+		if pods[i].Labels[batchv1.JobNameLabel] == name {
+			n++
+		}
+	}
+	return n
+}
+
+// untilWaiting waits for conditions NAME=STATUS(REASON) of a Job that has no start and no pod.
+func (e *env) untilWaiting(name string, want ...string) {
+	e.t.Helper()
+	j := e.until(name, "to wait for "+strings.Join(want, ", "), func(j *batchv1.Job) bool { return slices.Equal(conditionsOf(j), want) })
+	if n := e.podsOf(name); n > 0 || j.Status.StartTime != nil {
+		e.t.Fatalf("%s waits with %d pods and the start %v", name, n, j.Status.StartTime)
+	}
+}
+
+func conditionsOf(j *batchv1.Job) []string {
+	var list []string
+	for _, c := range j.Status.Conditions {
+		list = append(list, fmt.Sprintf("%s=%s(%s)", strings.TrimPrefix(string(c.Type), core.DependsOnCondition), c.Status, c.Reason))
+	}
+	return list
+}
+
+func (e *env) restart() {
+	e.stopController()
+	e.startController()
+}
+
+func TestAJobWaitsThroughAllThatBecomesOfTheOthers(t *testing.T) {
+	var over atomic.Bool
+	e := start(t, job.Options{}, func(p *corev1.Pod) fate {
+		if p.Labels[batchv1.JobNameLabel] == "extract" && !over.Load() {
+			return pend
+		}
+		return succeed
+	})
+	e.create(dependent("load", "extract, clean=Finished"))
+	e.untilWaiting("load", "extract=False(NotFound)", "clean=False(NotFound)")
+	e.restart()
+	e.create(newJob("clean"))
+	e.untilFinished("clean")
+	e.untilWaiting("load", "extract=False(NotFound)", "clean=True(Complete)")
+	e.restart()
+	extract := e.create(newJob("extract", func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) }))
+	e.untilWaiting("load", "extract=False(Suspended)", "clean=True(Complete)")
+	e.delete(extract)
+	e.untilWaiting("load", "extract=False(NotFound)", "clean=True(Complete)")
+	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "clean"}})
+	e.restart()
+	e.create(newJob("extract"))
+	e.untilWaiting("load", "extract=False(Running)", "clean=True(Complete)")
+	e.restart()
+	over.Store(true)
+	err := e.api.CoreV1().Pods("default").DeleteCollection(t.Context(), metav1.DeleteOptions{},
+		metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=extract"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := e.untilFinished("load")
+	if !has(j, batchv1.JobComplete) || e.podsOf("load") != 1 {
+		t.Errorf("ends with %v and %d pods", conditionsOf(j), e.podsOf("load"))
+	}
+}
+
+func (e *env) delete(j *batchv1.Job) {
+	e.t.Helper()
+	if err := e.api.BatchV1().Jobs(j.Namespace).Delete(context.Background(), j.Name, metav1.DeleteOptions{}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func dependenciesEnd(t *testing.T, e *env) {
+	t.Helper()
+	e.create(newJob("bad", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) }))
+	e.create(newJob("good"))
+	e.create(dependent("first", "bad"))
+	e.create(dependent("second", "good,first"))
+	e.create(dependent("either", "first=Finished, second=Failed, good", func(s *batchv1.JobSpec) { s.Completions = ptr.To[int32](0) }))
+	for name, want := range map[string]string{
+		"first":  "Job bad has failed: BackoffLimitExceeded",
+		"second": "Job first has failed: DependencyFailed",
+	} {
+		j := e.untilFinished(name)
+		end := core.End(j)
+		if end.Reason != core.DependencyFailed || end.Message != want || e.podsOf(name) > 0 {
+			t.Errorf("%s ends with %+v and %d pods", name, end, e.podsOf(name))
+		}
+	}
+	if j := e.untilFinished("either"); !has(j, batchv1.JobComplete) || len(core.UnmetConditions(j)) > 0 {
+		t.Errorf("either ends with %v", conditionsOf(j))
+	}
+}
+
+func TestAJobFailsWhenWhatItWaitsForCannotComeAnyMore(t *testing.T) {
+	dependenciesEnd(t, start(t, job.Options{}, byJob(map[string]fate{"bad": fail})))
+}
+
+func TestJobsOfACycleFailAndNameIt(t *testing.T) {
+	e := start(t, job.Options{}, always(succeed))
+	e.stopController()
+	closeCycle(t, e)
+	e.startController()
+	cycleEnds(t, e)
+}
+
+// closeCycle makes three Jobs that wait for each other. The server refuses that to everybody but its own controllers.
+func closeCycle(t *testing.T, e *env) {
+	t.Helper()
+	e.create(dependent("a", "b=Finished"))
+	e.create(dependent("b", "c=Finished"))
+	b, err := e.client.Jobs().Get(t.Context(), "default", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.client.Jobs().Modify(t.Context(), b, func(j *batchv1.Job) { j.Annotations = nil }); err != nil {
+		t.Fatal(err)
+	}
+	e.create(dependent("c", "a=Finished"))
+	if b, err = e.client.Jobs().Get(t.Context(), "default", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.client.Jobs().Modify(t.Context(), b, func(j *batchv1.Job) { j.Annotations = dependent("b", "c=Finished").Annotations }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cycleEnds(t *testing.T, e *env) {
+	t.Helper()
+	for name, want := range map[string]string{"a": "a → b → c → a", "b": "b → c → a → b", "c": "c → a → b → c"} {
+		end := core.End(e.untilFinished(name))
+		if end.Reason != core.DependencyFailed || end.Message != "Jobs wait for each other: "+want || e.podsOf(name) > 0 {
+			t.Errorf("%s ends with %+v and %d pods", name, end, e.podsOf(name))
+		}
+	}
+}
+
+func TestDependenciesOnKubernetes(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	e := onCluster(t, c, byJob(map[string]fate{"bad": fail}))
+	defer e.lead(c, false)()
+	dependenciesEnd(t, e)
+	e.create(dependent("a", "b=Finished"))
+	e.create(dependent("b", "c=Finished"))
+	e.create(dependent("c", "a=Finished"))
+	cycleEnds(t, e)
+}
+
+// gets counts how often Jobs are asked for.
+type gets struct {
+	connection
+	n atomic.Int64
+}
+
+func (g *gets) Jobs() client.Resource[*batchv1.Job] { return countedGets{g.connection.Jobs(), &g.n} }
+
+type countedGets struct {
+	client.Resource[*batchv1.Job]
+	n *atomic.Int64
+}
+
+func (g countedGets) Get(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+	g.n.Add(1)
+	return g.Resource.Get(ctx, namespace, name)
+}
+
+func TestDependenciesCostOneRequestEach(t *testing.T) {
+	const links, fan = 60, 60
+	e := start(t, job.Options{}, always(succeed))
+	e.stopController()
+	g := &gets{connection: e.client}
+	for i := range links {
+		on := ""
+		if i > 0 {
+			on = fmt.Sprintf("link-%d", i-1)
+		}
+		name := fmt.Sprintf("link-%d", i)
+		if j := dependent(name, on); i > 0 {
+			e.create(j)
+		} else {
+			e.create(newJob(name))
+		}
+	}
+	for i := range fan {
+		e.create(dependent(fmt.Sprintf("fan-%d", i), "link-0"))
+	}
+	e.stopController = e.server.Control(job.New(g, e.recorder, e.options))
+	e.untilFinished(fmt.Sprintf("link-%d", links-1))
+	for i := range fan {
+		e.untilFinished(fmt.Sprintf("fan-%d", i))
+	}
+	if n, edges := g.n.Load(), int64(links-1+fan); n < edges || n > 2*edges {
+		t.Errorf("%d dependencies cost %d requests", edges, n)
+	}
+	before := g.n.Load()
+	e.create(newJob("alone"))
+	e.untilFinished("alone")
+	if n := g.n.Load() - before; n > 0 {
+		t.Errorf("a Job without dependencies costs %d requests for Jobs", n)
+	}
+}
