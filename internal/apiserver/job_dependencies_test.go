@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -23,7 +24,7 @@ func dependent(name, on string) *batchv1.Job {
 
 func TestJobsThatWouldWaitForEachOtherAreRefused(t *testing.T) {
 	r := start(t)
-	jobs := r.Clientset().BatchV1().Jobs("default")
+	jobs := r.clientset(t).BatchV1().Jobs("default")
 	create := func(j *batchv1.Job, dryRun ...string) error {
 		_, err := jobs.Create(t.Context(), j, metav1.CreateOptions{DryRun: dryRun})
 		return err
@@ -66,7 +67,7 @@ func TestJobsThatWouldWaitForEachOtherAreRefused(t *testing.T) {
 	if err := change("c", "y,a"); err != nil {
 		t.Errorf("and then the other: %v", err)
 	}
-	if err := jobs.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+	if err := jobs.Delete(t.Context(), "a", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := create(dependent("b2", "c")); err != nil {
@@ -90,7 +91,8 @@ func TestOfTwoJobsThatCloseACycleAtTheSameTimeOneIsRefused(t *testing.T) {
 			if errs[i] != nil {
 				continue
 			}
-			if err := r.Clientset().BatchV1().Jobs("default").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			if err := r.clientset(t).BatchV1().Jobs("default").Delete(t.Context(), name, metav1.DeleteOptions{
+				PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
 				t.Fatal(err)
 			}
 		}

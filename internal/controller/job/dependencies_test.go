@@ -100,7 +100,8 @@ func TestAJobWaitsThroughAllThatBecomesOfTheOthers(t *testing.T) {
 
 func (e *env) delete(j *batchv1.Job) {
 	e.t.Helper()
-	if err := e.api.BatchV1().Jobs(j.Namespace).Delete(context.Background(), j.Name, metav1.DeleteOptions{}); err != nil {
+	if err := e.api.BatchV1().Jobs(j.Namespace).Delete(context.Background(), j.Name, metav1.DeleteOptions{
+		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
 		e.t.Fatal(err)
 	}
 }
