@@ -18,7 +18,7 @@ func (e *explainer) next() []stintv1.JobStep {
 		steps = append(steps, stintv1.JobStep{What: fmt.Sprintf(format, args...), At: moment(at)})
 	}
 	switch {
-	case e.about.NoController:
+	case e.about.NoController && !e.stays():
 		add(time.Time{}, "nothing, until a server runs")
 	case e.isDeleted():
 		add(time.Time{}, "is gone when its finalizers are")
@@ -39,6 +39,11 @@ func (e *explainer) next() []stintv1.JobStep {
 		return ptr.Deref(a.At, metav1.Time{}).Compare(ptr.Deref(b.At, metav1.Time{}).Time)
 	})
 	return steps
+}
+
+// stays tells of a Job that no controller has to do with any more.
+func (e *explainer) stays() bool {
+	return Finished(e.job) && !e.isDeleted() && e.job.Spec.TTLSecondsAfterFinished == nil
 }
 
 type addStep func(at time.Time, format string, args ...any)

@@ -241,7 +241,7 @@ func (e *explainer) sayRunning() string {
 	}
 	text := counted(n, "pod") + " " + verb(n, "runs", "run")
 	if others := len(e.active) - n; others > 0 {
-		text += fmt.Sprintf(", %d %s to", others, verb(others, "has", "have"))
+		text += fmt.Sprintf(", %d %s", others, verb(others, "waits", "wait"))
 	}
 	return text
 }
