@@ -168,7 +168,7 @@ func (k *keeper) lives(ctx context.Context, folder string, mark keepMark) bool {
 	if mark.JobUID == "" {
 		return false
 	}
-	namespace, _, _ := splitFolder(folder)
+	namespace, _ := splitFolder(folder)
 	is := func(job *batchv1.Job) bool { return job.UID == mark.JobUID && job.DeletionTimestamp == nil }
 	if job := k.known(namespace, mark.Job); job != nil && is(job) {
 		return true

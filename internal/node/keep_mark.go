@@ -82,10 +82,10 @@ func replace(path string, text []byte) error {
 }
 
 // splitFolder takes <namespace>_<pod>_<uid> apart.
-func splitFolder(folder string) (namespace, pod string, uid types.UID) {
+func splitFolder(folder string) (namespace, pod string) {
 	namespace, rest, _ := strings.Cut(folder, "_")
-	pod, id, _ := strings.Cut(rest, "_")
-	return namespace, pod, types.UID(id)
+	pod, _, _ = strings.Cut(rest, "_")
+	return namespace, pod
 }
 
 // guess finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The mark is
@@ -95,7 +95,7 @@ func (k *keeper) guess(folder string) keepMark {
 	if err != nil {
 		return keepMark{}
 	}
-	namespace, pod, _ := splitFolder(folder)
+	namespace, pod := splitFolder(folder)
 	name, _ := cutLast(pod)
 	shorter, index := cutLast(name)
 	for _, c := range []struct {
