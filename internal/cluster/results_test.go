@@ -1,0 +1,88 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/client/remote"
+	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/results"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+// resultsOf are what came of a Job's pods, as its slices tell.
+func resultsOf(t *testing.T, c *remote.Client, job *batchv1.Job) *stintv1.JobResults {
+	t.Helper()
+	var all []stintv1.ResultSlice
+	made := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
+	if err := c.ResultSlices().List(t.Context(), namespace, made, func(s *stintv1.ResultSlice) { all = append(all, *s) }); err != nil {
+		t.Fatal(err)
+	}
+	return results.Merge(job, all, nil)
+}
+
+func TestResultsOutlivePodsAndController(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	people, err := remote.New(c.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := controller(t, c, "", "--leader-elect=false", "--kube-api-qps=-1")
+	s.awaitReady(t)
+	n.create(t, newJob("before", jobcontroller.ManagedBy, size(3, 3)))
+	n.awaitEnd(t, "before")
+	n.exact(t, "before")
+	s.awaitLog(t, "Results of Jobs are not kept")
+	if told := strings.Count(s.log.String(), "Results of Jobs are not kept"); told != 1 {
+		t.Errorf("it was told %d times that there is no place for results", told)
+	}
+
+	if err := c.InstallCRD(t.Context(), resultSlicesCRD); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	await(t, "results to be kept", func(context.Context) (bool, error) {
+		tried++
+		name := fmt.Sprintf("try-%d", tried)
+		n.create(t, newJob(name, jobcontroller.ManagedBy))
+		n.awaitEnd(t, name)
+		return len(resultsOf(t, people, n.job(t, name)).Items) == 1, nil
+	})
+
+	const indexes = 60
+	n.hold("indexed", 25)
+	n.create(t, newJob("indexed", jobcontroller.ManagedBy, size(indexes, 10), func(s *batchv1.JobSpec) {
+		s.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+	}))
+	n.awaitJob(t, "indexed", "to be under way", func(j *batchv1.Job) bool { return j.Status.Succeeded >= 20 })
+	s.signal(syscall.SIGKILL)
+	s.exit(t)
+	controller(t, c, "", "--leader-elect=false", "--kube-api-qps=-1").awaitReady(t)
+	n.letGo(t.Context(), "indexed")
+	n.awaitEnd(t, "indexed")
+	n.exact(t, "indexed")
+	err = n.CoreV1().Pods(namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := resultsOf(t, people, n.job(t, "indexed"))
+	if len(got.Items) != indexes || got.Dropped != 0 {
+		t.Fatalf("%d indexes, %d dropped", len(got.Items), got.Dropped)
+	}
+	for i, r := range got.Items {
+		if *r.Index != int32(i) || r.Phase != corev1.PodSucceeded || len(r.Earlier) > 0 {
+			t.Errorf("index %d: %+v", i, r)
+		}
+	}
+}
