@@ -1,0 +1,73 @@
+package cluster_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/kube"
+)
+
+const pullFails = `{"status":{"containerStatuses":[{"name":"main","image":"busybox","imageID":"",
+	"state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]}}`
+
+func TestPodsThatDoNotStartOnACluster(t *testing.T) {
+	c := kube.ForTest(t, kube.Options{})
+	n := newNode(t, c)
+	controller(t, c, "", "--leader-elect=false").awaitReady(t)
+	limits := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+		Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+	}}}}
+	if _, err := n.CoreV1().LimitRanges(namespace).Create(t.Context(), limits, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
+	refused := newJob("refused", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) {
+		memory := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}
+		s.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: memory, Limits: memory}
+	})
+	refused.Annotations = map[string]string{core.PendingTimeoutSeconds: "2"}
+	n.create(t, refused)
+	n.awaitJob(t, "refused", "to fail for the refusal", failedFor(core.PendingTimeoutReason, "maximum memory usage per Container is 1Gi"))
+
+	n.hold("stuck", 0)
+	stuck := newJob("stuck", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) })
+	stuck.Annotations = map[string]string{core.PendingTimeoutSeconds: "2"}
+	n.create(t, stuck)
+	await(t, "the pod", func(context.Context) (bool, error) { return n.made("stuck") == 1, nil })
+	n.mu.Lock()
+	pod := n.held["stuck"][0]
+	n.mu.Unlock()
+	if _, err := n.CoreV1().Pods(namespace).Patch(t.Context(), pod.Name, types.StrategicMergePatchType, []byte(pullFails), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	n.awaitJob(t, "stuck", "to fail for its pod", failedFor(batchv1.JobReasonBackoffLimitExceeded, "backoff limit"))
+	failed, err := n.CoreV1().Pods(namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := failed.Status; s.Phase != corev1.PodFailed || s.Reason != core.PendingTimeoutReason || !strings.Contains(s.Message, "ImagePullBackOff: container main: no such image") {
+		t.Errorf("pod %s, %s: %s", s.Phase, s.Reason, s.Message)
+	}
+}
+
+// failedFor tells whether a Job has failed for a reason and with words of its message.
+func failedFor(reason, words string) func(*batchv1.Job) bool {
+	return func(job *batchv1.Job) bool {
+		for _, c := range job.Status.Conditions {
+			if c.Type == batchv1.JobFailed && c.Reason == reason && strings.Contains(c.Message, words) {
+				return true
+			}
+		}
+		return false
+	}
+}
