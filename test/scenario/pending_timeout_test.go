@@ -53,12 +53,16 @@ func (l podList) areStuck(reason string) {
 	})
 }
 
+// gets has a Job get a timeout for its pods. That they are as the scenario wants them comes first, however long it takes.
+func (j *job) gets(timeout string) { j.Helper(); j.update(pendingTimeoutSeconds(timeout)) }
+
 // outlasts returns when the timeout of the pods that the Jobs of the scene have is over: a Job of the same timeout, made
 // later, has failed for it.
 func (s *scene) outlasts(seconds string) {
 	s.Helper()
-	late := s.create(aJob(named("late"), pendingTimeoutSeconds(seconds), backoffLimit(0)))
+	late := s.create(aJob(named("late"), backoffLimit(0)))
 	late.active(1).wait("ImagePullBackOff", "late")
+	late.gets(seconds)
 	late.becomes(failedBecause(batchv1.JobReasonBackoffLimitExceeded))
 }
 
@@ -67,11 +71,13 @@ var pendingTimeoutScenarios = []scenario{
 	{
 		name: "a pod that cannot start in time fails with the reason, counts and is replaced",
 		play: func(s *scene) {
-			j := s.create(aJob(pendingTimeoutSeconds("1"), backoff("0"), backoffLimit(1)))
-			for n := range int32(2) {
-				j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
-				j.becomes(failed(n + 1))
-			}
+			j := s.create(aJob(backoff("7200"), backoffLimit(1)))
+			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
+			j.gets("1")
+			j.becomes(failed(1), active(0))
+			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.PendingTimeoutSeconds); backoff("0")(o) })
+			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
+			j.gets("1")
 			j.becomes(exactly("failed=2 " + failedPods))
 			j.ended(2).areStuck("ImagePullBackOff")
 			j.tellsOf("PendingTimeout")
@@ -80,18 +86,20 @@ var pendingTimeoutScenarios = []scenario{
 	{
 		name: "a pod failure policy matches pods that cannot start",
 		play: func(s *scene) {
-			j := s.create(aJob(pendingTimeoutSeconds("1"), failurePolicy(onCondition(failJob, pendingTimeout, corev1.ConditionTrue))))
+			j := s.create(aJob(failurePolicy(onCondition(failJob, pendingTimeout, corev1.ConditionTrue))))
 			j.active(1).wait("CreateContainerConfigError", `configmap "absent" not found`)
+			j.gets("1")
 			j.becomes(exactly("failed=1 " + failedByPolicy))
 		},
 	},
 	{
 		name: "an index fails by a pod that cannot start, as by any failure",
 		play: func(s *scene) {
-			j := s.create(aJob(indexed(2, 2), limitPerIndex(0), pendingTimeoutSeconds("1")))
+			j := s.create(aJob(indexed(2, 2), limitPerIndex(0)))
 			two := j.active(2)
 			two[1:].run()
 			two[:1].wait("ErrImageNeverPull", "no such image")
+			j.gets("1")
 			j.becomes(exactly("active=1 ready=1 failed=1 failedIndexes=0"))
 			two[1:].succeed()
 			j.becomes(exactly("succeeded=1 failed=1 completed=1 failedIndexes=0 " + failedByIndexes))
@@ -100,9 +108,10 @@ var pendingTimeoutScenarios = []scenario{
 	{
 		name: "a pod that has started in time is left alone, however long it runs",
 		play: func(s *scene) {
-			j := s.create(aJob(pendingTimeoutSeconds("3")))
+			j := s.create(aJob())
 			j.active(1).run()
-			s.outlasts("3")
+			j.gets("1")
+			s.outlasts("1")
 			j.becomes(active(1), ready(1), failed(0))
 			j.active(1).succeed()
 			j.becomes(succeeded(1), failed(0), complete())
@@ -111,10 +120,12 @@ var pendingTimeoutScenarios = []scenario{
 	{
 		name: "a pod whose init container works is not stuck",
 		play: func(s *scene) {
-			j := s.create(aJob(initContainer, pendingTimeoutSeconds("3")))
+			j := s.create(aJob(initContainer))
 			j.active(1).initialize()
-			s.outlasts("3")
+			j.gets("1")
+			s.outlasts("1")
 			j.becomes(active(1), failed(0))
+			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.PendingTimeoutSeconds) })
 			j.active(1).run().succeed()
 			j.becomes(succeeded(1), failed(0), complete())
 		},
@@ -133,8 +144,9 @@ var pendingTimeoutScenarios = []scenario{
 	{
 		name: "a pod that no node takes is stuck",
 		play: func(s *scene) {
-			j := s.create(aJob(pendingTimeoutSeconds("2"), backoffLimit(0)))
+			j := s.create(aJob(backoffLimit(0)))
 			j.active(1).fitsNowhere("0/3 nodes are available")
+			j.gets("1")
 			j.becomes(exactly("failed=1 " + failedPods))
 			j.ended(1).areStuck(corev1.PodReasonUnschedulable)
 		},
@@ -142,11 +154,11 @@ var pendingTimeoutScenarios = []scenario{
 	{
 		name: "a suspended Job's pods are discarded, not failed",
 		play: func(s *scene) {
-			j := s.create(aJob(pendingTimeoutSeconds("3")))
+			j := s.create(aJob())
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
-			j.suspend()
+			j.update(func(o *batchv1.Job) { pendingTimeoutSeconds("1")(o); suspended(o) })
 			j.becomes(active(0), failed(0), is(batchv1.JobSuspended, ""))
-			s.outlasts("3")
+			s.outlasts("1")
 			j.stays(active(0), failed(0))
 		},
 	},
@@ -156,7 +168,7 @@ var pendingTimeoutScenarios = []scenario{
 			j := s.create(aJob(backoffLimit(0)))
 			j.active(1).wait("ImagePullBackOff", "Back-off pulling image")
 			j.stays(active(1), failed(0))
-			j.update(pendingTimeoutSeconds("1"))
+			j.gets("1")
 			j.becomes(exactly("failed=1 " + failedPods))
 		},
 	},

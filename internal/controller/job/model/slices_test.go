@@ -98,8 +98,8 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	a := l.jobs[j.UID]
 	for uid := range a.counted {
 		f := l.pods[uid]
-		if f.releasedBy == nil || !controlledBy(f.last, j) {
-			continue // somebody took it away before the controller could see what came of it
+		if f.releasedBy == nil || f.discarded || !controlledBy(f.last, j) {
+			continue // somebody took it away before the controller could see what came of it, or it was not wanted any more
 		}
 		phase, known := kept[uid]
 		if !known {
