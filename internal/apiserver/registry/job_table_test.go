@@ -36,6 +36,10 @@ func TestJobColumns(t *testing.T) {
 	}
 }
 
+func waitsForAnother(s *batchv1.JobStatus) {
+	s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: "depends-on.stint.dev/extract", Status: "False"})
+}
+
 func TestJobRow(t *testing.T) {
 	counts := func(succeeded int32) jobEdit {
 		return func(job *batchv1.Job) { job.Status.Succeeded = succeeded }
@@ -61,6 +65,8 @@ func TestJobRow(t *testing.T) {
 		"a failed Job":                        {edits(with(failed...)), []any{"pi", "Failed", "0/1", "33m", "50m"}},
 		"a complete Job that is deleted":      {edits(with(complete...), deleted), []any{"pi", "Complete", "0/1", "16m", "50m"}},
 		"a Job that is deleted":               {edits(with(met), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
+		"a Job that waits for another":        {edits(with(waitsForAnother)), []any{"pi", "Waiting", "0/1", "", "50m"}},
+		"that started all the same":           {edits(with(waitsForAnother, started)), []any{"pi", "Running", "0/1", "33m", "50m"}},
 		"a suspended Job":                     {edits(with(is(batchv1.JobSuspended))), []any{"pi", "Suspended", "0/1", "", "50m"}},
 		"a resumed Job":                       {edits(with(isNot(batchv1.JobSuspended))), []any{"pi", "Running", "0/1", "", "50m"}},
 		"a Job about to fail":                 {edits(with(target)), []any{"pi", "FailureTarget", "0/1", "", "50m"}},

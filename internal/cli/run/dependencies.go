@@ -95,7 +95,7 @@ func (s *session) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map
 		return
 	}
 	if s.target.Kind == target.Cluster && job.Spec.ManagedBy == nil {
-		s.out.Note(fmt.Sprintf("job %s depends on others: on a cluster it waits for them only with spec.managedBy: %s", job.Name, "stint.dev/job-controller"))
+		s.out.Note(fmt.Sprintf("job %s depends on others: on a cluster it waits for them only with spec.managedBy: %s", job.Name, jobcore.ManagedBy))
 		return
 	}
 	w := output.JobWait{Job: output.Job{Namespace: job.Namespace, Name: job.Name}}
