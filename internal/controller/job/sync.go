@@ -98,26 +98,32 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
 	obs := core.Observation{
-		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(),
+		Job: job, Now: c.options.Clock.Now(), Settings: c.options.settings(), FailedPods: c.failed.of(job.UID),
 	}
-	obs.FailedPods = c.failed.of(job.UID)
 	var err error
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
 		return obs, err
 	}
 	c.memory.observeRefusals(&obs)
-	doubtful := c.index.observe(&obs, patience)
+	err = c.observePods(ctx, &obs)
+	return obs, err
+}
+
+// observePods fills in the pods. It makes sure of those that are known too little of, or that could be counted twice.
+func (c *Controller) observePods(ctx context.Context, obs *core.Observation) error {
+	job := obs.Job
+	doubtful := c.index.observe(obs, patience)
 	status := c.memory.lastForeign(job)
 	behind := c.podsBehind(&status.version)
 	unseen := status.unseen(job, obs.Pods)
 	if behind && unseen.Len() > 0 {
-		return obs, fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
+		return fmt.Errorf("job %s/%s lists pods that are not shown yet", job.Namespace, job.Name)
 	}
 	if !behind {
 		clear(status.listed)
 	}
 	if c.takeIn(job, unseen) {
-		c.index.observe(&obs, patience)
+		c.index.observe(obs, patience)
 	}
 	suspects := uncertain(job, &status.version, obs.Pods)
 	find := c.shownPod
@@ -126,7 +132,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		suspects = slices.DeleteFunc(suspects, func(p *corev1.Pod) bool { return status.asked.Has(p.UID) })
 	}
 	status.unconfirmed = status.unconfirmed || behind && len(suspects) > 0
-	err = errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
 	asked := status.unconfirmed || len(doubtful)+len(suspects) > 0
 	if err == nil && status.unconfirmed {
 		err = c.confirm(ctx, job)
@@ -138,9 +144,9 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 		}
 	}
 	if asked {
-		c.index.observe(&obs, patience)
+		c.index.observe(obs, patience)
 	}
-	return obs, err
+	return err
 }
 
 // confirm makes sure that job is the newest version: the counting of its pods could be in a status that is not shown yet.
