@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -36,7 +37,7 @@ func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.Stuck
 	}
 	failed := stored.DeepCopy()
 	now := c.options.Clock.Now()
-	if !s.Fail(failed, now) {
+	if !metav1.IsControlledBy(stored, job) || !s.Fail(failed, now) {
 		c.index.wrote(job.UID, stored, now)
 		return nil
 	}
