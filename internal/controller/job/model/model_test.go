@@ -143,21 +143,3 @@ func TestAPodOfAnIndexThatAListBringsTogetherWithTheEndOfTheOneBeforeIsNotMadeAg
 		t.Fatal(why)
 	}
 }
-
-func TestAPodThatIsNotTheJobsAnyMoreIsNotFailed(t *testing.T) {
-	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{
-			ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: map[string]string{pendingTimeoutSeconds: "1"}},
-			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
-		w.start(0, 0)
-		w.work()
-		w.inform()
-		w.server.setPod(w.server.pods.objects[w.server.pods.names()[0]], func(p *corev1.Pod) { p.OwnerReferences = nil })
-		w.pass(5 * time.Second)
-		w.settle()
-	})
-	if why != nil {
-		t.Fatal(why)
-	}
-}
