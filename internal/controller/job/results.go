@@ -13,6 +13,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/results"
 )
@@ -68,9 +69,10 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 		return nil // The results of a Job go with it.
 	}
 	k := r.of(job.UID)
+	r.await(k, pods)
 	all := r.takeEnds(k)
 	for _, p := range pods {
-		all = append(all, results.Of(p))
+		all = append(all, results.Of(c.asShown(p)))
 	}
 	if len(all) == 0 {
 		return nil
@@ -78,8 +80,18 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 	if err := r.server.interpret(ctx, job.Namespace, len(all), func() error { return r.write(ctx, job, k, all, pods) }); err != nil {
 		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	r.await(k, pods)
 	return nil
+}
+
+// asShown returns the newer version of a pod that ended after the decision. What the informer shows later is noted.
+func (c *Controller) asShown(p *corev1.Pod) *corev1.Pod {
+	if core.Ended(p) {
+		return p
+	}
+	if shown := loop.Shown[*corev1.Pod](c.pods, loop.Key(p)); shown != nil && shown.UID == p.UID {
+		return shown
+	}
+	return p
 }
 
 func (r *resultKeeper) of(job types.UID) *kept {
