@@ -87,12 +87,19 @@ func prepareCronJobForUpdate(cronJob, old *batchv1.CronJob) {
 }
 
 func warnCronJobCreate(cronJob *batchv1.CronJob, o Options) []string {
-	return append(warnJobName(cronJob.Name), warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
+	warnings := append(warnJobName(cronJob.Name), warnJobTemplateAnnotations(cronJob, &batchv1.CronJob{})...)
+	return append(warnings, warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
 }
 
 func warnCronJobUpdate(cronJob, old *batchv1.CronJob, o Options) []string {
 	if cronJob.Generation == old.Generation {
 		return nil
 	}
-	return warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))
+	return append(warnJobTemplateAnnotations(cronJob, old),
+		warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
+}
+
+func warnJobTemplateAnnotations(cronJob, old *batchv1.CronJob) []string {
+	return warnJobAnnotations(cronJob.Spec.JobTemplate.Annotations, old.Spec.JobTemplate.Annotations,
+		jobTemplatePath.Child("metadata", "annotations"))
 }

@@ -27,13 +27,13 @@ func validateJobAnnotations(annotations, old map[string]string, p *field.Path) f
 // ownPrefix is that of all annotations that Stint reads.
 const ownPrefix = "stint.dev/"
 
-// warnJobAnnotations tells of annotations that are likely meant to be others: what nobody reads has no effect.
-func warnJobAnnotations(annotations map[string]string, p *field.Path) []string {
+// warnJobAnnotations tells of new annotations that are likely meant to be others: what nobody reads has no effect.
+func warnJobAnnotations(annotations, old map[string]string, p *field.Path) []string {
 	var warnings []string
 	known := job.Annotations()
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		name, own := strings.CutPrefix(key, ownPrefix)
-		if !own || slices.Contains(known, key) {
+		if _, stored := old[key]; stored || !own || slices.Contains(known, key) {
 			continue
 		}
 		nearest := slices.MinFunc(known, func(a, b string) int {

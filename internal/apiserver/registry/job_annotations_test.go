@@ -9,7 +9,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
@@ -114,12 +113,70 @@ func TestAnnotationsThatLookLikeOursAreWarnedOf(t *testing.T) {
 	}
 	for key, meant := range tests {
 		t.Run(key, func(t *testing.T) {
-			got := strings.Join(warnJobAnnotations(map[string]string{key: "1"}, field.NewPath("metadata", "annotations")), "\n")
+			got := strings.Join(warnJobAnnotations(map[string]string{key: "1"}, nil, job.AnnotationsPath), "\n")
 			if meant == "" && got != "" {
 				t.Errorf("warns of nothing: %s", got)
 			}
 			if !strings.Contains(got, meant) {
 				t.Errorf("warning %q, want one that names %s", got, meant)
+			}
+		})
+	}
+}
+
+// TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom creates each kind of object with a name that is nearly
+// one of ours, gives it to one that had none, and changes something else of one that has it.
+func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T) {
+	near := annotated("backoff-second", "1")
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
+	}}
+	tests := map[string]struct {
+		kind Resource
+		// with returns an object with these annotations, where its Jobs get them from.
+		with func(annotations map[string]string) runtime.Object
+		path string
+	}{
+		"a Job": {Job(Options{}), func(annotations map[string]string) runtime.Object {
+			return jobManifest(func(j *batchv1.Job) { j.Annotations = annotations })
+		}, "metadata.annotations"},
+		"a CronJob": {CronJob(Options{}), func(annotations map[string]string) runtime.Object {
+			c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+			c.Name, c.Spec.JobTemplate.Annotations = "c", annotations
+			c.Spec.JobTemplate.Spec.Template = template
+			return c
+		}, "spec.jobTemplate.metadata.annotations"},
+		"a ScheduledJob": {ScheduledJob(Options{}), func(annotations map[string]string) runtime.Object {
+			s := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
+			s.Name, s.Annotations = "s", annotations
+			return s
+		}, "metadata.annotations"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, r := context.Background(), tt.kind
+			want := tt.path + "[stint.dev/backoff-second]"
+			stored := func(annotations map[string]string) runtime.Object {
+				obj := tt.with(annotations)
+				r.Default(obj)
+				r.PrepareForCreate(ctx, obj)
+				return obj
+			}
+			if got := strings.Join(r.WarningsOnCreate(ctx, stored(near)), "\n"); !strings.Contains(got, want) {
+				t.Errorf("created: warnings %q, want one of %s", got, want)
+			}
+			updated := func(old runtime.Object) string {
+				obj := tt.with(near)
+				r.Default(obj)
+				r.PrepareForUpdate(ctx, obj, old)
+				return strings.Join(r.WarningsOnUpdate(ctx, obj, old), "\n")
+			}
+			if got := updated(stored(nil)); !strings.Contains(got, want) {
+				t.Errorf("given the annotation: warnings %q, want one of %s", got, want)
+			}
+			if got := updated(stored(near)); strings.Contains(got, want) {
+				t.Errorf("nothing is new: warnings %q", got)
 			}
 		})
 	}

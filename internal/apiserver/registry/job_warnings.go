@@ -8,18 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 func warnJobCreate(job *batchv1.Job, o Options) []string {
-	warnings := append(warnJobName(job.Name), warnJobAnnotations(job.Annotations, field.NewPath("metadata", "annotations"))...)
+	warnings := append(warnJobName(job.Name), warnJobAnnotations(job.Annotations, nil, core.AnnotationsPath)...)
 	return append(warnings, warnJobSpec(&job.Spec, o, field.NewPath("spec"))...)
 }
 
 func warnJobUpdate(job, old *batchv1.Job, o Options) []string {
+	warnings := warnJobAnnotations(job.Annotations, old.Annotations, core.AnnotationsPath)
 	if job.Generation == old.Generation {
-		return nil
+		return warnings
 	}
-	return warnJobSpec(&job.Spec, o, field.NewPath("spec"))
+	return append(warnings, warnJobSpec(&job.Spec, o, field.NewPath("spec"))...)
 }
 
 // warnJobName tells of names that are names of Jobs but make odd names and host names of pods.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // ScheduledJob describes stint.dev/v1 ScheduledJobs. On a cluster deploy/crds says the same, as far as it can.
@@ -33,7 +34,9 @@ func ScheduledJob(o Options) Resource {
 			return validateScheduledJob(obj.(*stintv1.ScheduledJob), &stintv1.ScheduledJob{}, o)
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnScheduledJob(obj.(*stintv1.ScheduledJob), o, time.Now())
+			scheduledJob := obj.(*stintv1.ScheduledJob)
+			return append(warnJobAnnotations(scheduledJob.Annotations, nil, job.AnnotationsPath),
+				warnScheduledJob(scheduledJob, o, time.Now())...)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 			prepareScheduledJobForUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
@@ -42,10 +45,7 @@ func ScheduledJob(o Options) Resource {
 			return validateScheduledJob(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
 		},
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
-			if obj.(*stintv1.ScheduledJob).Generation == old.(*stintv1.ScheduledJob).Generation {
-				return nil
-			}
-			return warnScheduledJob(obj.(*stintv1.ScheduledJob), o, time.Now())
+			return warnScheduledJobUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
 		},
 		Status: &StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
@@ -69,6 +69,14 @@ func prepareScheduledJobForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
 	if !equality.Semantic.DeepEqual(scheduledJob.Spec, old.Spec) {
 		scheduledJob.Generation++
 	}
+}
+
+func warnScheduledJobUpdate(scheduledJob, old *stintv1.ScheduledJob, o Options) []string {
+	warnings := warnJobAnnotations(scheduledJob.Annotations, old.Annotations, job.AnnotationsPath)
+	if scheduledJob.Generation == old.Generation {
+		return warnings
+	}
+	return append(warnings, warnScheduledJob(scheduledJob, o, time.Now())...)
 }
 
 // keepAllButStatus is what a definition on a cluster does too: a status has no labels.
