@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/internal/store"
 )
 
 // serverSyncBatchPeriod is short: on one machine a write costs little.
@@ -113,7 +115,7 @@ func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) 
 	logLibraries(verbosity)
 	ctx, cancel := untilInterrupted(ctx)
 	defer cancel()
-	s, err := server.Start(ctx, o)
+	s, err := whenFree(ctx, func() (*server.Server, error) { return server.Start(ctx, o) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -124,6 +126,27 @@ func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) 
 		return err
 	}
 	return s.Wait()
+}
+
+// lookPatience is how long a command that looks at the data directory, as stint get does where no server runs, may hold it.
+const lookPatience = 3 * time.Second
+
+// whenFree starts a server as soon as nobody looks at its data directory.
+func whenFree(ctx context.Context, start func() (*server.Server, error)) (*server.Server, error) {
+	patience, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	for {
+		s, err := start()
+		var locked *store.LockedError
+		if !errors.As(err, &locked) {
+			return s, err
+		}
+		select {
+		case <-patience.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // greet tells how to use the server.
