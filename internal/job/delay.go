@@ -121,10 +121,18 @@ func endedAt(p *corev1.Pod) time.Time {
 	if c := podCondition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time
 	}
-	if p.DeletionTimestamp != nil {
-		return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
+	if at := toldAt(p); !at.IsZero() {
+		return at
 	}
 	return p.CreationTimestamp.Time
+}
+
+// toldAt is when p was told to end, zero where the pod does not say that it was.
+func toldAt(p *corev1.Pod) time.Time {
+	if p.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
 }
 
 // lastContainerEnd is zero unless all containers have ended, sidecars included.

@@ -141,7 +141,7 @@ func (s *statusDraft) followDependencies(v view, end *verdict) {
 		s.met = true
 		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that were waited for have ended")
 	case !slices.ContainsFunc(v.job.Status.Conditions, isDependency):
-		s.event(corev1.EventTypeNormal, "WaitingForJobs", "Waiting for "+join(left))
+		s.event(corev1.EventTypeNormal, "WaitingForJobs", "Waiting for "+strings.Join(entries(left), ", "))
 	}
 }
 
@@ -160,10 +160,11 @@ func (s *statusDraft) setDependency(d Dependence, now standing) {
 	}
 }
 
-func join(list []Dependence) string {
-	var texts []string
+// entries are those that the annotation has for the list.
+func entries(list []Dependence) []string {
+	texts := make([]string, 0, len(list))
 	for _, d := range list {
 		texts = append(texts, d.String())
 	}
-	return strings.Join(texts, ", ")
+	return texts
 }

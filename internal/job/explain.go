@@ -59,7 +59,7 @@ func Explain(obs Observation, about Circumstances) stintv1.JobExplanation {
 		Failures:     newestFailures(about.Results),
 		Next:         e.next(),
 	}
-	for _, find := range waits() {
+	for _, find := range findWaits() {
 		x.Waits = append(x.Waits, find(e)...)
 	}
 	return x
@@ -68,7 +68,8 @@ func Explain(obs Observation, about Circumstances) stintv1.JobExplanation {
 func newExplainer(obs Observation, about Circumstances) *explainer {
 	if about.TimesAssumed && isLeftToKubernetes(obs.Job) {
 		obs.Job = obs.Job.DeepCopy()
-		maps.DeleteFunc(obs.Job.Annotations, func(key, _ string) bool { return slices.Contains(ownAnnotations, key) })
+		// Kubernetes' own controller does nothing that they ask for.
+		maps.DeleteFunc(obs.Job.Annotations, func(key, _ string) bool { return slices.Contains(Annotations(), key) })
 	}
 	e := &explainer{view: look(obs), about: about, foreign: isForeign(obs.Job)}
 	if len(e.adopt) > 0 && !e.foreign {
@@ -115,10 +116,6 @@ func isForeign(job *batchv1.Job) bool {
 	manager := managerOf(job)
 	return manager != batchv1.JobControllerName && manager != ManagedBy
 }
-
-// ownAnnotations ask for what Kubernetes' own controller does not do.
-var ownAnnotations = []string{BackoffSeconds, MaxBackoffSeconds, FailedPodsLimit, PendingTimeoutSeconds,
-	PendingTimeoutIncludesQueueing, DependsOn}
 
 // isLeftToKubernetes tells of a Job on a cluster that nothing shows to be ours.
 func isLeftToKubernetes(job *batchv1.Job) bool {

@@ -75,13 +75,13 @@ func (e *explainer) nextOfPods(add addStep) {
 
 // nextPods tells what the plan makes or ends.
 func (e *explainer) nextPods(add addStep) {
-	refusedSince, _ := e.refusal()
+	refused := e.refusedSince() != nil
 	switch n := len(e.plan.create); {
-	case refusedSince != nil && e.NoPodsBefore.After(e.Now):
+	case refused && e.NoPodsBefore.After(e.Now):
 		add(e.NoPodsBefore, "asks the server again for pods")
-	case refusedSince != nil && e.about.TimesAssumed:
+	case refused && e.about.TimesAssumed:
 		add(time.Time{}, "asks the server again for pods")
-	case refusedSince != nil:
+	case refused:
 		add(time.Time{}, "asks the server again for pods, at least every minute")
 	case n > 0 && e.isNotSeen():
 		add(time.Time{}, "gets %s as soon as a controller looks at it", counted(n, "pod"))

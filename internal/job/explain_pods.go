@@ -32,6 +32,10 @@ func runs(p *corev1.Pod) bool {
 		func(s corev1.ContainerStatus) bool { return s.State.Waiting != nil })
 }
 
+func (e *explainer) runningPods() []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(e.active), func(p *corev1.Pod) bool { return !runs(p) })
+}
+
 // crashing returns the container of p that waits to be started again.
 func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {

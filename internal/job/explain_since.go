@@ -5,9 +5,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // heldAnnotation is internal/cronjob's, which cannot be asked from here.
@@ -79,14 +77,6 @@ func (e *explainer) terminatingSince() *metav1.Time {
 		first = earlier(first, toldAt(p))
 	}
 	return moment(first)
-}
-
-// toldAt is when p was told to end, zero where only the observer knows that it was.
-func toldAt(p *corev1.Pod) time.Time {
-	if p.DeletionTimestamp == nil {
-		return time.Time{}
-	}
-	return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
 }
 
 // took is how long the Job worked.

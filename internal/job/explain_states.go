@@ -33,7 +33,7 @@ func states() []state {
 		{stintv1.JobSuspended, (*explainer).isSuspended, (*explainer).suspendedSince, (*explainer).saySuspended},
 		{stintv1.JobUnknownPlan, (*explainer).isLeftAlone, (*explainer).createdAt, (*explainer).sayLeftAlone},
 		{stintv1.JobNotSeen, (*explainer).isNotSeen, (*explainer).createdAt, (*explainer).sayNotSeen},
-		{stintv1.JobWaitingForJobs, (*explainer).waitsForJobs, (*explainer).createdAt, (*explainer).sayWaitingForJobs},
+		{stintv1.JobWaitingForJobs, (*explainer).waits, (*explainer).createdAt, (*explainer).sayWaitingForJobs},
 		{stintv1.JobScalingDown, (*explainer).isScalingDown, never, (*explainer).sayScalingDown},
 		{stintv1.JobCreationRefused, (*explainer).isRefused, (*explainer).refusedSince, (*explainer).sayRefused},
 		{stintv1.JobDelayed, (*explainer).isDelayed, (*explainer).delayedSince, (*explainer).sayDelayed},
@@ -94,8 +94,7 @@ func (e *explainer) isScalingDown() bool { return len(e.plan.discard) > 0 }
 func (e *explainer) isIdle() bool { return len(e.active) == 0 && len(e.plan.create) == 0 }
 
 func (e *explainer) isRefused() bool {
-	since, _ := e.refusal()
-	return len(e.active) == 0 && since != nil
+	return len(e.active) == 0 && e.refusedSince() != nil
 }
 
 func (e *explainer) isDelayed() bool { return e.isIdle() && e.plan.after > 0 }
@@ -111,14 +110,7 @@ func (e *explainer) isWindingDown() bool {
 	return e.job.Spec.Completions == nil && e.succeeded > 0 && len(e.active) > 0
 }
 
-func (e *explainer) isRunning() bool {
-	for _, p := range e.active {
-		if runs(p) {
-			return true
-		}
-	}
-	return false
-}
+func (e *explainer) isRunning() bool { return len(e.runningPods()) > 0 }
 
 func (e *explainer) isPodsWaiting() bool {
 	return len(e.active) > 0 && len(e.hindered()) > 0
@@ -204,6 +196,10 @@ func (e *explainer) sayNotSeen() string {
 	return "no controller has looked at it since it was created"
 }
 
+func (e *explainer) sayWaitingForJobs() string {
+	return "waits for other Jobs: " + some(entries(e.awaited))
+}
+
 func (e *explainer) sayScalingDown() string {
 	n := len(e.plan.discard)
 	return fmt.Sprintf("has %s more than it should: %s", counted(n, "pod"), verb(n, "it ends", "they end"))
@@ -233,12 +229,7 @@ func (e *explainer) sayWindingDown() string {
 }
 
 func (e *explainer) sayRunning() string {
-	n := 0
-	for _, p := range e.active {
-		if runs(p) {
-			n++
-		}
-	}
+	n := len(e.runningPods())
 	text := counted(n, "pod") + " " + verb(n, "runs", "run")
 	if others := len(e.active) - n; others > 0 {
 		text += fmt.Sprintf(", %d %s", others, verb(others, "waits", "wait"))

@@ -10,13 +10,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// waits are all that a Job can wait for, in the order in which they are told.
-func waits() []func(*explainer) []stintv1.JobWait {
+// findWaits find all that a Job can wait for, in the order in which it is told.
+func findWaits() []func(*explainer) []stintv1.JobWait {
 	return []func(*explainer) []stintv1.JobWait{
 		controllerWait, finalizerWaits, dependentsWait, holdWait, resumeWait, jobWaits, parallelismWait,
 		refusalWait, delayWait, podWaits, workWait, terminatingWait, countingWait,
@@ -131,16 +130,6 @@ func jobWaits(e *explainer) []stintv1.JobWait {
 	return list
 }
 
-func (e *explainer) waitsForJobs() bool { return e.waits() }
-
-func (e *explainer) sayWaitingForJobs() string {
-	var left []string
-	for _, d := range e.awaited {
-		left = append(left, d.String())
-	}
-	return "waits for other Jobs: " + some(left)
-}
-
 func parallelismWait(e *explainer) []stintv1.JobWait {
 	if e.isOver() || e.end != nil || e.isSuspended() || !e.isPaused() {
 		return nil
@@ -245,12 +234,7 @@ func workWait(e *explainer) []stintv1.JobWait {
 	if e.isOver() || e.isSuspended() || e.end != nil {
 		return nil
 	}
-	var running []*corev1.Pod
-	for _, p := range e.active {
-		if runs(p) && !slices.Contains(e.plan.discard, p) {
-			running = append(running, p)
-		}
-	}
+	running := slices.DeleteFunc(e.runningPods(), func(p *corev1.Pod) bool { return slices.Contains(e.plan.discard, p) })
 	if len(running) == 0 {
 		return nil
 	}
@@ -267,5 +251,5 @@ func (e *explainer) left() int {
 	if e.job.Spec.Completions == nil {
 		return 0
 	}
-	return int(ptr.Deref(e.job.Spec.Completions, 0)) - int(e.succeeded) - e.failedIndexes.Count() - len(e.active)
+	return e.completions() - int(e.succeeded) - e.failedIndexes.Count() - len(e.active)
 }

@@ -51,7 +51,7 @@ func podNames(pods []*corev1.Pod) []string {
 
 func spell(d time.Duration) string { return duration.HumanDuration(d) }
 
-// at is t as the API has it; nil for none.
+// moment is t as the API has it; nil for none.
 func moment(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil
