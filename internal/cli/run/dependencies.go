@@ -94,7 +94,7 @@ func (s *session) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map
 	if len(awaited) == 0 {
 		return
 	}
-	if s.target.Kind == target.Cluster && job.Spec.ManagedBy == nil {
+	if job.Spec.ManagedBy == nil && !s.isOfStint(ctx) {
 		s.out.Note(fmt.Sprintf("job %s depends on others: on a cluster it waits for them only with spec.managedBy: %s", job.Name, jobcore.ManagedBy))
 		return
 	}
@@ -111,6 +111,16 @@ func (s *session) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map
 		}
 	}
 	s.out.JobWaiting(w)
+}
+
+// isOfStint tells whether the server is one of Stint, which a kubeconfig may name too. It is the one that explains Jobs.
+func (s *session) isOfStint(ctx context.Context) bool {
+	if s.target.Kind != target.Cluster {
+		return true
+	}
+	served := &metav1.APIResourceList{}
+	err := s.batch().RESTClient().Get().AbsPath("/apis/batch/v1").Do(ctx).Into(served)
+	return err == nil && slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "jobs/why" })
 }
 
 // awaitedBy returns the names of the Jobs that a Job waits for, as its status has it.
