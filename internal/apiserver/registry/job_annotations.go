@@ -46,6 +46,17 @@ func warnJobAnnotations(annotations, old map[string]string, p *field.Path) []str
 	return warnings
 }
 
+// warnStrayAnnotations tells of annotations of Jobs that something else has: nobody reads them there.
+func warnStrayAnnotations(annotations map[string]string, p *field.Path, home string) []string {
+	var warnings []string
+	for _, key := range job.Annotations() {
+		if _, stray := annotations[key]; stray {
+			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation here: it belongs into %s", p.Key(key), home))
+		}
+	}
+	return warnings
+}
+
 // editDistance is how many characters must be put in, left out or changed to make b of a.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)

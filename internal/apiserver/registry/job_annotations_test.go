@@ -181,3 +181,49 @@ func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T
 		})
 	}
 }
+
+// TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf has them on what makes Jobs, and on the pods that Jobs make.
+func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
+	stray := annotated("backoff-seconds", "1")
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
+	}}
+	ofPods := *template.DeepCopy()
+	ofPods.Annotations = stray
+	cronJob := func(own map[string]string, template corev1.PodTemplateSpec) *batchv1.CronJob {
+		c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+		c.Name, c.Annotations, c.Spec.JobTemplate.Spec.Template = "c", own, template
+		return c
+	}
+	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &ofPods}}
+	scheduled.Name = "s"
+	tests := map[string]struct {
+		kind    Resource
+		obj     runtime.Object
+		at, own string
+	}{
+		"on a CronJob": {CronJob(Options{}), cronJob(stray, template), "metadata.annotations",
+			"spec.jobTemplate.metadata.annotations"},
+		"on the pods of its Jobs": {CronJob(Options{}), cronJob(nil, ofPods), "spec.jobTemplate.spec.template.metadata.annotations",
+			"the metadata.annotations of the Job"},
+		"on the pods of a Job": {Job(Options{}), jobManifest(func(j *batchv1.Job) { j.Spec.Template.Annotations = stray }),
+			"spec.template.metadata.annotations", "the metadata.annotations of the Job"},
+		"on the pods of a ScheduledJob": {ScheduledJob(Options{}), scheduled, "spec.template.metadata.annotations",
+			"the metadata.annotations of the Job"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, r := context.Background(), tt.kind
+			r.Default(tt.obj)
+			r.PrepareForCreate(ctx, tt.obj)
+			want := tt.at + "[stint.dev/backoff-seconds]: nothing reads this annotation here: it belongs into " + tt.own
+			if diff := cmp.Diff([]string{want}, r.WarningsOnCreate(ctx, tt.obj)); diff != "" {
+				t.Errorf("created: %s", diff)
+			}
+			if got := r.WarningsOnUpdate(ctx, tt.obj, tt.obj.DeepCopyObject()); len(got) > 0 {
+				t.Errorf("nothing is new: warnings %q", got)
+			}
+		})
+	}
+}

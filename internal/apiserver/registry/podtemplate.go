@@ -100,6 +100,7 @@ func warnPodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path) []
 	return slices.Concat(
 		warnPodAnnotations(t.Annotations, &t.Spec, annotations),
 		warnAppArmorAnnotations(t.Annotations, &t.Spec, annotations),
+		warnStrayAnnotations(t.Annotations, annotations, "the metadata.annotations of the Job"),
 		warnPodSpec(&t.Spec, p.Child("spec")),
 		warnWhatNodeIgnores(&t.Spec, o, p.Child("spec")))
 }
