@@ -136,8 +136,13 @@ func (s *attemptStream) InputStream(ctx context.Context, _, _ string) (io.ReadCl
 	return reader, s.options.Follow, "text/plain", err
 }
 
+// notThere tells by its cause what there may be later.
 func notThere(err error) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
+	status := metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: err.Error(),
-	}}
+	}
+	if errors.As(err, new(results.NotBegunError)) {
+		status.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: results.NotBegun, Message: err.Error()}}}
+	}
+	return &apierrors.StatusError{ErrStatus: status}
 }

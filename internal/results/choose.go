@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // Choice names an attempt at a Job's work.
@@ -34,6 +36,14 @@ type Chosen struct {
 	What    string
 }
 
+// NotBegun is the cause that a server gives for a NotBegunError.
+const NotBegun metav1.CauseType = "NotBegun"
+
+// NotBegunError says that there is no such attempt yet. There may be one later.
+type NotBegunError struct{ text string }
+
+func (e NotBegunError) Error() string { return e.text }
+
 func (c *Chosen) String() string {
 	return fmt.Sprintf("attempt %d at %s (pod %s)", c.Attempt, c.What, c.Pod.Pod)
 }
@@ -46,7 +56,7 @@ func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error
 	}
 	n := int64(work.Attempts)
 	if n == 0 {
-		return nil, notBegun(what, work)
+		return nil, notBegun(job, what, work)
 	}
 	if c.Attempt != nil {
 		n = *c.Attempt
@@ -61,7 +71,11 @@ func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error
 	if c.Previous && n == 0 {
 		return nil, fmt.Errorf("there is no attempt at %s before the first", what)
 	}
-	return nil, fmt.Errorf("there is no attempt %d: %s has %s", n, what, attempts(work.Attempts))
+	text := fmt.Sprintf("there is no attempt %d: %s has %s", n, what, attempts(work.Attempts))
+	if n < 1 || core.Finished(job) {
+		return nil, errors.New(text)
+	}
+	return nil, NotBegunError{text}
 }
 
 func attempts(n int32) string {
@@ -71,12 +85,18 @@ func attempts(n int32) string {
 	return fmt.Sprintf("%d attempts", n)
 }
 
-func notBegun(what string, work *stintv1.JobResult) error {
-	text := what + " has not been started yet"
-	if work.Reason != "" {
-		text += ": " + work.Reason
+func notBegun(job *batchv1.Job, what string, work *stintv1.JobResult) error {
+	if core.Finished(job) {
+		return errors.New(what + " was never started" + because(work))
 	}
-	return errors.New(text)
+	return NotBegunError{what + " has not been started yet" + because(work)}
+}
+
+func because(work *stintv1.JobResult) string {
+	if work.Reason == "" {
+		return ""
+	}
+	return ": " + work.Reason
 }
 
 // chooseWork returns all attempts at what the choice names, and what to call it.

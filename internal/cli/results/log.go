@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -35,6 +36,11 @@ func (c *Client) Log(ctx context.Context, job *batchv1.Job, choice results.Choic
 		r = r.Param("pod", choice.Pod)
 	}
 	return r, nil
+}
+
+// NotBegun tells that there is no such attempt yet, and may be later.
+func NotBegun(err error) bool {
+	return errors.As(err, new(results.NotBegunError)) || apierrors.HasStatusCause(err, results.NotBegun)
 }
 
 // Refused sorts out what a server says about the choice.

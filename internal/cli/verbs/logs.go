@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
@@ -132,20 +133,34 @@ func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	job, err := client.Job(ctx, name)
-	if err != nil {
-		return err
+	err = c.printLog(cmd.Context(), client, name, choice, options)
+	for pause := time.Second; c.Follow && cliresults.NotBegun(err); pause = min(2*pause, longestPause) {
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(pause):
+		}
+		err = c.printLog(cmd.Context(), client, name, choice, options)
 	}
-	request, err := client.Log(ctx, job, choice, options)
-	if err != nil {
-		return err
-	}
-	err = logs.DefaultConsumeRequest(ctx, request, c.Out)
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return cliresults.Refused(err)
+}
+
+// longestPause is that between two looks at whether an attempt that is to be followed has begun.
+const longestPause = 10 * time.Second
+
+func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, name string, choice results.Choice, options *corev1.PodLogOptions) error {
+	job, err := client.Job(ctx, name)
+	if err != nil {
+		return err
+	}
+	request, err := client.Log(ctx, job, choice, options.DeepCopy())
+	if err != nil {
+		return err
+	}
+	return logs.DefaultConsumeRequest(ctx, request, c.Out)
 }
 
 // choice reads the arguments and flags.
