@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // onDemand is what kubectl create job --from=cronjob/NAME makes.
@@ -32,7 +33,7 @@ func cronJob(name string, policy batchv1.ConcurrencyPolicy) *batchv1.CronJob {
 }
 
 func isHeld(j *batchv1.Job) bool {
-	return ptr.Deref(j.Spec.Suspend, false) && j.Annotations[cronjob.HeldAnnotation] != ""
+	return ptr.Deref(j.Spec.Suspend, false) && j.Annotations[jobcore.HeldAnnotation] != ""
 }
 
 func TestRunsOnDemandThatMustWaitAreHeldFromTheStart(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // history is a CronJob that lives through whatever may happen, and what must hold all the time.
@@ -272,7 +273,7 @@ func (h *history) running() []*batchv1.Job {
 func over(j *batchv1.Job) bool { return len(j.Status.Conditions) > 0 }
 
 func waits(j *batchv1.Job) bool {
-	_, marked := j.Annotations[cronjob.HeldAnnotation]
+	_, marked := j.Annotations[jobcore.HeldAnnotation]
 	return marked && ptr.Deref(j.Spec.Suspend, false)
 }
 

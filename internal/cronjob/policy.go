@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // obeyPolicy settles who of the runs that are there has to make room.
@@ -48,7 +50,7 @@ func (v *view) mustWait() []*batchv1.Job {
 }
 
 func (v *view) mayBeHeld(job *batchv1.Job) bool {
-	_, resumed := job.Annotations[HeldAnnotation]
+	_, resumed := job.Annotations[jobcore.HeldAnnotation]
 	return IsManual(job) && !resumed && !v.established[job.UID] && job.DeletionTimestamp == nil && !ptr.Deref(job.Spec.Suspend, false)
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 func TestConcurrencyPolicies(t *testing.T) {
@@ -100,7 +101,7 @@ func TestConcurrencyPolicies(t *testing.T) {
 func TestHoldAndReleaseAreEachOthersReverse(t *testing.T) {
 	j := byHand("m", "09:40:00")
 	cronjob.Hold(j, at("09:40:01"))
-	if !ptr.Deref(j.Spec.Suspend, false) || j.Annotations[cronjob.HeldAnnotation] != "2026-03-10T09:40:01.000000000Z" {
+	if !ptr.Deref(j.Spec.Suspend, false) || j.Annotations[jobcore.HeldAnnotation] != "2026-03-10T09:40:01.000000000Z" {
 		t.Errorf("held: suspend %v, annotations %v", ptr.Deref(j.Spec.Suspend, false), j.Annotations)
 	}
 	cronjob.Release(j)

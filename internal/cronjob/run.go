@@ -12,12 +12,8 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-const (
-	// kubectl marks what it makes of a CronJob on demand.
-	instantiateAnnotation, manually = "cronjob.kubernetes.io/instantiate", "manual"
-	// HeldAnnotation marks a run that waits for others, suspended, and says since when.
-	HeldAnnotation = "stint.dev/held-by-concurrency-policy"
-)
+// kubectl marks what it makes of a CronJob on demand.
+const instantiateAnnotation, manually = "cronjob.kubernetes.io/instantiate", "manual"
 
 // view is an observation whose Jobs are sorted out.
 type view struct {
@@ -40,7 +36,7 @@ func look(obs Observation) *view {
 		switch {
 		case end(job) != "":
 			v.ended = append(v.ended, job)
-		case IsHeld(job):
+		case jobcore.IsHeld(job):
 			v.held = append(v.held, job)
 		case v.leaves(job):
 		case v.isRun(job):
@@ -65,16 +61,10 @@ func (v *view) isRun(job *batchv1.Job) bool {
 // IsManual tells whether a person made the Job of a CronJob.
 func IsManual(job *batchv1.Job) bool { return job.Annotations[instantiateAnnotation] == manually }
 
-// IsHeld tells whether a run waits for others.
-func IsHeld(job *batchv1.Job) bool {
-	_, marked := job.Annotations[HeldAnnotation]
-	return marked && ptr.Deref(job.Spec.Suspend, false)
-}
-
 // byAge orders Jobs. Their creation is known to the second; of those that were held from the start, exactly.
 func byAge(a, b *batchv1.Job) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-		cmp.Compare(a.Annotations[HeldAnnotation], b.Annotations[HeldAnnotation]), cmp.Compare(a.Name, b.Name))
+		cmp.Compare(a.Annotations[jobcore.HeldAnnotation], b.Annotations[jobcore.HeldAnnotation]), cmp.Compare(a.Name, b.Name))
 }
 
 // end is the condition that ended a Job; empty if it goes on.
@@ -93,12 +83,12 @@ func Hold(job *batchv1.Job, now time.Time) {
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
 	}
-	job.Annotations[HeldAnnotation] = now.UTC().Format(heldLayout)
+	job.Annotations[jobcore.HeldAnnotation] = now.UTC().Format(heldLayout)
 	job.Spec.Suspend = ptr.To(true)
 }
 
 // Release lets a run go on that was held.
 func Release(job *batchv1.Job) {
-	delete(job.Annotations, HeldAnnotation)
+	delete(job.Annotations, jobcore.HeldAnnotation)
 	job.Spec.Suspend = ptr.To(false)
 }

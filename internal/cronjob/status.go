@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // settleStatus brings the status up to date with the Jobs, and tells what is new.
@@ -51,7 +53,7 @@ func (v *view) settleActive(d *Decision) {
 			d.tell(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
 			return true
 		}
-		return IsHeld(job) || v.leaves(job)
+		return jobcore.IsHeld(job) || v.leaves(job)
 	})
 	for _, job := range v.running {
 		if !v.established[job.UID] {

@@ -23,7 +23,7 @@ func explanationsOfBeginnings() map[string]explanation {
 	held := func(j *batchv1.Job) {
 		notStarted(j)
 		withSuspend(j)
-		j.Annotations = map[string]string{heldAnnotation: "2023-11-14T22:13:25.000000000Z"}
+		j.Annotations = map[string]string{HeldAnnotation: "2023-11-14T22:13:25.000000000Z"}
 		j.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "nightly", Controller: ptr.To(true)}}
 	}
 	suspended := func(j *batchv1.Job) {

@@ -8,9 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// heldAnnotation is internal/cronjob's, which cannot be asked from here.
-const heldAnnotation = "stint.dev/held-by-concurrency-policy"
-
 func (e *explainer) deletedAt() *metav1.Time  { return e.job.DeletionTimestamp }
 func (e *explainer) createdAt() *metav1.Time  { return moment(e.job.CreationTimestamp.Time) }
 func (e *explainer) finishedAt() *metav1.Time { return moment(End(e.job).LastTransitionTime.Time) }
@@ -24,7 +21,7 @@ func (e *explainer) settledAt() *metav1.Time {
 }
 
 func (e *explainer) heldSince() *metav1.Time {
-	since, err := time.Parse(time.RFC3339Nano, e.job.Annotations[heldAnnotation])
+	since, err := time.Parse(time.RFC3339Nano, e.job.Annotations[HeldAnnotation])
 	if err != nil {
 		return e.createdAt()
 	}

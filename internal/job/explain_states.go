@@ -74,7 +74,7 @@ func (e *explainer) isOfUnknownMode() bool {
 
 func (e *explainer) isCompleting() bool { return e.end.success() }
 func (e *explainer) isFailing() bool    { return e.end.failure() }
-func (e *explainer) isHeld() bool       { return suspended(e.job) && e.job.Annotations[heldAnnotation] != "" }
+func (e *explainer) isHeld() bool       { return IsHeld(e.job) }
 func (e *explainer) isSuspended() bool  { return suspended(e.job) }
 func (e *explainer) isLeftAlone() bool  { return e.foreign && len(e.active) == 0 }
 

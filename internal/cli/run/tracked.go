@@ -8,7 +8,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
-	"github.com/stint-dev/stint/internal/cronjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
@@ -32,7 +31,7 @@ type tracked struct {
 func (s *session) track(job *batchv1.Job, how output.How) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
-	if _, held := job.Annotations[cronjob.HeldAnnotation]; ptr.Deref(job.Spec.Suspend, false) && !held {
+	if ptr.Deref(job.Spec.Suspend, false) && !jobcore.IsHeld(job) {
 		s.out.Note("job " + ref.Name + " is suspended and waits for: " + command("resume", ref))
 	}
 	s.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -41,7 +42,7 @@ func (c *Clients) runCronJob(ctx context.Context, owner *batchv1.CronJob, r Requ
 
 // blockers are the runs that one must wait for which is held. Not to be able to name them is no reason to fail.
 func (c *Clients) blockers(ctx context.Context, owner *batchv1.CronJob, job *batchv1.Job) []string {
-	if _, held := job.Annotations[cronjob.HeldAnnotation]; !held || !ptr.Deref(job.Spec.Suspend, false) {
+	if !jobcore.IsHeld(job) {
 		return nil
 	}
 	list, err := c.batch.Jobs(c.namespace).List(ctx, metav1.ListOptions{})

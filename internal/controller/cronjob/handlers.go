@@ -10,6 +10,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // owner returns the reference of a Job to the CronJob that controls it, if one does.
@@ -78,7 +79,7 @@ func (c *Controller) wakeOwner(job *batchv1.Job) {
 
 // isLeftBehind tells of a run that is held, and whose CronJob has gone without it.
 func isLeftBehind(job *batchv1.Job) bool {
-	return core.IsHeld(job) && metav1.GetControllerOfNoCopy(job) == nil
+	return jobcore.IsHeld(job) && metav1.GetControllerOfNoCopy(job) == nil
 }
 
 // leftBehind is what the queue and the index call such runs of a namespace. No CronJob has that name.

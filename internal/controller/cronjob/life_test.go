@@ -16,7 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
-	core "github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 // missed makes a CronJob that was last due an hour ago.
@@ -86,7 +86,7 @@ func TestAHeldRunThatItsCronJobLeftBehindGoesOn(t *testing.T) {
 	e.byHand(cj, "m1")
 	e.byHand(cj, "m2")
 	held, err := e.client.Jobs().Get(t.Context(), "default", "m2")
-	if err != nil || !core.IsHeld(held) {
+	if err != nil || !jobcore.IsHeld(held) {
 		t.Fatalf("m2 is not held: %v, %v", held, err)
 	}
 	if _, err = e.client.Jobs().Modify(t.Context(), held, func(j *batchv1.Job) { j.OwnerReferences = nil }); err != nil {

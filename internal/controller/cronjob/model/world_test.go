@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/simulated"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
-	core "github.com/stint-dev/stint/internal/cronjob"
+	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
 const (
@@ -159,7 +159,7 @@ func (w *world) setSuspend(on bool) {
 func ended(j *batchv1.Job) bool { return len(j.Status.Conditions) > 0 }
 
 func held(j *batchv1.Job) bool {
-	return j.Annotations[core.HeldAnnotation] != "" && ptr.Deref(j.Spec.Suspend, false)
+	return j.Annotations[jobcore.HeldAnnotation] != "" && ptr.Deref(j.Spec.Suspend, false)
 }
 
 func (w *world) describe() string {
