@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/results"
 )
 
 // InputError is one that the user's next attempt can avoid.
@@ -67,16 +68,29 @@ func Show(ctx context.Context, config *rest.Config, namespace string, o Options)
 	if err != nil {
 		return err
 	}
-	if all.Dropped > 0 {
-		note = fmt.Sprintf("the %d oldest results are gone: see --max-results", all.Dropped)
-	}
-	if note != "" {
-		fmt.Fprintln(o.ErrOut, "note: "+note)
+	for _, text := range []string{note, unknown(job, all)} {
+		if text != "" {
+			fmt.Fprintln(o.ErrOut, "note: "+text)
+		}
 	}
 	if o.FailedOnly {
 		all.Items = slices.DeleteFunc(all.Items, func(r stintv1.JobResult) bool { return r.Phase != corev1.PodFailed })
 	}
 	return o.print(job, all)
+}
+
+// unknown tells what cannot be shown.
+func unknown(job *batchv1.Job, all *stintv1.JobResults) string {
+	switch n := results.Unknown(job, all); {
+	case n == 0:
+		return ""
+	case n == all.Dropped:
+		return fmt.Sprintf("the %d oldest results are gone: see --max-results", n)
+	case n == 1:
+		return "1 pod has ended of which nothing is known: its result was not kept"
+	default:
+		return fmt.Sprintf("%d pods have ended of which nothing is known: their results were not kept", n)
+	}
 }
 
 func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults) error {
@@ -87,15 +101,25 @@ func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults) error {
 		return printCSV(o.Out, all, o.Now)
 	}
 	if len(all.Items) == 0 {
-		what := "no pod has been started yet"
-		if o.FailedOnly {
-			what = "nothing has failed"
-		}
-		_, err := fmt.Fprintf(o.ErrOut, "job %s: %s\n", job.Name, what)
+		_, err := fmt.Fprintf(o.ErrOut, "job %s: %s\n", job.Name, o.nothing(job, all))
 		return err
 	}
 	t := table{now: o.Now, indexed: isIndexed(job), all: o.Format == "wide", width: o.Width}
 	return t.print(o.Out, all.Items)
+}
+
+// nothing says why there is no line to print.
+func (o *Options) nothing(job *batchv1.Job, all *stintv1.JobResults) string {
+	known := results.Unknown(job, all) == 0
+	switch {
+	case known && o.FailedOnly:
+		return "nothing has failed"
+	case known:
+		return "no pod has been started yet"
+	case o.FailedOnly:
+		return "nothing of which the result is known has failed"
+	}
+	return "no result is known"
 }
 
 func isIndexed(job *batchv1.Job) bool {

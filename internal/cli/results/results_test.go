@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -92,5 +93,34 @@ func TestCSV(t *testing.T) {
 `, "\n", "\r\n")
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWhatIsNotKnownIsSaid(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	counted := job.DeepCopy()
+	counted.Status.Failed = 2
+	for sentence, c := range map[string]struct {
+		job           *batchv1.Job
+		dropped       int64
+		failedOnly    bool
+		note, nothing string
+	}{
+		"nothing has begun":                     {job: job, nothing: "no pod has been started yet"},
+		"nothing has failed":                    {job: job, failedOnly: true, nothing: "nothing has failed"},
+		"what failed was not kept":              {job: counted, failedOnly: true, note: "2 pods have ended of which nothing is known", nothing: "nothing of which the result is known has failed"},
+		"what ended was not kept":               {job: counted, note: "2 pods have ended of which nothing is known", nothing: "no result is known"},
+		"what ended had to make room for later": {job: counted, dropped: 2, note: "the 2 oldest results are gone: see --max-results", nothing: "no result is known"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			all := &stintv1.JobResults{Dropped: c.dropped}
+			if got := unknown(c.job, all); got != c.note && (c.note == "" || !strings.HasPrefix(got, c.note)) {
+				t.Errorf("note %q, want %q", got, c.note)
+			}
+			o := Options{FailedOnly: c.failedOnly}
+			if got := o.nothing(c.job, all); got != c.nothing {
+				t.Errorf("got %q, want %q", got, c.nothing)
+			}
+		})
 	}
 }
