@@ -51,9 +51,9 @@ func TestFurtherFailedPods(t *testing.T) {
 		result Result
 		want   string
 	}{
-		"one, and none is explained":    {Result{MorePods: 1}, "1 failed pod: see stint get pods"},
-		"one more":                      {Result{Pods: one, MorePods: 1}, "and 1 more failed pod: see stint get pods"},
-		"several, and one is explained": {Result{Pods: one, MorePods: 7}, "and 7 more failed pods: see stint get pods"},
+		"one, and none is explained":    {Result{Job: Job{Name: "j"}, MorePods: 1}, "1 failed pod: see stint results j"},
+		"one more":                      {Result{Job: Job{Name: "j"}, Pods: one, MorePods: 1}, "and 1 more failed pod: see stint results j"},
+		"several, and one is explained": {Result{Job: Job{Name: "j", Namespace: "n"}, Pods: one, MorePods: 7}, "and 7 more failed pods: see stint results j -n n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := explain(c.result)

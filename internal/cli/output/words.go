@@ -141,7 +141,7 @@ func waitReason(w PodWait) string {
 	return because(w.Reason, OnScreen(strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
 }
 
-// furtherPods counts those that are not explained one by one.
+// furtherPods counts those that are not explained one by one. They may be gone by now: their results are not.
 func furtherPods(r Result) string {
 	lead, noun := "", "failed pods"
 	if len(r.Pods) > 0 {
@@ -150,7 +150,11 @@ func furtherPods(r Result) string {
 	if r.MorePods == 1 {
 		noun = strings.TrimSuffix(noun, "s")
 	}
-	return fmt.Sprintf("%s%d %s: see stint get pods", lead, r.MorePods, noun)
+	command := "stint results " + r.Name
+	if r.Namespace != "" && r.Namespace != "default" {
+		command += " -n " + r.Namespace
+	}
+	return fmt.Sprintf("%s%d %s: see %s", lead, r.MorePods, noun, command)
 }
 
 func podSentence(f PodFailure) string {
