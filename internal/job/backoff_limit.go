@@ -30,18 +30,27 @@ func backoffLimit(job *batchv1.Job) int32 {
 }
 
 func pastRestartLimit(v view) bool {
-	if v.job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
-		return false
-	}
-	restarts := int64(0)
+	return v.restartsCount() && v.restarts() >= restartLimit(v.job)
+}
+
+// restartsCount tells that restarts are held against the limit.
+func (v *view) restartsCount() bool {
+	return v.job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+}
+
+// restarts of containers in pods that have not ended.
+func (v *view) restarts() int64 {
+	n := int64(0)
 	for _, p := range v.owned {
 		if p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodPending {
-			restarts += restartsOf(p)
+			n += restartsOf(p)
 		}
 	}
-	// A limit of 0 allows no restart; a limit of n ends the Job at the n-th.
-	return restarts >= int64(max(backoffLimit(v.job), 1))
+	return n
 }
+
+// restartLimit is how many restarts end a Job: a limit of 0 allows none, a limit of n ends it at the n-th.
+func restartLimit(job *batchv1.Job) int64 { return int64(max(backoffLimit(job), 1)) }
 
 func restartsOf(p *corev1.Pod) int64 {
 	n := int64(0)

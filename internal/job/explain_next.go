@@ -24,12 +24,16 @@ func (e *explainer) next() []stintv1.JobStep {
 		add(time.Time{}, "is gone when its finalizers are")
 	case Finished(e.job):
 		e.nextAfterEnd(add)
-	case e.isOfUnknownMode(), e.foreign:
+	case e.isOfUnknownMode():
+		add(time.Time{}, "nothing, as no controller works on it")
+	case e.foreign:
+		add(time.Time{}, "whatever %s does, which is not known here", managerOf(e.job))
 	case e.end != nil:
 		add(time.Time{}, "becomes %s", e.end.terminal())
 	case e.isHeld():
 		add(time.Time{}, "starts when its turn comes")
 	case e.isSuspended():
+		add(time.Time{}, "nothing, as long as it is suspended")
 	case e.waits():
 		add(time.Time{}, "starts when those Jobs have ended as asked")
 	default:
@@ -67,9 +71,40 @@ func (e *explainer) nextOfPods(add addStep) {
 	if left, bounded := deadlineLeft(e.view); bounded && e.hasStarted() {
 		add(e.Now.Add(left), "fails, unless it has ended (activeDeadlineSeconds)")
 	}
-	if limit := failureLimit(e.job); e.failed > 0 && limit != nil {
-		n := int(*limit-e.failed) + 1
+	e.nextOfFailures(add)
+	e.nextOfSuccesses(add)
+}
+
+// nextOfFailures tells how many are left before the Job fails, where there are some or none is allowed.
+func (e *explainer) nextOfFailures(add addStep) {
+	limit := failureLimit(e.job)
+	if limit == nil {
+		return
+	}
+	if n := int(*limit-e.failed) + 1; e.failed > 0 || n == 1 && !e.isPaused() {
 		add(time.Time{}, "fails when %s", counted(n, "more pod")+" "+verb(n, "fails", "fail"))
+	}
+	if n := e.restarts(); n > 0 && e.restartsCount() {
+		add(time.Time{}, "fails when containers have been restarted %s", counted(int(restartLimit(e.job)-n), "more time"))
+	}
+}
+
+// nextOfSuccesses tells how the Job ends if its pods do what they are for.
+func (e *explainer) nextOfSuccesses(add addStep) {
+	n := len(e.active) + max(e.left(), 0)
+	switch {
+	case len(e.active) == 0:
+	case e.job.Spec.SuccessPolicy != nil:
+		add(time.Time{}, "is complete when its success policy is met")
+	case e.job.Spec.Completions == nil && e.succeeded > 0:
+		add(time.Time{}, "is complete when all of its pods have ended")
+	case e.job.Spec.Completions == nil:
+		add(time.Time{}, "is complete when all of its pods have ended and one has succeeded")
+	case e.failedIndexes.Count() > 0:
+		add(time.Time{}, "fails when %s, as %s", counted(n, "more index")+" "+verb(n, "has ended", "have ended"),
+			verb(e.failedIndexes.Count(), "one has failed", "some have failed"))
+	default:
+		add(time.Time{}, "is complete when %s", counted(n, "more pod")+" "+verb(n, "succeeds", "succeed"))
 	}
 }
 
@@ -91,6 +126,12 @@ func (e *explainer) nextPods(add addStep) {
 		add(e.Now.Add(e.plan.after), "gets its next pod")
 	case len(e.plan.discard) > 0:
 		add(time.Time{}, "ends %s", counted(len(e.plan.discard), "pod"))
+	case e.isReplacing():
+		add(time.Time{}, "replaces pods when they have ended")
+	case e.isPaused():
+		add(time.Time{}, "makes no pods, as long as its parallelism is 0")
+	case e.isIdle():
+		add(time.Time{}, "is looked at")
 	}
 }
 

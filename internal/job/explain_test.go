@@ -34,6 +34,9 @@ func TestExplain(t *testing.T) {
 			if got.State != c.state {
 				t.Errorf("state %s, want %s", got.State, c.state)
 			}
+			if len(got.Next) == 0 {
+				t.Error("it does not tell what happens next")
+			}
 			golden(t, filepath.Join("testdata", "explain", file), got)
 		})
 	}
