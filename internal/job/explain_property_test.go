@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -26,11 +27,40 @@ func TestExplanationsAgreeWithDecisions(t *testing.T) {
 		if rapid.Bool().Draw(t, "pending timeout") {
 			j.Annotations[PendingTimeoutSeconds] = strconv.Itoa(rapid.IntRange(1, 500).Draw(t, "pendingTimeoutSeconds"))
 		}
+		var others []Dependency
+		if rapid.Bool().Draw(t, "depends on others") {
+			others = drawDependencies(t)
+			j.Annotations[DependsOn] = "a, b=Finished"
+		}
+		var about Circumstances
 		w := newWorld(t, j)
 		actions := w.actions()
-		actions[""] = func(t *rapid.T) { checkExplanation(t, w.observation()) }
+		actions["the others go on"] = func(t *rapid.T) { others = drawDependencies(t) }
+		actions["the server refuses pods"] = func(*rapid.T) { about.Events = []corev1.Event{refusedEvent("exceeded quota")} }
+		actions["the server makes pods again"] = func(*rapid.T) { about.Events = nil }
+		actions[""] = func(t *rapid.T) {
+			obs := w.observation()
+			obs.Dependencies = others
+			checkExplanation(t, obs, about)
+		}
 		t.Repeat(actions)
 	})
+}
+
+func drawDependencies(t *rapid.T) []Dependency {
+	standings := []func(name string) Dependency{
+		absent,
+		func(name string) Dependency { return dependency(name) },
+		func(name string) Dependency { return dependency(name, withSuspend) },
+		func(name string) Dependency { return dependency(name, withDeletion) },
+		func(name string) Dependency { return dependency(name, complete) },
+		func(name string) Dependency { return dependency(name, failing) },
+		func(name string) Dependency { return cyclic(name, name, "j") },
+	}
+	return []Dependency{
+		rapid.SampledFrom(standings).Draw(t, "a")("a"),
+		rapid.SampledFrom(standings).Draw(t, "b")("b"),
+	}
 }
 
 // waitingStates are those in which a Job gets no pods.
@@ -38,12 +68,12 @@ var waitingStates = []stintv1.JobState{stintv1.JobDeleting, stintv1.JobComplete,
 	stintv1.JobCompleting, stintv1.JobFailing, stintv1.JobHeld, stintv1.JobSuspended, stintv1.JobWaitingForJobs,
 	stintv1.JobScalingDown, stintv1.JobDelayed, stintv1.JobReplacing, stintv1.JobPaused}
 
-func checkExplanation(t *rapid.T, obs Observation) {
-	x := Explain(obs, Circumstances{})
+func checkExplanation(t *rapid.T, obs Observation, about Circumstances) {
+	x := Explain(obs, about)
 	shuffled := obs
 	shuffled.Pods = slices.Clone(obs.Pods)
 	slices.Reverse(shuffled.Pods)
-	if diff := cmp.Diff(x, Explain(shuffled, Circumstances{})); diff != "" {
+	if diff := cmp.Diff(x, Explain(shuffled, about)); diff != "" {
 		t.Fatalf("the order of pods changes the explanation:\n%s", diff)
 	}
 	if Finished(obs.Job) {
@@ -51,7 +81,9 @@ func checkExplanation(t *rapid.T, obs Observation) {
 		return
 	}
 	d := Decide(obs)
-	creates := slices.ContainsFunc(x.Next, func(s stintv1.JobStep) bool { return s.At == nil && strings.HasPrefix(s.What, "gets ") })
+	creates := slices.ContainsFunc(x.Next, func(s stintv1.JobStep) bool {
+		return s.At == nil && (strings.HasPrefix(s.What, "gets ") || strings.HasPrefix(s.What, "asks the server again"))
+	})
 	if creates != (len(d.Create) > 0) {
 		t.Fatalf("%s (%s), next %v: Decide creates %d pods", x.State, x.Summary, x.Next, len(d.Create))
 	}
