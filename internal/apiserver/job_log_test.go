@@ -20,7 +20,7 @@ func (r *running) ran(t *testing.T, j *batchv1.Job, name, index string, restarts
 	if index != "" {
 		p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 	}
-	p.Labels = map[string]string{batchv1.JobNameLabel: j.Name}
+	p.Labels = j.Spec.Template.Labels
 	pods := r.clientset(t).CoreV1().Pods("default")
 	p = must[*corev1.Pod](t)(pods.Create(t.Context(), p, metav1.CreateOptions{}))
 	began := metav1.Unix(1_700_000_000+int64(len(name)), 0) // longer names are later
