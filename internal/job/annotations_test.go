@@ -22,6 +22,7 @@ func withAnnotations(pairs ...string) func(*batchv1.Job) {
 
 func TestReadAnnotations(t *testing.T) {
 	number := func(n int) *int { return &n }
+	numbered := func(i int) *corev1.Pod { return aPod(podNumber(i)) }
 	seconds := func(n int) *time.Duration { return ptr.To(time.Duration(n) * time.Second) }
 	tests := map[string]struct {
 		key, value string
@@ -52,16 +53,16 @@ func TestReadAnnotations(t *testing.T) {
 		"one Job":                           {DependsOn, "a", Asked{DependsOn: []Dependence{{"a", DependsOnComplete}}}, ""},
 		"two Jobs": {DependsOn, " a , b = Finished ", Asked{DependsOn: []Dependence{
 			{"a", DependsOnComplete}, {"b", DependsOnFinished}}}, ""},
-		"a Job that fails":             {DependsOn, "a=Failed", Asked{DependsOn: []Dependence{{"a", DependsOnFailed}}}, ""},
-		"no Job":                       {DependsOn, "", Asked{}, "must be names of Jobs"},
-		"a comma too many":             {DependsOn, "a,", Asked{}, "must be names of Jobs"},
-		"an end of no Job":             {DependsOn, "=Failed", Asked{}, "must be names of Jobs"},
-		"a name that no Job can have":  {DependsOn, "A", Asked{}, "must be names of Jobs"},
-		"no end":                       {DependsOn, "a=", Asked{}, "Complete, Failed or Finished"},
-		"an end that Jobs do not have": {DependsOn, "a=complete", Asked{}, "Complete, Failed or Finished"},
-		"two ends":                     {DependsOn, "a=Failed=Complete", Asked{}, "Complete, Failed or Finished"},
-		"a Job twice":                  {DependsOn, "a, a=Failed", Asked{}, "twice"},
-		"too many Jobs":                {DependsOn, "a" + strings.Repeat(",a", 40), Asked{}, "twice"},
+		"a Job that fails":              {DependsOn, "a=Failed", Asked{DependsOn: []Dependence{{"a", DependsOnFailed}}}, ""},
+		"no Job":                        {DependsOn, "", Asked{}, "must be names of Jobs"},
+		"a comma too many":              {DependsOn, "a,", Asked{}, "must be names of Jobs"},
+		"an end of no Job":              {DependsOn, "=Failed", Asked{}, "must be names of Jobs"},
+		"a name that no Job can have":   {DependsOn, "A", Asked{}, "must be names of Jobs"},
+		"no end":                        {DependsOn, "a=", Asked{}, "Complete, Failed or Finished"},
+		"an end that Jobs do not have":  {DependsOn, "a=complete", Asked{}, "Complete, Failed or Finished"},
+		"two ends":                      {DependsOn, "a=Failed=Complete", Asked{}, "Complete, Failed or Finished"},
+		"a Job twice":                   {DependsOn, "a, a=Failed", Asked{}, "twice"},
+		"more Jobs than can be told of": {DependsOn, strings.Join(names(repeat(33, numbered)), ","), Asked{}, "at most 32 Jobs"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

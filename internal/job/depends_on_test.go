@@ -102,6 +102,10 @@ func TestDependencies(t *testing.T) {
 		"a Job that failed cannot complete": {
 			job: aJob(dependingOn("clean,extract")), dependencies: []Dependency{absent("clean"), dependency("extract", failing)},
 			conditions: []string{clean + "=False(NotFound)", extract + "=False(Failed)", "FailureTarget=True(DependencyFailed)"}, again: true},
+		"a Job that is deleted when it has ended has ended": {
+			job: aJob(dependingOn("extract")), dependencies: []Dependency{dependency("extract", complete, withDeletion)},
+			conditions: []string{extract + "=True(Complete)"},
+			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
 		"a Job that completed cannot fail": {
 			job: aJob(dependingOn("extract=Failed")), dependencies: []Dependency{dependency("extract", complete)},
 			conditions: []string{extract + "=False(Complete)", "FailureTarget=True(DependencyFailed)"}, again: true},
@@ -219,6 +223,36 @@ func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
 	obs.Job.Status.Conditions[0] = c
 	if c = Decide(obs).next.Conditions[0]; !c.LastTransitionTime.Equal(ptr.To(metav1.NewTime(epoch.Add(time.Minute)))) {
 		t.Errorf("another status is none: %+v", c)
+	}
+}
+
+func TestAwaited(t *testing.T) {
+	tests := map[string]struct {
+		job *batchv1.Job
+		// asked are those whose state matters, names those to be woken by and to be found in cycles.
+		asked, names []string
+	}{
+		"a Job that depends on none": {aJob(), nil, nil},
+		"all at first":               {aJob(dependingOn("a,b=Failed")), []string{"a", "b=Failed"}, []string{"a", "b"}},
+		"not what is met":            {aJob(dependingOn("a,b"), shownAs("a", "True", "Complete")), []string{"b"}, []string{"b"}},
+		"none once it has started":   {aJob(dependingOn("a"), withStart), nil, nil},
+		"none once it is to fail":    {aJob(dependingOn("a"), withCondition(batchv1.JobFailureTarget, "x"), shownAs("a", "False", "Failed")), nil, nil},
+		"one that fails for a cycle is part of it": {aJob(dependingOn("a"), withCondition(batchv1.JobFailureTarget, DependencyFailed),
+			shownAs("a", "False", "Cycle"), withStart), nil, []string{"a"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			for _, d := range Awaited(tt.job) {
+				asked = append(asked, d.String())
+			}
+			if diff := cmp.Diff(tt.asked, asked); diff != "" {
+				t.Errorf("asked for (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.names, AwaitedNames(tt.job)); diff != "" {
+				t.Errorf("names (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

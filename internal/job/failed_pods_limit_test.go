@@ -49,6 +49,9 @@ func TestFailedPodsBeyondTheLimit(t *testing.T) {
 		"a success makes those before it matter no more":   {aJob(limit(0)), []*corev1.Pod{aPod("s", exited(0, 25))}, failures, []string{"a", "b"}},
 		"an index has its own count": {aJob(limit(0), withIndexes, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](3) }),
 			nil, failures, []string{"a", "b", "c"}},
+		"a failure of the Job that is not stored yet may be forgotten": {aJob(limit(0), func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 3
+		}), nil, failures, nil},
 		"who deletes the Job decides about its pods": {aJob(limit(0), failing, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), nil, failures, nil},
 	}
 	for name, tt := range tests {
@@ -79,24 +82,60 @@ func TestTheControllersLimitIsForJobsThatSayNothing(t *testing.T) {
 func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 	ended := []*corev1.Pod{aPod("a", exited(1, 10)), aPod("b", exited(1, 20))}
 	told := map[string]string{FailuresBefore: "2", LastFailure: at(20).UTC().Format(time.RFC3339)}
+	limited := withAnnotations(FailedPodsLimit, "1")
+	lying := func(j *batchv1.Job) {
+		j.Spec.Template.Annotations = map[string]string{FailuresBefore: "9", LastFailure: "1999-12-31T23:59:59Z"}
+	}
 	tests := map[string]struct {
 		job  *batchv1.Job
+		pods []*corev1.Pod
 		want map[string]string
 	}{
-		"no limit": {aJob(), map[string]string{}},
-		"a limit":  {aJob(withAnnotations(FailedPodsLimit, "1")), told},
-		"a limit, and a template that says something": {aJob(withAnnotations(FailedPodsLimit, "1"), func(j *batchv1.Job) {
-			j.Spec.Template.Annotations = map[string]string{FailuresBefore: "9"}
-		}), told},
+		"no limit": {aJob(), ended, map[string]string{}},
+		"a limit":  {aJob(limited), ended, told},
+		"a limit, and a template that says something":     {aJob(limited, lying), ended, told},
+		"nothing has failed, though the template says so": {aJob(limited, lying), nil, map[string]string{}},
+		"upstream's count of an index is enough": {aJob(limited, withIndexes, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](3) }),
+			[]*corev1.Pod{aPod("a", withIndex(0), exited(1, 10))},
+			map[string]string{batchv1.JobCompletionIndexAnnotation: "0", batchv1.JobIndexFailureCountAnnotation: "1"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, ended...))
+			d := Decide(seen(tt.job, tt.pods...))
 			if len(d.Create) == 0 {
 				t.Fatal("nothing is created")
 			}
 			if diff := cmp.Diff(tt.want, d.Create[0].Annotations); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestNewPodsHaveTheJobLookedAtAgain(t *testing.T) {
+	obs := seen(aJob(withAnnotations(FailedPodsLimit, "0", BackoffSeconds, "0")))
+	obs.FailedPods = []*corev1.Pod{aPod("a", exited(1, 10), released)}
+	obs.History.Record(obs.FailedPods[0])
+	if d := Decide(obs); len(d.Create) == 0 || len(d.Remove) > 0 || !d.More {
+		t.Errorf("creates %v, removes %v, more %v", names(d.Create), names(d.Remove), d.More)
+	}
+}
+
+func TestPodsThatMayBeRemoved(t *testing.T) {
+	tests := map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"it failed and is counted":  {aPod("p", exited(1, 0), released), true},
+		"it is still to be counted": {aPod("p", exited(1, 0)), false},
+		"it succeeded":              {aPod("p", succeeded, released), false},
+		"it runs":                   {aPod("p", running, released), false},
+		"it goes anyway":            {aPod("p", exited(1, 0), released, deleted), false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := CountedAsFailed(tt.pod); got != tt.want {
+				t.Errorf("got %v", got)
 			}
 		})
 	}
@@ -179,7 +218,9 @@ func (k *keeper) end(t *rapid.T, code int32) {
 	p := rapid.SampledFrom(living).Draw(t, "pod").DeepCopy()
 	exited(code, int(k.now.Sub(epoch).Seconds()))(p)
 	k.pods[p.UID] = p
-	k.all.Record(p)
+	silent := p.DeepCopy()
+	silent.Annotations = nil // The list needs nobody's word for it.
+	k.all.Record(silent)
 }
 
 func (k *keeper) sync() {

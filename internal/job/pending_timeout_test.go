@@ -97,6 +97,11 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 				p.Status.ContainerStatuses[0].LastTerminationState = endedWith(1, 3)
 			}), due: never,
 		},
+		"it was started again, which is all that its node tells": {
+			pod: aPod("p", running, containers(0, 1, noImage()), func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].RestartCount = 1
+			}), due: never,
+		},
 		"one of two containers has not started": {
 			pod: aPod("p", containers(0, 2, works(), waiting("CreateContainerConfigError", "no secret"))), due: 31,
 			reason: "CreateContainerConfigError", message: "CreateContainerConfigError: container c1: no secret",

@@ -99,6 +99,27 @@ func checkAppended(t *rapid.T, before, batch, after, rest []stintv1.PodResult) {
 	}
 }
 
+func TestAMessageIsWholeInTheNextSliceWhereThisOneHasNoRoom(t *testing.T) {
+	limits := results.Limits{Entries: 10, Message: 10, Messages: 15}
+	slice := &stintv1.ResultSlice{}
+	rest := results.Append(slice, []stintv1.PodResult{
+		{Pod: "a", UID: "a", Message: "0123456789"}, {Pod: "b", UID: "b", Message: "abcdefghij"}, {Pod: "c", UID: "c"},
+	}, limits)
+	if len(slice.Results) != 2 || slice.Results[1].Pod != "c" || len(rest) != 1 || rest[0].Message != "abcdefghij" {
+		t.Errorf("the slice has %v, and left over are %v", slice.Results, rest)
+	}
+}
+
+func TestALaterMessageTakesTheRoomOfTheEarlierOne(t *testing.T) {
+	limits := results.Limits{Entries: 10, Message: 10, Messages: 10}
+	slice := &stintv1.ResultSlice{}
+	results.Append(slice, []stintv1.PodResult{{Pod: "a", UID: "a", Phase: corev1.PodRunning, Message: "0123456789"}}, limits)
+	results.Append(slice, []stintv1.PodResult{{Pod: "a", UID: "a", Phase: corev1.PodFailed, Message: "abcdefghij"}}, limits)
+	if got := slice.Results[0].Message; got != "abcdefghij" {
+		t.Errorf("the message is %q", got)
+	}
+}
+
 func TestALongMessageKeepsBothEnds(t *testing.T) {
 	slice := &stintv1.ResultSlice{}
 	message := "failed: " + strings.Repeat("é", 1000) + " exit"

@@ -53,3 +53,58 @@ func TestWhatHasNotBegunMayCome(t *testing.T) {
 		})
 	}
 }
+
+func TestTheAttemptThatIsMeant(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
+	began := &metav1.Time{}
+	all := &stintv1.JobResults{Items: []stintv1.JobResult{
+		{PodResult: stintv1.PodResult{Pod: "a", StartedAt: began, Restarts: 1}, Attempts: 2},
+		{PodResult: stintv1.PodResult{Pod: "b", StartedAt: began}, Attempts: 1},
+	}}
+	tests := map[string]struct {
+		choice Choice
+		want   string
+	}{
+		"the last":                {Choice{}, "attempt 3 at job j (pod b)"},
+		"the first":               {Choice{Attempt: ptr.To[int64](1)}, "attempt 1 at job j (pod a)"},
+		"the one before the last": {Choice{Previous: true}, "attempt 2 at job j (pod a)"},
+		"the one before another":  {Choice{Attempt: ptr.To[int64](2), Previous: true}, "attempt 1 at job j (pod a)"},
+		"the last of a pod":       {Choice{Pod: "a"}, "attempt 2 at pod a (pod a)"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := Choose(job, all, tt.choice)
+			if err != nil || got.String() != tt.want {
+				t.Errorf("got %v, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{
+		CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](3),
+	}}
+	job.Status.Succeeded = 2
+	plain := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: batchv1.JobStatus{Failed: 1}}
+	for sentence, c := range map[string]struct {
+		job     *batchv1.Job
+		dropped int64
+		choice  Choice
+		want    string
+	}{
+		"an index whose result was not kept": {job, 0, Choice{Index: ptr.To[int64](1)},
+			"index 1 was never started, or is among the 2 of which no result was kept"},
+		"an index whose result may have made room": {job, 2, Choice{Index: ptr.To[int64](1)},
+			"index 1 was never started, or is among the 2 oldest results, which are gone"},
+		"a pod":                 {job, 0, Choice{Pod: "j-1-x"}, "job j has no pod j-1-x, or is among the 2 of which no result was kept"},
+		"a Job without indexes": {plain, 0, Choice{}, "job p was never started, or is among the 1 of which no result was kept"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := Choose(c.job, &stintv1.JobResults{Dropped: c.dropped}, c.choice)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}

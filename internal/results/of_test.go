@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -57,6 +58,23 @@ func TestOf(t *testing.T) {
 		"a signal is told by the exit code": {
 			[]func(*corev1.Pod){exit(137)},
 			ran(137, func(r *stintv1.PodResult) { r.Signal = 9 }),
+		},
+		"the first signal": {
+			[]func(*corev1.Pod){exit(129)},
+			ran(129, func(r *stintv1.PodResult) { r.Signal = 1 }),
+		},
+		"an exit code before all signals is none": {
+			[]func(*corev1.Pod){exit(128)},
+			ran(128, func(*stintv1.PodResult) {}),
+		},
+		"some runtimes write 1970 for a container that never started": {
+			[]func(*corev1.Pod){exit(128), status(func(s *corev1.PodStatus) {
+				end := s.ContainerStatuses[0].State.Terminated
+				end.Reason, end.StartedAt = "StartError", metav1.Unix(0, 0)
+			})},
+			result(func(r *stintv1.PodResult) {
+				r.ExitCode, r.FinishedAt, r.Reason = ptr.To[int32](128), ptr.To(at(1)), "StartError"
+			}),
 		},
 		"an exit code above all signals is none": {
 			[]func(*corev1.Pod){exit(193)},
