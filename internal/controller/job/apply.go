@@ -36,9 +36,11 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	if waits && patience == core.Holding {
 		return failed
 	}
+	pods := d.Releasable(outcome)
+	recorded := c.recording(ctx, job, pods)
 	if next != nil && !waits {
 		if err := c.store(ctx, job, next, patience); err != nil {
-			return errors.Join(failed, err)
+			return errors.Join(failed, err, recorded(false))
 		}
 		for _, e := range d.Events {
 			c.recorder.Event(job, e.Type, e.Reason, e.Message)
@@ -46,7 +48,11 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		c.metrics.counted(job, d.Counts)
 	}
 	c.metrics.judged(d.Counts.PolicyActions)
-	released, err := c.release(ctx, job, d.Releasable(outcome))
+	var released []*corev1.Pod
+	err := recorded(true)
+	if err == nil {
+		released, err = c.release(ctx, job, pods)
+	}
 	if !d.Again {
 		err = errors.Join(err, c.settle(ctx, job, released))
 	}
@@ -150,11 +156,11 @@ func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
 	return left > 0
 }
 
-// release takes the finalizer off pods that the stored status accounts for, and returns those that have lost it. The
-// counters may take them a little later.
+// release takes the finalizer off pods that the stored status accounts for and whose results are kept, and returns those
+// that have lost it. The counters may take them a little later.
 func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (released []*corev1.Pod, err error) {
-	if err := c.recordResults(ctx, job, pods); err != nil || len(pods) == 0 {
-		return nil, err
+	if len(pods) == 0 {
+		return nil, nil
 	}
 	c.index.record(job.UID, pods)
 	c.postpone(job, core.Harmless)

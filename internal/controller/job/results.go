@@ -83,6 +83,23 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 	return nil
 }
 
+// recording keeps what came of pods along with the status write, so that a round takes no longer. What it returns waits
+// for it; stored tells whether the status is. The first results of a Job follow the status: from it the next controller
+// knows that there are any.
+func (c *Controller) recording(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (wait func(stored bool) error) {
+	if len(pods) == 0 || !c.results.of(job.UID).known {
+		return func(stored bool) error {
+			if !stored {
+				return nil
+			}
+			return c.recordResults(ctx, job, pods)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.recordResults(ctx, job, pods) }()
+	return func(bool) error { return <-done }
+}
+
 // asShown returns the newer version of a pod that ended after the decision. What the informer shows later is noted.
 func (c *Controller) asShown(p *corev1.Pod) *corev1.Pod {
 	if core.Ended(p) {

@@ -52,10 +52,14 @@ func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, mor
 	return nil
 }
 
-// extend adds results to the present slice if there is room for all of them, and returns those that are still to be
-// written.
+// rewritten is how many results a slice may have and still be added to. All of them are written, and read by those who
+// watch, once more; a new slice takes as many writes.
+const rewritten = 20
+
+// extend adds results to the present slice if it is small and has room for all of them, and returns those that are still
+// to be written.
 func (r *resultKeeper) extend(ctx context.Context, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
-	if rest := results.Append(k.slice.DeepCopy(), more, r.limits); len(rest) > 0 {
+	if len(k.slice.Results) > rewritten || len(results.Append(k.slice.DeepCopy(), more, r.limits)) > 0 {
 		k.close()
 		return more, nil
 	}
