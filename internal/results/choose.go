@@ -56,7 +56,7 @@ func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error
 	}
 	n := int64(work.Attempts)
 	if n == 0 {
-		return nil, notBegun(job, what, work)
+		return nil, notBegun(job, all, what, work)
 	}
 	if c.Attempt != nil {
 		n = *c.Attempt
@@ -85,11 +85,15 @@ func attempts(n int32) string {
 	return fmt.Sprintf("%d attempts", n)
 }
 
-func notBegun(job *batchv1.Job, what string, work *stintv1.JobResult) error {
-	if core.Finished(job) {
-		return errors.New(what + " was never started" + because(work))
+func notBegun(job *batchv1.Job, all *stintv1.JobResults, what string, work *stintv1.JobResult) error {
+	why := because(work)
+	if work.Pod == "" {
+		why = orUnknown(job, all)
 	}
-	return NotBegunError{what + " has not been started yet" + because(work)}
+	if core.Finished(job) {
+		return errors.New(what + " was never started" + why)
+	}
+	return NotBegunError{what + " has not been started yet" + why}
 }
 
 func because(work *stintv1.JobResult) string {
@@ -106,7 +110,7 @@ func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.J
 	case c.Pod != "":
 		work := OfPod(all.Items, c.Pod)
 		if work == nil {
-			return nil, "", fmt.Errorf("job %s has no pod %s%s", job.Name, c.Pod, orDropped(all))
+			return nil, "", fmt.Errorf("job %s has no pod %s%s", job.Name, c.Pod, orUnknown(job, all))
 		}
 		return work, "pod " + c.Pod, nil
 	case c.Index != nil && !indexed:
@@ -118,6 +122,9 @@ func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.J
 	}
 	if len(all.Items) > 1 && ptr.Deref(job.Spec.Parallelism, 1) > 1 {
 		return nil, "", fmt.Errorf("job %s has run %d pods: choose one by its name", job.Name, len(all.Items))
+	}
+	if len(all.Items) == 0 && Unknown(job, all) > 0 {
+		return nil, "", fmt.Errorf("of the pods of job %s that have ended no result was kept", job.Name)
 	}
 	work := InTurn(all.Items)
 	return &work, "job " + job.Name, nil
@@ -134,17 +141,19 @@ func chooseIndex(job *batchv1.Job, all *stintv1.JobResults, index int64) (*stint
 			return &all.Items[i], what, nil
 		}
 	}
-	if all.Dropped > 0 {
-		return nil, "", fmt.Errorf("%s has not been started yet%s", what, orDropped(all))
-	}
 	return &stintv1.JobResult{}, what, nil
 }
 
-func orDropped(all *stintv1.JobResults) string {
-	if all.Dropped == 0 {
+// orUnknown is empty where all is known.
+func orUnknown(job *batchv1.Job, all *stintv1.JobResults) string {
+	switch n := Unknown(job, all); n {
+	case 0:
 		return ""
+	case all.Dropped:
+		return fmt.Sprintf(", or is among the %d oldest results, which are gone", n)
+	default:
+		return fmt.Sprintf(", or is among the %d of which no result was kept", n)
 	}
-	return fmt.Sprintf(", or is among the %d oldest results, which are gone", all.Dropped)
 }
 
 // defaultContainer is the annotation by which a pod says which of its containers is meant where none is named.

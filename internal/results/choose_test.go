@@ -94,11 +94,11 @@ func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
 		want    string
 	}{
 		"an index whose result was not kept": {job, 0, Choice{Index: ptr.To[int64](1)},
-			"index 1 was never started, or is among the 2 of which no result was kept"},
+			"index 1 has not been started yet, or is among the 2 of which no result was kept"},
 		"an index whose result may have made room": {job, 2, Choice{Index: ptr.To[int64](1)},
-			"index 1 was never started, or is among the 2 oldest results, which are gone"},
+			"index 1 has not been started yet, or is among the 2 oldest results, which are gone"},
 		"a pod":                 {job, 0, Choice{Pod: "j-1-x"}, "job j has no pod j-1-x, or is among the 2 of which no result was kept"},
-		"a Job without indexes": {plain, 0, Choice{}, "job p was never started, or is among the 1 of which no result was kept"},
+		"a Job without indexes": {plain, 0, Choice{}, "of the pods of job p that have ended no result was kept"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := Choose(c.job, &stintv1.JobResults{Dropped: c.dropped}, c.choice)

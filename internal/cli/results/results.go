@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -114,6 +115,8 @@ func (o *Options) nothing(job *batchv1.Job, all *stintv1.JobResults) string {
 	switch {
 	case known && o.FailedOnly:
 		return "nothing has failed"
+	case known && core.Finished(job):
+		return "no pod was ever started"
 	case known:
 		return "no pod has been started yet"
 	case o.FailedOnly:

@@ -100,6 +100,8 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	counted := job.DeepCopy()
 	counted.Status.Failed = 2
+	ended := job.DeepCopy()
+	ended.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 	for sentence, c := range map[string]struct {
 		job           *batchv1.Job
 		dropped       int64
@@ -107,6 +109,7 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		note, nothing string
 	}{
 		"nothing has begun":                     {job: job, nothing: "no pod has been started yet"},
+		"nothing ever began":                    {job: ended, nothing: "no pod was ever started"},
 		"nothing has failed":                    {job: job, failedOnly: true, nothing: "nothing has failed"},
 		"what failed was not kept":              {job: counted, failedOnly: true, note: "2 pods have ended of which nothing is known", nothing: "nothing of which the result is known has failed"},
 		"what ended was not kept":               {job: counted, note: "2 pods have ended of which nothing is known", nothing: "no result is known"},
