@@ -13,9 +13,6 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// ManagedBy is the value of spec.managedBy that hands a Job to Stint on a cluster with another Job controller.
-const ManagedBy = "stint.dev/job-controller"
-
 // Circumstances are what an explanation tells of although no decision depends on it. The zero value will do.
 type Circumstances struct {
 	// TimesAssumed tells that the settings are the usual ones, not those of the controller at work.
@@ -53,7 +50,7 @@ func Explain(obs Observation, about Circumstances) stintv1.JobExplanation {
 		Since:        s.since(e),
 		ObservedAt:   metav1.NewTime(obs.Now.Truncate(time.Second)),
 		Summary:      s.say(e),
-		Manager:      managerOf(obs.Job),
+		Manager:      ManagerOf(obs.Job),
 		TimesAssumed: about.TimesAssumed && !e.foreign,
 		Progress:     e.progress(),
 		Failures:     newestFailures(about.Results),
@@ -105,21 +102,6 @@ func Stored(job *batchv1.Job, pods []*corev1.Pod, now time.Time, s Settings) Obs
 		obs.Pods = append(obs.Pods, p)
 	}
 	return obs
-}
-
-func managerOf(job *batchv1.Job) string {
-	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
-}
-
-// isForeign tells that a Job is neither Kubernetes' nor ours.
-func isForeign(job *batchv1.Job) bool {
-	manager := managerOf(job)
-	return manager != batchv1.JobControllerName && manager != ManagedBy
-}
-
-// isLeftToKubernetes tells of a Job on a cluster that nothing shows to be ours.
-func isLeftToKubernetes(job *batchv1.Job) bool {
-	return managerOf(job) == batchv1.JobControllerName && !slices.ContainsFunc(job.Status.Conditions, isDependency)
 }
 
 func (e *explainer) progress() stintv1.JobProgress {

@@ -27,7 +27,7 @@ func (e *explainer) next() []stintv1.JobStep {
 	case e.isOfUnknownMode():
 		add(time.Time{}, "nothing, as no controller works on it")
 	case e.foreign:
-		add(time.Time{}, "whatever %s does, which is not known here", managerOf(e.job))
+		add(time.Time{}, "whatever %s does, which is not known here", ManagerOf(e.job))
 	case e.end != nil:
 		add(time.Time{}, "becomes %s", e.end.terminal())
 	case e.isHeld():

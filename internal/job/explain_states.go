@@ -189,7 +189,7 @@ func (e *explainer) saySuspended() string {
 }
 
 func (e *explainer) sayLeftAlone() string {
-	return "has no pods; spec.managedBy leaves it to " + managerOf(e.job) + ", whose plans are not known here"
+	return "has no pods; spec.managedBy leaves it to " + ManagerOf(e.job) + ", whose plans are not known here"
 }
 
 func (e *explainer) sayNotSeen() string {

@@ -26,7 +26,7 @@ func findWaits() []func(*explainer) []stintv1.JobWait {
 func (e *explainer) isOver() bool { return Finished(e.job) || e.isDeleted() }
 
 func controllerWait(e *explainer) []stintv1.JobWait {
-	w := stintv1.JobWait{For: stintv1.WaitForController, What: managerOf(e.job)}
+	w := stintv1.JobWait{For: stintv1.WaitForController, What: ManagerOf(e.job)}
 	switch s := e.state().name; {
 	case Finished(e.job) && !e.isDeleted():
 		return nil
@@ -35,7 +35,7 @@ func controllerWait(e *explainer) []stintv1.JobWait {
 	case s == stintv1.JobNotSeen:
 		w.Message, w.Since = "a Job controller to look at it: does one run?", e.createdAt()
 	case s == stintv1.JobUnknownPlan:
-		w.Message = managerOf(e.job) + " to act"
+		w.Message = ManagerOf(e.job) + " to act"
 	default:
 		return nil
 	}
@@ -226,7 +226,7 @@ func countingWait(e *explainer) []stintv1.JobWait {
 	}
 	n := len(pods)
 	return []stintv1.JobWait{{For: stintv1.WaitForCounting, What: batchv1.JobTrackingFinalizer, Count: int32(n), Since: moment(first),
-		Message: fmt.Sprintf("%s to count %s", managerOf(e.job), counted(n, "ended pod"))}}
+		Message: fmt.Sprintf("%s to count %s", ManagerOf(e.job), counted(n, "ended pod"))}}
 }
 
 // workWait tells of pods that do their work.

@@ -28,7 +28,7 @@ type plan struct {
 }
 
 // ownManagers are the values of spec.managedBy that a server on this machine takes as meant for it.
-var ownManagers = []string{batchv1.JobControllerName, "stint.dev/job-controller"}
+var ownManagers = []string{batchv1.JobControllerName, jobcore.ManagedBy}
 
 // manageable refuses a Job that nobody on this machine would run.
 func (s *session) manageable(o *manifest.Object, job *batchv1.Job) error {

@@ -88,9 +88,5 @@ func (o Options) settings() core.Settings {
 
 // manages tells whether job is this controller's.
 func (o Options) manages(job *batchv1.Job) bool {
-	manager := batchv1.JobControllerName
-	if job.Spec.ManagedBy != nil {
-		manager = *job.Spec.ManagedBy
-	}
-	return slices.Contains(o.ManagedBy, manager)
+	return slices.Contains(o.ManagedBy, core.ManagerOf(job))
 }
