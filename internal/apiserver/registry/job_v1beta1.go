@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -67,16 +66,9 @@ func defaultJobV1beta1(job *v1beta1.Job) {
 	job.TypeMeta, job.Spec.AutoSelector = typeMeta, asked
 }
 
-// v1beta1Words are how what batch/v1 says about selectors reads in a version where they are chosen the other way round.
-var v1beta1Words = strings.NewReplacer(
-	"set spec.manualSelector to true", "leave out spec.autoSelector",
-	"a Job with manualSelector: true must have", "a Job without autoSelector: true must have labels in its template, or",
-	"manualSelector", "autoSelector",
-)
-
 func inV1beta1(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
-		err.Detail = v1beta1Words.Replace(err.Detail)
+		err.Detail = v1beta1.InWords(err.Detail)
 	}
 	return errs
 }

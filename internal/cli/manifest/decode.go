@@ -80,7 +80,11 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 	if err := fill(empty, body); err != nil {
 		return nil, Problems{{Place: at, Wrong: err.Error()}}
 	}
-	o := &Object{Place: at, GVK: gvk, Typed: current(typed), Body: body}
+	o := &Object{Place: at, GVK: gvk, Typed: typed, Body: body}
+	if old, ok := typed.(*v1beta1.Job); ok {
+		job := current(old)
+		o.GVK, o.Typed = job.GroupVersionKind(), job
+	}
 	return o, named(o)
 }
 
@@ -185,12 +189,8 @@ func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
 // oldJob is the Job of old manifests. It is nobody's remedy.
 var oldJob = v1beta1.SchemeGroupVersion.WithKind("Job")
 
-// current returns a Job in the version that this program creates, whatever version the file has it in.
-func current(typed metav1.Object) metav1.Object {
-	old, ok := typed.(*v1beta1.Job)
-	if !ok {
-		return typed
-	}
+// current returns a Job in the version that this program creates, which any server has.
+func current(old *v1beta1.Job) *batchv1.Job {
 	v1beta1.SetDefaultSelector(&old.Spec)
 	job := &batchv1.Job{}
 	v1beta1.ToBatch(old, job)

@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/stint-dev/stint/api/extensions/v1beta1"
 )
 
 // Place says where an object stands, so that an error can point at it.
@@ -47,6 +49,14 @@ func (o *Object) Job() (*batchv1.Job, bool) {
 // Runtime returns the typed object for encoders.
 func (o *Object) Runtime() runtime.Object {
 	return o.Typed.(runtime.Object)
+}
+
+// InItsWords turns what a server says of the object into the words of the version that the file has it in.
+func (o *Object) InItsWords(said string) string {
+	if o.Body["apiVersion"] == v1beta1.SchemeGroupVersion.String() {
+		return v1beta1.InWords(said)
+	}
+	return said
 }
 
 // Name is the name, or how the server will begin it.

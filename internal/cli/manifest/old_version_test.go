@@ -36,10 +36,17 @@ func TestJobsOfTheOldVersionAreRead(t *testing.T) {
 		if got.GroupVersionKind() != batchv1.SchemeGroupVersion.WithKind("Job") {
 			t.Errorf("%s: is told to be a %s", sentence, got.GroupVersionKind())
 		}
+		if objects[0].GVK != got.GroupVersionKind() {
+			t.Errorf("%s: is to be looked for among the %s of the server, which may not have them", sentence, objects[0].GVK)
+		}
 	}
 	_, err := read(t, strings.Replace(labelled, "spec:\n", "spec:\n  manualSelector: true\n", 1))
 	if err == nil || !strings.Contains(err.Error(), "manualSelector") {
 		t.Errorf("the other version's field: %v", err)
+	}
+	_, err = read(t, labelled+"\n---\n"+job)
+	if err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("the same Job in both versions: %v", err)
 	}
 	_, err = read(t, strings.Replace(job, "batch/v1", "batch/v2", 1))
 	if err == nil || !strings.Contains(err.Error(), "write apiVersion: batch/v1") {

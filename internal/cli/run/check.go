@@ -168,7 +168,7 @@ func causes(o *manifest.Object, status metav1.Status) manifest.Problems {
 	var problems manifest.Problems
 	if status.Details != nil {
 		for _, c := range status.Details.Causes {
-			problems = append(problems, manifest.Problem{Place: o.Place, Field: strings.TrimPrefix(c.Field, "<nil>"), Wrong: c.Message})
+			problems = append(problems, manifest.Problem{Place: o.Place, Field: strings.TrimPrefix(c.Field, "<nil>"), Wrong: o.InItsWords(c.Message)})
 		}
 	}
 	if len(problems) == 0 {
