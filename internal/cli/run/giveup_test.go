@@ -34,7 +34,7 @@ func TestRunThatCannotCreateAllLeavesWhatItJoined(t *testing.T) {
 	refused.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	object := &manifest.Object{Typed: refused}
 	err = s.createJobs(t.Context(), []*plan{
-		{object: object, how: output.Followed, existing: joined},
+		{object: object, how: output.Followed, job: suspendedJob("joined"), existing: joined},
 		{object: object, how: output.Created, job: suspendedJob("made")},
 		{object: object, how: output.Created, job: refused},
 	})
