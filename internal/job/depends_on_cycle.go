@@ -1,6 +1,16 @@
 package job
 
-import "slices"
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// EndedBefore tells that job had ended when next was made: whatever it waited for was another Job of that name.
+func EndedBefore(job, next *batchv1.Job) bool {
+	end := End(job)
+	return end != nil && end.LastTransitionTime.Before(&next.CreationTimestamp)
+}
 
 // maxWalk bounds how many Jobs are looked at in search of a cycle.
 const maxWalk = 10_000

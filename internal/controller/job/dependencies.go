@@ -69,7 +69,7 @@ func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core
 		if err != nil {
 			return nil, err
 		}
-		cycle, err := c.cycle(ctx, loop.Key(job), d.Job)
+		cycle, err := c.cycle(ctx, job, d.Job)
 		if err != nil {
 			return nil, err
 		}
@@ -101,19 +101,24 @@ func (c *Controller) storedJob(ctx context.Context, key types.NamespacedName) (*
 
 // cycle returns the names from dependency back to job, if there is such a way. The informer may show a way that is none
 // any more, so each step is asked for.
-func (c *Controller) cycle(ctx context.Context, job types.NamespacedName, dependency string) ([]string, error) {
-	way := c.waiters.cycle(job, dependency)
+func (c *Controller) cycle(ctx context.Context, job *batchv1.Job, dependency string) ([]string, error) {
+	way := c.waiters.cycle(loop.Key(job), dependency)
 	if way == nil {
 		return nil, nil
 	}
-	for i := 1; i < len(way)-1; i++ {
+	next := job
+	for i := len(way) - 2; i > 0; i-- {
 		stored, err := c.storedJob(ctx, types.NamespacedName{Namespace: job.Namespace, Name: way[i]})
 		if err != nil {
 			return nil, err
 		}
-		if stored == nil || !slices.Contains(core.AwaitedNames(stored), way[i+1]) {
+		if stored == nil || !slices.Contains(core.AwaitedNames(stored), next.Name) {
 			return nil, fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, way[i])
 		}
+		if core.EndedBefore(stored, next) {
+			return nil, nil
+		}
+		next = stored
 	}
 	return way[1:], nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -168,6 +169,23 @@ func cycleEnds(t *testing.T, e *env) {
 		if end.Reason != core.DependencyFailed || end.Message != "Jobs wait for each other: "+want || e.podsOf(name) > 0 {
 			t.Errorf("%s ends with %+v and %d pods", name, end, e.podsOf(name))
 		}
+	}
+}
+
+// TestACycleIsOverWhenAJobOfItIsMadeAnew: those that failed for it wait for the one that is gone, not for the new one.
+func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
+	e := start(t, job.Options{}, always(succeed))
+	e.stopController()
+	closeCycle(t, e)
+	e.startController()
+	cycleEnds(t, e)
+	a := e.untilFinished("a")
+	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}})
+	// The API keeps whole seconds, and in one there is no telling what was first.
+	e.eventually("the next second", func(context.Context) bool { return time.Now().Unix() > core.End(a).LastTransitionTime.Unix() }, nil)
+	e.create(dependent("c", "a=Finished"))
+	if j := e.untilFinished("c"); !has(j, batchv1.JobComplete) {
+		t.Errorf("c ends with %+v", core.End(j))
 	}
 }
 
