@@ -82,6 +82,20 @@ func (w *world) exited(name string, attempt int32, code int32, ended time.Time) 
 	})
 }
 
+// overruled has somebody else end the pod.
+func (w *world) overruled(phase corev1.PodPhase) *world {
+	w.pod.Status.Phase = phase
+	return w
+}
+
+// stopping has a container told to end by a time.
+func (w *world) stopping(name string, by time.Time) *world {
+	h := w.containers[name]
+	h.StopBy = by
+	w.containers[name] = h
+	return w
+}
+
 func (w *world) decide(now time.Time) lifecycle.Decision {
 	return lifecycle.Decide(lifecycle.Observation{
 		Pod:        w.pod,

@@ -139,6 +139,26 @@ func TestDecide(t *testing.T) {
 			now:   at(60),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodSucceeded, Ended: true},
 		},
+		"a pod that somebody else failed is stopped, its sidecars last": {
+			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).runs("a", 0, t0).overruled(corev1.PodFailed),
+			want:  outcome{Start: none, Stop: []string{"a"}, Phase: corev1.PodRunning},
+		},
+		"then its sidecars": {
+			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).exited("a", 0, 0, t0).overruled(corev1.PodFailed),
+			want:  outcome{Start: none, Stop: []string{"s"}, Phase: corev1.PodRunning},
+		},
+		"once nothing of it runs it has ended": {
+			world: newWorld(onFailure, "a").sidecar("s").exited("s", 0, 1, t0).exited("a", 0, 1, t0).overruled(corev1.PodFailed),
+			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
+		},
+		"so has one of which nothing was started, though it could": {
+			world: newWorld(never, "a").overruled(corev1.PodFailed),
+			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
+		},
+		"it stays failed whatever its containers' exit codes": {
+			world: newWorld(never, "a").exited("a", 0, 0, t0).overruled(corev1.PodFailed),
+			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
+		},
 		"a lost container fails the pod under OnFailure too": {
 			world: newWorld(onFailure, "a").add(runtime.Status{
 				ID: runtime.ID{PodUID: "uid", Container: "a"}, State: runtime.Exited, Lost: true, StartedAt: t0, FinishedAt: t0,
@@ -188,6 +208,13 @@ func TestGrace(t *testing.T) {
 		"two seconds when it is used up": {
 			world: newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30), now: at(60), want: 2 * time.Second,
 		},
+		"the pod's own where somebody else failed it": {
+			world: newWorld(never, "a").runs("a", 0, t0).overruled(corev1.PodFailed), now: at(100), want: 30 * time.Second,
+		},
+		"and no more for its sidecar than was left to its main container": {
+			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).stopping("a", at(25)).exited("a", 0, 0, at(10)).overruled(corev1.PodFailed),
+			now:   at(15), want: 10 * time.Second,
+		},
 		"a sidecar gets what its pod's main container has left": {
 			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).exited("a", 0, 0, at(10)), now: at(15), want: 25 * time.Second,
 		},
@@ -203,9 +230,7 @@ func TestGrace(t *testing.T) {
 
 func TestStopIsSaidOnce(t *testing.T) {
 	w := newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30)
-	h := w.containers["a"]
-	h.StopBy = at(30)
-	w.containers["a"] = h
+	w.stopping("a", at(30))
 	if d := w.decide(at(1)); len(d.Stop) != 0 {
 		t.Errorf("asked to stop again: %+v", d.Stop)
 	}
