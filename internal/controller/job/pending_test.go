@@ -139,6 +139,58 @@ func TestAPodThatStartsAtTheLastMomentIsNotOverwritten(t *testing.T) {
 	}
 }
 
+// takenAway has a pod taken away from its Job, for good, right before the controller asks for it.
+type takenAway struct {
+	connection
+	done chan struct{}
+}
+
+func (c takenAway) Pods() client.Resource[*corev1.Pod] { return takenPods{c.connection.Pods(), c.done} }
+
+type takenPods struct {
+	client.Resource[*corev1.Pod]
+	done chan struct{}
+}
+
+func (r takenPods) Get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	stored, err := r.Resource.Get(ctx, namespace, name)
+	select {
+	case <-r.done:
+		return stored, err
+	default:
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer close(r.done)
+	return r.Modify(ctx, stored, func(p *corev1.Pod) { p.OwnerReferences, p.Labels = nil, nil })
+}
+
+func TestAPodThatIsAnothersByNowIsNotFailed(t *testing.T) {
+	o, clock := fast()
+	o.ConcurrentSyncs = 1
+	e := start(t, o, always(pend))
+	e.stopController()
+	taken := takenAway{e.client, make(chan struct{})}
+	e.client = taken
+	e.startController()
+	e.create(impatient("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) }))
+	// Another pod, which is made in its place, is stuck.
+	e.hurry(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
+	stuck, left := 0, 0
+	for _, p := range e.podList() {
+		switch {
+		case len(p.OwnerReferences) > 0 && stuckPod(&p):
+			stuck++
+		case len(p.OwnerReferences) == 0 && !stuckPod(&p):
+			left++
+		}
+	}
+	if stuck != 1 || left != 1 {
+		t.Errorf("%d pods of the Job are stuck, and %d that is not its own is left alone; want one each", stuck, left)
+	}
+}
+
 func TestAJobWhosePodsAreRefusedFails(t *testing.T) {
 	o, clock := fast()
 	e := start(t, o, always(pend))
