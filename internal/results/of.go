@@ -102,29 +102,39 @@ func reason(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTer
 	if r := cmp.Or(p.Status.Reason, disruption(p).Reason); r != "" {
 		return r
 	}
-	if c.State.Waiting != nil && !over(p.Status.Phase) {
-		return c.State.Waiting.Reason
+	if t == nil {
+		t = &corev1.ContainerStateTerminated{}
 	}
-	if t != nil {
-		return t.Reason
-	}
-	return ""
+	return cmp.Or(obstacle(p, c).Reason, t.Reason)
 }
 
 func message(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
-	var last, waiting string
-	if t != nil {
-		last = t.Message
+	if t == nil {
+		t = &corev1.ContainerStateTerminated{}
 	}
-	if c.State.Waiting != nil && !over(p.Status.Phase) {
-		waiting = c.State.Waiting.Message
+	return cmp.Or(t.Message, p.Status.Message, obstacle(p, c).Message, disruption(p).Message)
+}
+
+// obstacle is what keeps a pod from starting, or from starting again.
+func obstacle(p *corev1.Pod, c corev1.ContainerStatus) corev1.ContainerStateWaiting {
+	switch {
+	case over(p.Status.Phase):
+		return corev1.ContainerStateWaiting{}
+	case c.State.Waiting != nil:
+		return *c.State.Waiting
 	}
-	return cmp.Or(last, p.Status.Message, waiting, disruption(p).Message)
+	unscheduled := condition(p, corev1.PodScheduled, corev1.ConditionFalse)
+	return corev1.ContainerStateWaiting{Reason: unscheduled.Reason, Message: unscheduled.Message}
 }
 
 func disruption(p *corev1.Pod) corev1.PodCondition {
+	return condition(p, corev1.DisruptionTarget, corev1.ConditionTrue)
+}
+
+// condition is empty where the pod has none of that type and status.
+func condition(p *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) corev1.PodCondition {
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+		if c.Type == kind && c.Status == status {
 			return c
 		}
 	}

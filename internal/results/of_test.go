@@ -124,6 +124,14 @@ func TestOf(t *testing.T) {
 				r.Reason, r.Message, r.FinishedAt = "PendingTimeout", "no such image", ptr.To(at(9))
 			}),
 		},
+		"a pod without a node": {
+			[]func(*corev1.Pod){status(func(s *corev1.PodStatus) {
+				s.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
+			})},
+			result(func(r *stintv1.PodResult) {
+				r.Phase, r.Reason, r.Message = corev1.PodPending, "Unschedulable", "0/3 nodes"
+			}),
+		},
 		"a container that waits to be started again tells how it ended": {
 			[]func(*corev1.Pod){status(func(s *corev1.PodStatus) {
 				s.Phase, s.StartTime = corev1.PodRunning, ptr.To(at(0))
