@@ -66,6 +66,9 @@ func (s *scene) outlasts(seconds string) {
 	late.becomes(failedBecause(batchv1.JobReasonBackoffLimitExceeded))
 }
 
+// unmakeable has a Job ask for pods that no API server takes. None looks at their finalizers before there is a pod.
+func unmakeable(o *batchv1.Job) { o.Spec.Template.Finalizers = []string{"no name"} }
+
 // pendingTimeoutScenarios are about pods that never start.
 var pendingTimeoutScenarios = []scenario{
 	{
@@ -170,6 +173,16 @@ var pendingTimeoutScenarios = []scenario{
 			j.stays(active(1), failed(0))
 			j.gets("1")
 			j.becomes(exactly("failed=1 " + failedPods))
+		},
+	},
+	{
+		name: "a Job fails whose pods are all refused for as long as they may take to start, and no other",
+		play: func(s *scene) {
+			patient := s.create(aJob(named("patient"), unmakeable))
+			j := s.create(aJob(unmakeable, pendingTimeoutSeconds("1")))
+			j.becomes(exactly("FailureTarget(PendingTimeout) Failed(PendingTimeout)"))
+			patient.becomes(active(0), failed(0))
+			j.ended(0)
 		},
 	},
 	{
