@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cluster"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
@@ -31,7 +32,8 @@ func TestFlagsReachTheController(t *testing.T) {
 		Controllers: []string{"job", "scheduledjob"}, CronJob: cronjob.Options{ConcurrentSyncs: 5}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 5},
 		Config: &rest.Config{QPS: 20, Burst: 30, ContentConfig: rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}},
 		Job: job.Options{ManagedBy: []string{"stint.dev/job-controller"}, ConcurrentSyncs: 5, PodFailureBackoff: 10 * time.Second,
-			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 500},
+			MaxPodFailureBackoff: 10 * time.Minute, SyncBatchPeriod: cluster.SyncBatchPeriod, MaxUncountedPods: 500, MaxPodCreateDeletePerSync: 500,
+			MaxResults: ptr.To(100_000)},
 		Election: &cluster.Election{Namespace: "kube-system", Name: "stint-controller",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second},
 	}
@@ -43,6 +45,7 @@ func TestFlagsReachTheController(t *testing.T) {
 		"all": {
 			[]string{"--managed-by=a.b/c,kubernetes.io/job-controller", "--concurrent-job-syncs=1", "--pod-failure-backoff=2s",
 				"--max-pod-failure-backoff=3s", "--sync-batch-period=4s", "--max-uncounted-pods=5", "--max-pod-create-delete-per-sync=6",
+				"--max-results=7", "--failed-pods-limit=0",
 				"--kube-api-qps=7.5", "--kube-api-burst=8", "--kube-api-content-type=application/json",
 				"--leader-elect-resource-namespace=ns", "--leader-elect-resource-name=l", "--leader-elect-lease-duration=9s",
 				"--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=1s", "--metrics-bind-address=:10", "--controllers=job-controller,cronjob",
@@ -51,7 +54,8 @@ func TestFlagsReachTheController(t *testing.T) {
 				Controllers: []string{"job", "cronjob"}, CronJob: cronjob.Options{ConcurrentSyncs: 3}, ScheduledJob: scheduledjob.Options{ConcurrentSyncs: 2},
 				Config: &rest.Config{QPS: 7.5, Burst: 8, ContentConfig: rest.ContentConfig{ContentType: "application/json"}},
 				Job: job.Options{ManagedBy: []string{"a.b/c", "kubernetes.io/job-controller"}, ConcurrentSyncs: 1, PodFailureBackoff: 2 * time.Second,
-					MaxPodFailureBackoff: 3 * time.Second, SyncBatchPeriod: 4 * time.Second, MaxUncountedPods: 5, MaxPodCreateDeletePerSync: 6},
+					MaxPodFailureBackoff: 3 * time.Second, SyncBatchPeriod: 4 * time.Second, MaxUncountedPods: 5, MaxPodCreateDeletePerSync: 6,
+					MaxResults: ptr.To(7), FailedPodsLimit: ptr.To(0)},
 				Election:      &cluster.Election{Namespace: "ns", Name: "l", LeaseDuration: 9 * time.Second, RenewDeadline: 8 * time.Second, RetryPeriod: time.Second},
 				MetricsListen: ":10",
 			},
