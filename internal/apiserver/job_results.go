@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -50,8 +49,7 @@ func (s *Server) resultsOf(ctx context.Context, job *batchv1.Job) (*stintv1.JobR
 		return nil, err
 	}
 	var slices []stintv1.ResultSlice
-	made := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
-	err = s.client.ResultSlices().List(ctx, job.Namespace, made, func(r *stintv1.ResultSlice) { slices = append(slices, *r) })
+	err = s.client.ResultSlices().List(ctx, job.Namespace, results.SlicesOf(job), func(r *stintv1.ResultSlice) { slices = append(slices, *r) })
 	if err != nil {
 		return nil, err
 	}

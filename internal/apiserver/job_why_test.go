@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,5 +123,33 @@ func TestWhereNoControllerRunsTheServerSaysSo(t *testing.T) {
 	x := becomesState(t, s, "a", stintv1.JobStarting)
 	if len(x.Waits) == 0 || x.Waits[0].For != stintv1.WaitForController {
 		t.Errorf("it waits for %+v", x.Waits)
+	}
+}
+
+func TestWhatCameOfPodsIsToldAlsoOfJobsWhoseNameIsNoLabel(t *testing.T) {
+	s := apiservertest.Start(t)
+	jobs := s.Clientset().BatchV1().Jobs("default")
+	made, err := jobs.Create(t.Context(), explicable(strings.Repeat("long", 20), func(j *batchv1.Job) {
+		j.Spec.ManualSelector = ptr.To(true)
+		j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"of": "long"}}
+		j.Spec.Template.Labels = j.Spec.Selector.MatchLabels
+	}), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Status.Failed = 1
+	if _, err = jobs.UpdateStatus(t.Context(), made, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Client().ResultSlices().Create(t.Context(), &stintv1.ResultSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "slice",
+			Labels: map[string]string{batchv1.ControllerUidLabel: string(made.UID)}, OwnerReferences: []metav1.OwnerReference{core.ControllerRef(made)}},
+		Results: []stintv1.PodResult{{Pod: "gone", UID: "1", Phase: corev1.PodFailed}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err := why(t, s, made.Name); err != nil || len(x.Failures) != 1 {
+		t.Errorf("explained as %+v, %v", x, err)
 	}
 }

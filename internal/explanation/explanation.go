@@ -110,8 +110,7 @@ func (o *Observer) results(ctx context.Context, job *batchv1.Job, pods []*corev1
 	var kept []stintv1.ResultSlice
 	var err error
 	if job.Status.Failed > 0 {
-		selector := labels.SelectorFromSet(labels.Set{batchv1.JobNameLabel: job.Name})
-		err = o.Client.ResultSlices().List(ctx, job.Namespace, selector, func(s *stintv1.ResultSlice) { kept = append(kept, *s) })
+		err = o.Client.ResultSlices().List(ctx, job.Namespace, results.SlicesOf(job), func(s *stintv1.ResultSlice) { kept = append(kept, *s) })
 	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("the results of Job %s: %w", job.Name, err)

@@ -22,7 +22,7 @@ func Attempt(r *stintv1.JobResult, n int32) (pod *stintv1.PodResult, restart int
 
 // within tells which start of the pod n is, or else takes the pod's starts off n.
 func within(p *stintv1.PodResult, n *int32) (restart int32, ok bool) {
-	begun := attemptsOf(p)
+	begun := AttemptsOf(p)
 	if *n >= 1 && *n <= begun {
 		return *n - 1, true
 	}
@@ -30,8 +30,8 @@ func within(p *stintv1.PodResult, n *int32) (restart int32, ok bool) {
 	return 0, false
 }
 
-// attemptsOf is how often a pod began its work.
-func attemptsOf(p *stintv1.PodResult) int32 {
+// AttemptsOf is how often a pod began its work.
+func AttemptsOf(p *stintv1.PodResult) int32 {
 	if p.StartedAt == nil && p.Restarts == 0 {
 		return 0
 	}
@@ -58,7 +58,7 @@ func OfPod(items []stintv1.JobResult, name string) *stintv1.JobResult {
 	for i := range items {
 		for _, p := range slices.Concat(items[i].Earlier, []stintv1.PodResult{items[i].PodResult}) {
 			if p.Pod == name {
-				return &stintv1.JobResult{PodResult: p, Attempts: attemptsOf(&p)}
+				return &stintv1.JobResult{PodResult: p, Attempts: AttemptsOf(&p)}
 			}
 		}
 	}

@@ -121,9 +121,7 @@ func compareIndex(a, b *stintv1.PodResult) int {
 func jobResult(attempts []*stintv1.PodResult) stintv1.JobResult {
 	out := stintv1.JobResult{PodResult: *attempts[len(attempts)-1]}
 	for i, r := range attempts {
-		if r.StartedAt != nil || r.Restarts > 0 {
-			out.Attempts += r.Restarts + 1
-		}
+		out.Attempts += AttemptsOf(r)
 		if i < len(attempts)-1 {
 			earlier := *r
 			earlier.Message = ""

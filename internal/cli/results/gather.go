@@ -69,7 +69,7 @@ func (c *Client) Job(ctx context.Context, name string) (*batchv1.Job, error) {
 
 // Results returns what came of a Job, and a note where that may not be all.
 func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobResults, string, error) {
-	served, err := c.Serves("jobs/results")
+	served, err := c.serves("jobs/results")
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,8 +92,8 @@ func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobRes
 	return results.Merge(job, slices, pods), note, nil
 }
 
-// Serves tells whether batch/v1 has a resource.
-func (c *Client) Serves(resource string) (bool, error) {
+// serves tells whether batch/v1 has a resource.
+func (c *Client) serves(resource string) (bool, error) {
 	if c.resources == nil {
 		list, err := c.kube.Discovery().ServerResourcesForGroupVersion(batchv1.SchemeGroupVersion.String())
 		if err != nil {
@@ -125,7 +125,7 @@ func (c *Client) slices(ctx context.Context, job *batchv1.Job) ([]stintv1.Result
 		list := &stintv1.ResultSliceList{}
 		err := c.get(ctx, c.kube.BatchV1().RESTClient().Get().
 			AbsPath("/apis", stintv1.SchemeGroupVersion.Group, stintv1.SchemeGroupVersion.Version, "namespaces", c.namespace, "resultslices").
-			Param("labelSelector", batchv1.ControllerUidLabel+"="+string(job.UID)).Param("limit", fmt.Sprint(page)).Param("continue", next), list)
+			Param("labelSelector", results.SlicesOf(job).String()).Param("limit", fmt.Sprint(page)).Param("continue", next), list)
 		if err != nil {
 			return nil, err
 		}

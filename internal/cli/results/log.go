@@ -17,7 +17,7 @@ import (
 
 // Log is a request for the log of one attempt at a Job's work.
 func (c *Client) Log(ctx context.Context, job *batchv1.Job, choice results.Choice, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
-	served, err := c.Serves("jobs/log")
+	served, err := c.serves("jobs/log")
 	if err != nil {
 		return nil, err
 	}

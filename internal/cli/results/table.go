@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/results"
 )
 
 // table shows a line for each index or pod or, if all is set, for each pod of each index.
@@ -86,7 +87,7 @@ func (t *table) lineOf(r *stintv1.JobResult, yield func([]string) bool) bool {
 	begun := int32(0)
 	for _, p := range slices.Concat(r.Earlier, []stintv1.PodResult{r.PodResult}) {
 		numbers := numbersOf(&p, begun)
-		begun += attemptsOf(&p)
+		begun += results.AttemptsOf(&p)
 		if !yield(t.cells(&p, numbers)) {
 			return false
 		}
@@ -96,7 +97,7 @@ func (t *table) lineOf(r *stintv1.JobResult, yield func([]string) bool) bool {
 
 // numbersOf are those of a pod's attempts, after so many by earlier pods: 2, or 2-4 where it was started again.
 func numbersOf(p *stintv1.PodResult, before int32) string {
-	switch n := attemptsOf(p); n {
+	switch n := results.AttemptsOf(p); n {
 	case 0:
 		return "-"
 	case 1:
@@ -104,13 +105,6 @@ func numbersOf(p *stintv1.PodResult, before int32) string {
 	default:
 		return fmt.Sprintf("%d-%d", before+1, before+n)
 	}
-}
-
-func attemptsOf(p *stintv1.PodResult) int32 {
-	if p.StartedAt == nil && p.Restarts == 0 {
-		return 0
-	}
-	return p.Restarts + 1
 }
 
 func (t *table) cells(p *stintv1.PodResult, attempts string) []string {

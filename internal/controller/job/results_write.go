@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -142,8 +141,7 @@ func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, mo
 	}
 	var found []sliceRef
 	ended := sets.New[types.UID]()
-	selector := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
-	err := r.slices.List(ctx, job.Namespace, selector, func(s *stintv1.ResultSlice) {
+	err := r.slices.List(ctx, job.Namespace, results.SlicesOf(job), func(s *stintv1.ResultSlice) {
 		if !metav1.IsControlledBy(s, job) {
 			return
 		}
