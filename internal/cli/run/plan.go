@@ -59,6 +59,9 @@ func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) 
 		namespace = dryRunNamespace
 	}
 	err = s.dryRunJob(ctx, job, namespace)
+	if refused := refuseAnnotations(o, job); refused != nil && (err == nil || apierrors.IsAlreadyExists(err)) {
+		return nil, refused
+	}
 	p := &plan{object: o, job: job, how: output.Created}
 	if !apierrors.IsAlreadyExists(err) {
 		return p, err
