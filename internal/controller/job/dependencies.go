@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -19,14 +20,45 @@ import (
 type waiters struct {
 	mu   sync.Mutex
 	jobs *core.Waiters
+	// ended are, by the Jobs that waited for them, those whose end was shown meanwhile. It counts, though they may be gone
+	// or replaced before their waiters are looked at.
+	ended map[types.NamespacedName]map[string]*batchv1.Job
 }
 
-func newWaiters() *waiters { return &waiters{jobs: core.NewWaiters()} }
+func newWaiters() *waiters {
+	return &waiters{jobs: core.NewWaiters(), ended: map[types.NamespacedName]map[string]*batchv1.Job{}}
+}
 
 func (w *waiters) set(job types.NamespacedName, awaits []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.jobs.Set(job, awaits)
+	maps.DeleteFunc(w.ended[job], func(name string, _ *batchv1.Job) bool { return !slices.Contains(awaits, name) })
+	if len(w.ended[job]) == 0 {
+		delete(w.ended, job)
+	}
+}
+
+// end takes in that a Job has ended. The informer shows all Jobs in the order of their changes, so those that it shows
+// as waiting for it did so before.
+func (w *waiters) end(job *batchv1.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, waiter := range w.jobs.Of(loop.Key(job)) {
+		if w.ended[waiter] == nil {
+			w.ended[waiter] = map[string]*batchv1.Job{}
+		}
+		if w.ended[waiter][job.Name] == nil {
+			w.ended[waiter][job.Name] = job
+		}
+	}
+}
+
+// endedFor returns the Job of that name which ended while waiter waited for it, or nil.
+func (w *waiters) endedFor(waiter types.NamespacedName, name string) *batchv1.Job {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended[waiter][name]
 }
 
 func (w *waiters) of(awaited types.NamespacedName) []types.NamespacedName {
@@ -49,12 +81,18 @@ func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 		c.waiters.set(key, nil)
 	} else {
 		key = loop.Key(is)
+		if was != nil && was.UID != is.UID {
+			c.waiters.set(key, nil)
+		}
 		if c.options.manages(is) {
 			c.waiters.set(key, core.AwaitedNames(is))
 		}
 	}
 	if core.Standing(was) == core.Standing(is) {
 		return
+	}
+	if is != nil && core.Finished(is) {
+		c.waiters.end(is)
 	}
 	for _, waiter := range c.waiters.of(key) {
 		c.queue.Add(waiter)
@@ -65,7 +103,7 @@ func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core.Dependency, error) {
 	var list []core.Dependency
 	for _, d := range core.Awaited(job) {
-		dependency, err := c.dependency(ctx, types.NamespacedName{Namespace: job.Namespace, Name: d.Job})
+		dependency, err := c.dependency(ctx, loop.Key(job), d.Job)
 		if err != nil {
 			return nil, err
 		}
@@ -78,9 +116,13 @@ func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core
 	return list, nil
 }
 
-// dependency returns the Job under key, or nil. One that has ended is asked for: what the informer shows may be gone, and
-// another of its name may be there that has not ended.
-func (c *Controller) dependency(ctx context.Context, key types.NamespacedName) (*batchv1.Job, error) {
+// dependency returns the Job called name, for which waiter waits, or nil. One that had ended before is asked for: what the
+// informer shows may be gone, and another of its name may be there that has not ended.
+func (c *Controller) dependency(ctx context.Context, waiter types.NamespacedName, name string) (*batchv1.Job, error) {
+	if ended := c.waiters.endedFor(waiter, name); ended != nil {
+		return ended, nil
+	}
+	key := types.NamespacedName{Namespace: waiter.Namespace, Name: name}
 	shown := c.job(key)
 	if shown == nil || !core.Finished(shown) {
 		return shown, nil
