@@ -80,8 +80,13 @@ func TestTheWholeProductIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := map[string]func() (result, error){
-		"one Job of many pods":   func() (result, error) { return b.oneJob(t.Context(), false, 2) },
-		"many Jobs of one pod":   func() (result, error) { return b.oneRun(t.Context(), false, b.jobs, 1, 1) },
+		"one Job of many pods": func() (result, error) { return b.oneJob(t.Context(), false, 2) },
+		"many Jobs of one pod": func() (result, error) { return b.oneRun(t.Context(), false, b.jobs, 1, 1) },
+		"pods without results": func() (result, error) {
+			b.maxResults = new(int)
+			defer func() { b.maxResults = nil }()
+			return b.oneJob(t.Context(), false, 2)
+		},
 		"deletion of a Job":      func() (result, error) { return b.oneDeletion(t.Context(), "Background") },
 		"deletion in foreground": func() (result, error) { return b.oneDeletion(t.Context(), "Foreground") },
 	}

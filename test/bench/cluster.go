@@ -36,7 +36,7 @@ func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s, err := server.Start(ctx, server.Options{
-		DataDir: dir, Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs}})
+		DataDir: dir, Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs, MaxResults: b.maxResults}})
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("start the server: %w", err)

@@ -24,6 +24,7 @@ type options struct {
 	finished    int
 	large       int
 	scheduled   int
+	indexes     int
 	latencies   int
 	syncs       int
 	stint       string
@@ -46,14 +47,15 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g", "the parts to run")
+	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g,h", "the parts to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
-	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a and b")
+	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a, b and h")
 	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
-	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in part c")
+	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in parts c and h")
 	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
 	flag.IntVar(&o.large, "large", 20000, "pods of the large Job in part f")
 	flag.IntVar(&o.scheduled, "schedules", 10000, "schedules that are due at once in part g")
+	flag.IntVar(&o.indexes, "indexes", 10000, "indexes of the Job whose results part h reads")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
 	flag.IntVar(&o.syncs, "concurrent-job-syncs", 0, "as stint server's flag; 0 is its default")
 	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d and f measure")
@@ -76,6 +78,7 @@ var parts = []struct {
 	{"e", (*bench).deletion},
 	{"f", (*bench).onCluster},
 	{"g", (*bench).schedules},
+	{"h", (*bench).keptResults},
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -109,6 +112,8 @@ type bench struct {
 	options
 	atATime []int
 	dir     string
+	// maxResults is that of the Job controller; nil is its default.
+	maxResults *int
 }
 
 func newBench(o options) (*bench, error) {
