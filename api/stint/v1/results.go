@@ -56,7 +56,11 @@ type PodResult struct {
 	// Pod is its name.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	Pod string    `json:"pod"`
+	Pod string `json:"pod"`
+	// UID tells it from others of its name.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
 	UID types.UID `json:"uid"`
 	// Index is the completion index that the pod worked on, in an indexed Job.
 	// +optional

@@ -1111,9 +1111,10 @@ func schema_stint_api_stint_v1_JobResult(ref common.ReferenceCallback) common.Op
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Default: "",
-							Type:    []string{"string"},
-							Format:  "",
+							Description: "UID tells it from others of its name.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"index": {
@@ -1482,9 +1483,10 @@ func schema_stint_api_stint_v1_PodResult(ref common.ReferenceCallback) common.Op
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Default: "",
-							Type:    []string{"string"},
-							Format:  "",
+							Description: "UID tells it from others of its name.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"index": {
