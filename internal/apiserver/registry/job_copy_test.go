@@ -77,6 +77,25 @@ func TestNobodyIsWarnedOfWhatIsNoCopy(t *testing.T) {
 	}
 }
 
+func TestIsExported(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		job  *batchv1.Job
+		want bool
+	}{
+		"selector and labels of another Job": {jobManifest(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old"))), true},
+		"its template only":                  {jobManifest(podLabels(generatedFor(otherJobsID, "old"))), false},
+		"a selector that its author answers for": {jobManifest(manualSelector(map[string]string{"batch.kubernetes.io/controller-uid": otherJobsID}),
+			podLabels(generatedFor(otherJobsID, "old"))), false},
+		"a new Job": {jobManifest(), false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := IsExported(c.job); got != c.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
 func TestCopyThatIsAppliedAgainIsToldAgain(t *testing.T) {
 	copied := edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old")))
 	old := createdJob(copied...)

@@ -142,6 +142,24 @@ func TestJobsOfACycleFailAndNameIt(t *testing.T) {
 	cycleEnds(t, e)
 }
 
+// What another controller makes of the annotation is its own affair: its Job waits for nobody.
+func TestAJobOfAnotherControllerIsInNoCycle(t *testing.T) {
+	e := start(t, job.Options{}, always(succeed))
+	e.stopController()
+	theirs := dependent("theirs", "ours")
+	theirs.Spec.ManagedBy = ptr.To("example.com/other")
+	e.create(theirs)
+	ours := e.create(newJob("ours"))
+	if _, err := e.client.Jobs().Modify(t.Context(), ours, func(j *batchv1.Job) { j.Annotations = dependent("ours", "theirs").Annotations }); err != nil {
+		t.Fatal(err)
+	}
+	e.startController()
+	j := e.until("ours", "known to wait or to fail", func(j *batchv1.Job) bool { return len(j.Status.Conditions) > 0 })
+	if got := conditionsOf(j); len(got) != 1 || got[0] != "theirs=False(Running)" {
+		t.Errorf("conditions %v", got)
+	}
+}
+
 // closeCycle makes three Jobs that wait for each other. The server refuses that to everybody but its own controllers.
 func closeCycle(t *testing.T, e *env) {
 	t.Helper()
