@@ -25,7 +25,7 @@ func TestADefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 	sections = append(sections, scheduledJobMixtures(sections))
 	checkCorpus(t, bases, sections)
 	cluster, server := kubernetes(t), stint(t)
-	define(t, cluster)
+	define(t, cluster, definitionFile, "ScheduledJob")
 	met, left := map[string]bool{}, 0
 	for i, s := range sections {
 		left += len(s.Cases)
@@ -86,15 +86,15 @@ func scheduledJobMixtures(sections []section) section {
 	return mixed
 }
 
-// define makes the cluster serve ScheduledJobs, and returns when it does.
-func define(t testing.TB, cluster *endpoint) {
+// define makes the cluster serve a kind, and returns when it does.
+func define(t testing.TB, cluster *endpoint, file, kind string) {
 	t.Helper()
-	text, err := os.ReadFile(definitionFile)
+	text, err := os.ReadFile(file)
 	must(t, err)
 	_, err = cluster.want(call{method: http.MethodPost, contentType: "application/yaml", body: text,
 		path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"})
 	must(t, err)
-	list := call{method: http.MethodGet, path: fmt.Sprintf(collections["ScheduledJob"], "default")}
+	list := call{method: http.MethodGet, path: fmt.Sprintf(collections[kind], "default")}
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		if _, err = cluster.want(list); err == nil {
 			return

@@ -54,6 +54,7 @@ var collections = map[string]string{
 	"Pod":          "/api/v1/namespaces/%s/pods",
 	"PodTemplate":  "/api/v1/namespaces/%s/podtemplates",
 	"ScheduledJob": "/apis/stint.dev/v1/namespaces/%s/scheduledjobs",
+	"ResultSlice":  "/apis/stint.dev/v1/namespaces/%s/resultslices",
 }
 
 // newScene stores what the section needs. Objects of different sections do not meet: each has a namespace.
