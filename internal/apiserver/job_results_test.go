@@ -56,6 +56,7 @@ func TestSlicesThatAreTooLargeAreRefused(t *testing.T) {
 			}
 		},
 		"results[0].message: Too long":    func(s *stintv1.ResultSlice) { s.Results[0].Message = string(make([]byte, stintv1.MaxResultMessage+1)) },
+		"results[0].reason: Too long":     func(s *stintv1.ResultSlice) { s.Results[0].Reason = string(make([]byte, stintv1.MaxResultName+1)) },
 		"results[0].uid: Required":        func(s *stintv1.ResultSlice) { s.Results[0].UID = "" },
 		"results[0].phase: Unsupported":   func(s *stintv1.ResultSlice) { s.Results[0].Phase = "Over" },
 		"results[0].restarts: Invalid":    func(s *stintv1.ResultSlice) { s.Results[0].Restarts = -1 },
