@@ -68,8 +68,7 @@ func (e *explainer) isFailed() bool {
 }
 
 func (e *explainer) isOfUnknownMode() bool {
-	mode := ptr.Deref(e.job.Spec.CompletionMode, batchv1.NonIndexedCompletion)
-	return mode != batchv1.NonIndexedCompletion && mode != batchv1.IndexedCompletion && !e.foreign
+	return !KnowsMode(e.job) && !e.foreign
 }
 
 func (e *explainer) isCompleting() bool { return e.end.success() }

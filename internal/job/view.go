@@ -127,11 +127,6 @@ func (v *view) countable(p *corev1.Pod) bool {
 	return i != noIndex && i < v.completions()
 }
 
-func (v *view) indexed() bool {
-	mode := v.job.Spec.CompletionMode
-	return mode != nil && *mode == batchv1.IndexedCompletion
-}
-
 func (v *view) completions() int { return int(ptr.Deref(v.job.Spec.Completions, 0)) }
 
 func indexesOf(pods []*corev1.Pod) []int {

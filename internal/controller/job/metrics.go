@@ -122,9 +122,4 @@ func add(c *prometheus.CounterVec, n int, labels ...string) {
 	}
 }
 
-func mode(job *batchv1.Job) string {
-	if m := job.Spec.CompletionMode; m != nil {
-		return string(*m)
-	}
-	return string(batchv1.NonIndexedCompletion)
-}
+func mode(job *batchv1.Job) string { return string(core.ModeOf(job)) }
