@@ -17,5 +17,9 @@
 //	manage (parallelism.go)  too many pods, or too few? With enough successes and no pod left, the end is settled too
 //	track  (tracking.go)     count every ended pod exactly once
 //
-// Each field of the Job's spec that changes a step has a file of its own name.
+// Each field of the Job's spec that changes a step has a file of its own name, and so has each annotation
+// (annotations.go) that asks for what batch/v1 has no field for.
+//
+// Explain (explain.go) tells people what a Job does and waits for. It looks, judges and plans with the same functions,
+// and decides nothing: explain_*.go only find words, times and what is waited for.
 package job
