@@ -69,7 +69,8 @@ func Show(ctx context.Context, config *rest.Config, namespace string, o Options)
 	if err != nil {
 		return err
 	}
-	for _, text := range []string{note, unknown(job, all)} {
+	lost := results.Unknown(job, all)
+	for _, text := range []string{note, unknown(lost, all.Dropped)} {
 		if text != "" {
 			fmt.Fprintln(o.ErrOut, "note: "+text)
 		}
@@ -77,15 +78,15 @@ func Show(ctx context.Context, config *rest.Config, namespace string, o Options)
 	if o.FailedOnly {
 		all.Items = slices.DeleteFunc(all.Items, func(r stintv1.JobResult) bool { return r.Phase != corev1.PodFailed })
 	}
-	return o.print(job, all)
+	return o.print(job, all, lost)
 }
 
 // unknown tells what cannot be shown.
-func unknown(job *batchv1.Job, all *stintv1.JobResults) string {
-	switch n := results.Unknown(job, all); {
+func unknown(n, dropped int64) string {
+	switch {
 	case n == 0:
 		return ""
-	case n == all.Dropped:
+	case n == dropped:
 		return fmt.Sprintf("the %d oldest results are gone: see --max-results", n)
 	case n == 1:
 		return "1 pod has ended of which nothing is known: its result was not kept"
@@ -94,7 +95,7 @@ func unknown(job *batchv1.Job, all *stintv1.JobResults) string {
 	}
 }
 
-func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults) error {
+func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults, lost int64) error {
 	switch o.Format {
 	case "json":
 		return printJSON(o.Out, all)
@@ -102,7 +103,7 @@ func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults) error {
 		return printCSV(o.Out, all, o.Now)
 	}
 	if len(all.Items) == 0 {
-		_, err := fmt.Fprintf(o.ErrOut, "job %s: %s\n", job.Name, o.nothing(job, all))
+		_, err := fmt.Fprintf(o.ErrOut, "job %s: %s\n", job.Name, o.nothing(job, lost == 0))
 		return err
 	}
 	t := table{now: o.Now, indexed: isIndexed(job), all: o.Format == "wide", width: o.Width}
@@ -110,8 +111,7 @@ func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults) error {
 }
 
 // nothing says why there is no line to print.
-func (o *Options) nothing(job *batchv1.Job, all *stintv1.JobResults) string {
-	known := results.Unknown(job, all) == 0
+func (o *Options) nothing(job *batchv1.Job, known bool) string {
 	switch {
 	case known && o.FailedOnly:
 		return "nothing has failed"

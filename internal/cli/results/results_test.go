@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/results"
 )
 
 var now = time.Date(2026, 1, 2, 3, 10, 0, 0, time.UTC)
@@ -116,12 +117,12 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		"what ended had to make room for later": {job: counted, dropped: 2, note: "the 2 oldest results are gone: see --max-results", nothing: "no result is known"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			all := &stintv1.JobResults{Dropped: c.dropped}
-			if got := unknown(c.job, all); got != c.note && (c.note == "" || !strings.HasPrefix(got, c.note)) {
+			lost := results.Unknown(c.job, &stintv1.JobResults{Dropped: c.dropped})
+			if got := unknown(lost, c.dropped); got != c.note && (c.note == "" || !strings.HasPrefix(got, c.note)) {
 				t.Errorf("note %q, want %q", got, c.note)
 			}
 			o := Options{FailedOnly: c.failedOnly}
-			if got := o.nothing(c.job, all); got != c.nothing {
+			if got := o.nothing(c.job, lost == 0); got != c.nothing {
 				t.Errorf("got %q, want %q", got, c.nothing)
 			}
 		})
