@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // markName is the file in a pod's log folder that says whose log it is; it is there once the pod is deleted.
@@ -104,19 +106,12 @@ func (k *keeper) guess(folder string) keepMark {
 	}{{name, "", batchv1.NonIndexedCompletion}, {shorter, index, batchv1.IndexedCompletion}} {
 		job := k.known(namespace, c.job)
 		// The pod of an earlier Job of this name had printed before this one was made.
-		if job == nil || info.ModTime().Before(job.CreationTimestamp.Time) || modeOf(job) != c.mode {
+		if job == nil || info.ModTime().Before(job.CreationTimestamp.Time) || core.ModeOf(job) != c.mode {
 			continue
 		}
 		return keepMark{Job: job.Name, JobUID: job.UID, Index: c.index, Ended: info.ModTime().UTC().Truncate(time.Second)}
 	}
 	return keepMark{}
-}
-
-func modeOf(job *batchv1.Job) batchv1.CompletionMode {
-	if job.Spec.CompletionMode == nil {
-		return batchv1.NonIndexedCompletion
-	}
-	return *job.Spec.CompletionMode
 }
 
 func cutLast(name string) (before, after string) {

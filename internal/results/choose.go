@@ -105,7 +105,7 @@ func because(work *stintv1.JobResult) string {
 
 // chooseWork returns all attempts at what the choice names, and what to call it.
 func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.JobResult, string, error) {
-	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+	indexed := core.ModeOf(job) == batchv1.IndexedCompletion
 	switch {
 	case c.Pod != "":
 		work := OfPod(all.Items, c.Pod)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // Merge returns what came of every index of job that was begun or, if it has none, of every pod: as its slices tell, and
@@ -79,7 +80,7 @@ func grouped(job *batchv1.Job, known map[types.UID]*stintv1.PodResult) []stintv1
 	for _, r := range known {
 		all = append(all, r)
 	}
-	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+	indexed := core.ModeOf(job) == batchv1.IndexedCompletion
 	sortAll(all, indexed)
 	items := make([]stintv1.JobResult, 0, len(all))
 	for first := 0; first < len(all); {

@@ -106,7 +106,7 @@ func (o *Options) print(job *batchv1.Job, all *stintv1.JobResults, lost int64) e
 		_, err := fmt.Fprintf(o.ErrOut, "job %s: %s\n", job.Name, o.nothing(job, lost == 0))
 		return err
 	}
-	t := table{now: o.Now, indexed: isIndexed(job), all: o.Format == "wide", width: o.Width}
+	t := table{now: o.Now, indexed: core.ModeOf(job) == batchv1.IndexedCompletion, all: o.Format == "wide", width: o.Width}
 	return t.print(o.Out, all.Items)
 }
 
@@ -123,10 +123,6 @@ func (o *Options) nothing(job *batchv1.Job, known bool) string {
 		return "nothing of which the result is known has failed"
 	}
 	return "no result is known"
-}
-
-func isIndexed(job *batchv1.Job) bool {
-	return job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
 // JobName takes the kind off the name of a Job.

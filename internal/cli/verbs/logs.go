@@ -3,7 +3,6 @@ package verbs
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	cliresults "github.com/stint-dev/stint/internal/cli/results"
+	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -69,7 +69,7 @@ func (c *logsCommand) run(cmd *cobra.Command, args []string) error {
 		err = c.completeJob(cmd, args, err)
 	}
 	cmdutil.CheckErr(err)
-	if job, ok := c.Object.(*batchv1.Job); ok && finished(job) && c.podsGone(cmd.Context(), job) {
+	if job, ok := c.Object.(*batchv1.Job); ok && core.Finished(job) && c.podsGone(cmd.Context(), job) {
 		return c.logOfAttempt(cmd, args)
 	}
 	cmdutil.CheckErr(c.Validate())
@@ -89,12 +89,6 @@ func (c *logsCommand) completeJob(cmd *cobra.Command, args []string, noPod error
 	}
 	c.Object = job
 	return c.Complete(c.factory, cmd, args)
-}
-
-func finished(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(s batchv1.JobCondition) bool {
-		return (s.Type == batchv1.JobComplete || s.Type == batchv1.JobFailed) && s.Status == corev1.ConditionTrue
-	})
 }
 
 // podsGone tells that kubectl's command would wait for pods in vain.
