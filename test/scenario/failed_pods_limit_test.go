@@ -174,7 +174,7 @@ var failedPodsLimitScenarios = []scenario{
 			for range 3 {
 				p := j.active(1)
 				p.failLongAgo(13)
-				p.released()
+				p.gone()
 			}
 			j.becomes(failed(0), active(1))
 			j.active(1).failLongAgo(1)

@@ -124,8 +124,9 @@ func (h *history) shows(o metav1.Object) string {
 	if newest != nil && version(newest) >= version(o) {
 		return ""
 	}
+	// After a break of the watch, what is gone by then is shown as it was before.
 	for _, c := range h.changes {
-		if c.object.GetUID() == o.GetUID() && c.version() >= version(o) {
+		if c.object.GetUID() == o.GetUID() && (c.deleted || c.version() >= version(o)) {
 			return ""
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-const (
-	// pendingTimeout is the condition of a pod that could not start, and pendingReason is the pod's reason.
-	pendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
-	pendingReason                          = "PendingTimeout"
-)
+// pendingTimeout is the condition of a pod that could not start.
+const pendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
+
+// pendingReason is the pod's reason.
+const pendingReason = "PendingTimeout"
 
 func pendingTimeoutSeconds(n string) func(*batchv1.Job) { return asks(core.PendingTimeoutSeconds, n) }
 
