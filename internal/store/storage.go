@@ -2,6 +2,7 @@ package store
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/storage"
@@ -69,8 +70,25 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 	delegator := cacher.NewCacheDelegator(c, direct)
 	closeAll := sync.OnceFunc(func() {
 		delegator.Stop()
-		c.Stop()
+		stop(c)
 		direct.Close()
 	})
 	return &Storage{Cached: delegator, Direct: direct, Close: closeAll}, nil
+}
+
+// stopWithin is how long a cache may take to stop.
+const stopWithin = 2 * time.Second
+
+// stop leaves a cache behind that does not end. The library's waits for whoever fills its queue of events, and where that
+// is full at the moment of the stop, nobody empties it any more.
+func stop(c interface{ Stop() }) {
+	stopped := make(chan struct{})
+	go func() {
+		c.Stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(stopWithin):
+	}
 }

@@ -1,0 +1,29 @@
+package store
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// slowCache takes its time to stop.
+type slowCache struct{ takes time.Duration }
+
+func (c slowCache) Stop() { time.Sleep(c.takes) }
+
+func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
+	for name, test := range map[string]struct{ takes, want time.Duration }{
+		"one that stops is waited for":     {time.Second, time.Second},
+		"one that does not is left behind": {time.Hour, stopWithin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				stop(slowCache{test.takes})
+				if got := time.Since(start); got != test.want {
+					t.Errorf("waited %s, want %s", got, test.want)
+				}
+			})
+		})
+	}
+}
