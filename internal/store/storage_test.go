@@ -23,6 +23,7 @@ func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
 				if got := time.Since(start); got != test.want {
 					t.Errorf("waited %s, want %s", got, test.want)
 				}
+				time.Sleep(test.takes) // no goroutine may outlive the test
 			})
 		})
 	}
