@@ -71,12 +71,22 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 	err := c.each(ctx, d.Adopt, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) { core.Adopt(job, p) })
 	})
+	if counted := countedOf(job, d.LetGo); len(counted) > 0 {
+		if notKept := c.recordResults(ctx, job, counted); notKept != nil {
+			return errors.Join(err, notKept)
+		}
+	}
 	return errors.Join(err, c.each(ctx, d.LetGo, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) {
 			p.OwnerReferences = slices.DeleteFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == job.UID })
 			core.RemoveFinalizer(p)
 		})
 	}))
+}
+
+// countedOf returns those of pods that the status lists: they count, whoever has them by now.
+func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !slices.Contains(listed(job), p.UID) })
 }
 
 // changePods creates and removes pods and tells what came of it.
@@ -118,13 +128,14 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 // remove tells a pod to end, or that it is gone.
 func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
 	err = c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
-		c.index.mark(p.UID, func(e *entry) { e.missing = true })
-		return true, nil
-	}
-	if err != nil {
+	if err != nil && !apierrors.IsNotFound(err) {
 		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
 		return false, fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	c.failed.remove(p.UID)
+	if err != nil {
+		c.index.mark(p.UID, func(e *entry) { e.missing = true })
+		return true, nil
 	}
 	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })
 	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %v", p.Name)

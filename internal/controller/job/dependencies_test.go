@@ -149,10 +149,8 @@ func TestAJobOfAnotherControllerIsInNoCycle(t *testing.T) {
 	theirs := dependent("theirs", "ours")
 	theirs.Spec.ManagedBy = ptr.To("example.com/other")
 	e.create(theirs)
-	ours := e.create(newJob("ours"))
-	if _, err := e.client.Jobs().Modify(t.Context(), ours, func(j *batchv1.Job) { j.Annotations = dependent("ours", "theirs").Annotations }); err != nil {
-		t.Fatal(err)
-	}
+	e.create(newJob("ours", func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) }))
+	e.update("ours", dependsOn("theirs"))
 	e.startController()
 	j := e.until("ours", "known to wait or to fail", func(j *batchv1.Job) bool { return len(j.Status.Conditions) > 0 })
 	if got := conditionsOf(j); len(got) != 1 || got[0] != "theirs=False(Running)" {
@@ -165,20 +163,14 @@ func closeCycle(t *testing.T, e *env) {
 	t.Helper()
 	e.create(dependent("a", "b=Finished"))
 	e.create(dependent("b", "c=Finished"))
-	b, err := e.client.Jobs().Get(t.Context(), "default", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.client.Jobs().Modify(t.Context(), b, func(j *batchv1.Job) { j.Annotations = nil }); err != nil {
-		t.Fatal(err)
-	}
+	e.update("b", func(j *batchv1.Job) { j.Annotations, j.Spec.Suspend = nil, ptr.To(true) })
 	e.create(dependent("c", "a=Finished"))
-	if b, err = e.client.Jobs().Get(t.Context(), "default", "b"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.client.Jobs().Modify(t.Context(), b, func(j *batchv1.Job) { j.Annotations = dependent("b", "c=Finished").Annotations }); err != nil {
-		t.Fatal(err)
-	}
+	e.update("b", dependsOn("c=Finished"))
+}
+
+// dependsOn has a suspended Job wait for others instead. A controller that is shown it as it was must not start it.
+func dependsOn(others string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Annotations, j.Spec.Suspend = dependent("", others).Annotations, nil }
 }
 
 func cycleEnds(t *testing.T, e *env) {
@@ -198,10 +190,10 @@ func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
 	closeCycle(t, e)
 	e.startController()
 	cycleEnds(t, e)
-	a := e.untilFinished("a")
+	b := e.untilFinished("b")
 	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}})
 	// The API keeps whole seconds, and in one there is no telling what was first.
-	e.eventually("the next second", func(context.Context) bool { return time.Now().Unix() > core.End(a).LastTransitionTime.Unix() }, nil)
+	e.eventually("the next second", func(context.Context) bool { return time.Now().Unix() > core.End(b).LastTransitionTime.Unix() }, nil)
 	e.create(dependent("c", "a=Finished"))
 	if j := e.untilFinished("c"); !has(j, batchv1.JobComplete) {
 		t.Errorf("c ends with %+v", core.End(j))

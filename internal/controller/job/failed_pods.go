@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
@@ -21,10 +22,15 @@ type failedPods struct {
 	keptBy map[types.UID]types.UID
 	// complete tells that all pods have been looked at which were there before their Job was shown.
 	complete bool
+	// removed were told to go, though the informer may show them as they were for a while.
+	removed *lru.Cache
 }
 
+// removals is how many pods are known to have been told to go.
+const removals = 10_000
+
 func newFailedPods() *failedPods {
-	return &failedPods{jobs: map[types.UID]map[types.UID]*corev1.Pod{}, keptBy: map[types.UID]types.UID{}}
+	return &failedPods{jobs: map[types.UID]map[types.UID]*corev1.Pod{}, keptBy: map[types.UID]types.UID{}, removed: lru.New(removals)}
 }
 
 // keep returns how many pods of job there are now.
@@ -32,12 +38,21 @@ func (f *failedPods) keep(job types.UID, p *corev1.Pod) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dropLocked(p.UID)
+	if _, removed := f.removed.Get(p.UID); removed {
+		return len(f.jobs[job])
+	}
 	if f.jobs[job] == nil {
 		f.jobs[job] = map[types.UID]*corev1.Pod{}
 	}
 	f.jobs[job][p.UID] = p
 	f.keptBy[p.UID] = job
 	return len(f.jobs[job])
+}
+
+// remove takes in that a pod was told to go. It is not among those that are left, however it is shown.
+func (f *failedPods) remove(pod types.UID) {
+	f.removed.Add(pod, nil)
+	f.drop(pod)
 }
 
 func (f *failedPods) drop(pod types.UID) {
@@ -147,7 +162,6 @@ func (c *Controller) removeFailed(ctx context.Context, job *batchv1.Job, pods []
 		if _, err := c.remove(ctx, job, p); err != nil {
 			return err
 		}
-		c.failed.drop(p.UID)
 		c.metrics.failedPodsRemoved.Inc()
 		return nil
 	})

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -72,7 +73,11 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 	r.await(k, pods)
 	all := r.takeEnds(k)
 	for _, p := range pods {
-		all = append(all, results.Of(c.asShown(p)))
+		newest, err := c.newestOf(ctx, job, p)
+		if err != nil {
+			return err
+		}
+		all = append(all, results.Of(newest))
 	}
 	if len(all) == 0 {
 		return nil
@@ -100,15 +105,23 @@ func (c *Controller) recording(ctx context.Context, job *batchv1.Job, pods []*co
 	return func(bool) error { return <-done }
 }
 
-// asShown returns the newer version of a pod that ended after the decision. What the informer shows later is noted.
-func (c *Controller) asShown(p *corev1.Pod) *corev1.Pod {
+// newestOf returns the newer version of a pod that ended after the decision. One that the status lists already has ended
+// or will, and was perhaps seen to by another controller: the server knows. What the informer shows later is noted.
+func (c *Controller) newestOf(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (*corev1.Pod, error) {
 	if core.Ended(p) {
-		return p
+		return p, nil
 	}
-	if shown := loop.Shown[*corev1.Pod](c.pods, loop.Key(p)); shown != nil && shown.UID == p.UID {
-		return shown
+	newest := loop.Shown[*corev1.Pod](c.pods, loop.Key(p))
+	if slices.Contains(listed(job), p.UID) && (newest == nil || !core.Ended(newest)) {
+		var err error
+		if newest, err = c.storedPod(ctx, p); err != nil {
+			return nil, fmt.Errorf("asking how pod %s/%s ended: %w", p.Namespace, p.Name, err)
+		}
 	}
-	return p
+	if newest == nil || newest.UID != p.UID {
+		return p, nil
+	}
+	return newest, nil
 }
 
 func (r *resultKeeper) of(job types.UID) *kept {

@@ -128,8 +128,8 @@ func TestTheOldestResultsGo(t *testing.T) {
 	e.untilFinished("many")
 	e.withoutPods()
 	got := e.results("many")
-	if n := len(got.Items); n > 12 || n < 9 || got.Dropped != int64(60-n) {
-		t.Errorf("%d results of 60, %d dropped; want 12 at most, and not many less", n, got.Dropped)
+	if n := len(got.Items); n > 12 || n < 10 || got.Dropped != int64(60-n) {
+		t.Errorf("%d results of 60, %d dropped; want 12 at most, and at least 10: a slice has 3", n, got.Dropped)
 	}
 }
 

@@ -35,7 +35,7 @@ func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, mor
 	ctx = context.WithoutCancel(ctx)
 	if k.slice != nil {
 		var err error
-		if more, err = r.extend(ctx, k, more); len(more) == 0 || err != nil {
+		if more, err = r.extend(ctx, job, k, more); len(more) == 0 || err != nil {
 			return err
 		}
 	}
@@ -57,10 +57,13 @@ const rewritten = 20
 
 // extend adds results to the present slice if it is small and has room for all of them, and returns those that are still
 // to be written.
-func (r *resultKeeper) extend(ctx context.Context, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
+func (r *resultKeeper) extend(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
 	if len(k.slice.Results) > rewritten || len(results.Append(k.slice.DeepCopy(), more, r.limits)) > 0 {
 		k.close()
 		return more, nil
+	}
+	if err := r.makeRoom(ctx, job, k, len(k.slice.Results)+len(more)); err != nil {
+		return more, err
 	}
 	changed, err := r.slices.Modify(ctx, k.slice, func(s *stintv1.ResultSlice) { rest = results.Append(s, more, r.limits) })
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -87,7 +90,7 @@ func (r *resultKeeper) begin(ctx context.Context, job *batchv1.Job, k *kept, mor
 	if k.slice != nil {
 		k.close()
 	}
-	if err := r.makeRoom(ctx, job, k); err != nil {
+	if err := r.makeRoom(ctx, job, k, min(len(more), r.limits.Entries)); err != nil {
 		return more, err
 	}
 	slice := newSlice(job, k.next)
@@ -115,9 +118,8 @@ func newSlice(job *batchv1.Job, before int64) *stintv1.ResultSlice {
 	return s
 }
 
-// makeRoom deletes the oldest slices, so that the next one can be filled.
-func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept) error {
-	n := r.limits.Entries
+// makeRoom deletes the oldest slices, so that the present one can hold n results.
+func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept, n int) error {
 	for _, s := range k.earlier {
 		n += s.n
 	}

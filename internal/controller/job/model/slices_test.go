@@ -98,15 +98,14 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	a := l.jobs[j.UID]
 	for uid := range a.counted {
 		f := l.pods[uid]
-		if f.releasedBy == nil || f.discarded || !controlledBy(f.last, j) || !selects(j, f.last) {
+		if f.releasedBy == nil || f.discarded || !controlledBy(f.last, j) {
 			continue // somebody took it away before the controller could see what came of it, or it was not wanted any more
 		}
 		phase, known := kept[uid]
 		if !known {
 			l.fail("nothing is kept of pod %s, which was counted", f.last.Name)
 		}
-		// A controller that dies before it sees the end of a pod that another has counted leaves it as it saw it.
-		if a.succeeded[uid] && phase == corev1.PodFailed {
+		if a.succeeded[uid] && phase != corev1.PodSucceeded {
 			l.fail("pod %s has succeeded and is kept as %s", f.last.Name, phase)
 		}
 	}
