@@ -60,6 +60,7 @@ func controller(manifest string) (string, error) {
 	}
 	for _, r := range []struct{ text, value string }{
 		{"replicas: 2\n", "replicas: {{ .Values.replicas }}\n"},
+		{"serviceAccountName: stint-controller\n", "serviceAccountName: stint-controller\n" + optional("imagePullSecrets") + optional("nodeSelector") + optional("tolerations")},
 		{"image: stint:latest # built from deploy/Dockerfile\n", "image: {{ .Values.image }}\n"},
 		{"imagePullPolicy: IfNotPresent\n", "imagePullPolicy: {{ .Values.imagePullPolicy }}\n"},
 		{"- --managed-by=stint.dev/job-controller\n", "- --managed-by={{ join \",\" .Values.managedBy }}\n"},
@@ -73,6 +74,11 @@ func controller(manifest string) (string, error) {
 		manifest = strings.Replace(manifest, r.text, r.value, 1)
 	}
 	return fmt.Sprintf(note, "stint.yaml") + inNamespace(manifest), nil
+}
+
+// optional is a field of the pods that is there if its value is.
+func optional(field string) string {
+	return fmt.Sprintf("      {{- with .Values.%s }}\n      %s: {{ toJson . }}\n      {{- end }}\n", field, field)
 }
 
 // cronJobRights are given only where they are used.

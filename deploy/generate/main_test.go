@@ -59,6 +59,35 @@ func TestValuesReachTheController(t *testing.T) {
 	}
 }
 
+func TestValuesSayWhereTheControllerRunsAndHowItsImageIsPulled(t *testing.T) {
+	values := map[string]any{
+		"imagePullSecrets": []any{map[string]any{"name": "registry"}},
+		"nodeSelector":     map[string]any{"kubernetes.io/arch": "amd64"},
+		"tolerations":      []any{map[string]any{"key": "control-plane", "operator": "Exists"}},
+	}
+	for name, value := range values {
+		for _, d := range []struct {
+			says   string
+			change map[string]any
+			want   any
+		}{{"set", map[string]any{name: value}, value}, {"left out", nil, nil}} {
+			t.Run(name+" "+d.says, func(t *testing.T) {
+				if diff := cmp.Diff(d.want, podSpec(t, d.change)[name]); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// podSpec is that of the Deployment.
+func podSpec(t *testing.T, change map[string]any) map[string]any {
+	t.Helper()
+	made := documents(t, render(t, "templates/stint.yaml", change))
+	spec := made[len(made)-1]["spec"].(map[string]any)
+	return spec["template"].(map[string]any)["spec"].(map[string]any)
+}
+
 func read(t *testing.T, elements ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(elements...))
