@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
@@ -86,7 +87,8 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 
 // countedOf returns those of pods that the status lists: they count, whoever has them by now.
 func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !slices.Contains(listed(job), p.UID) })
+	counted := sets.New(listed(job)...)
+	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !counted.Has(p.UID) })
 }
 
 // changePods creates and removes pods and tells what came of it.

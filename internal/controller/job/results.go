@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -72,8 +71,9 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 	k := r.of(job.UID)
 	r.await(k, pods)
 	all := r.takeEnds(k)
+	counted := sets.New(listed(job)...)
 	for _, p := range pods {
-		newest, err := c.newestOf(ctx, job, p)
+		newest, err := c.newestOf(ctx, p, counted.Has(p.UID))
 		if err != nil {
 			return err
 		}
@@ -105,14 +105,14 @@ func (c *Controller) recording(ctx context.Context, job *batchv1.Job, pods []*co
 	return func(bool) error { return <-done }
 }
 
-// newestOf returns the newer version of a pod that ended after the decision. One that the status lists already has ended
-// or will, and was perhaps seen to by another controller: the server knows. What the informer shows later is noted.
-func (c *Controller) newestOf(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (*corev1.Pod, error) {
+// newestOf returns the newer version of a pod that ended after the decision. One that the status counted before it may have
+// ended before an earlier controller's eyes: the server knows. What the informer shows later is noted.
+func (c *Controller) newestOf(ctx context.Context, p *corev1.Pod, counted bool) (*corev1.Pod, error) {
 	if core.Ended(p) {
 		return p, nil
 	}
 	newest := loop.Shown[*corev1.Pod](c.pods, loop.Key(p))
-	if slices.Contains(listed(job), p.UID) && (newest == nil || !core.Ended(newest)) {
+	if counted && (newest == nil || !core.Ended(newest)) {
 		var err error
 		if newest, err = c.storedPod(ctx, p); err != nil {
 			return nil, fmt.Errorf("asking how pod %s/%s ended: %w", p.Namespace, p.Name, err)
