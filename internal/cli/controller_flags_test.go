@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,4 +116,16 @@ func TestControllersAreChosenAsInKubeControllerManager(t *testing.T) {
 			t.Errorf("--controllers %s: %v, %v, want %v", flag, got, err, want)
 		}
 	}
+}
+
+func TestEveryFlagOfTheControllerIsInItsDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newController().Flags().VisitAll(func(flag *pflag.Flag) {
+		if name := "`--" + flag.Name + "`"; len(flag.Name) > 1 && !strings.Contains(string(text), name) {
+			t.Errorf("docs/cluster.md does not tell of %s", name)
+		}
+	})
 }
