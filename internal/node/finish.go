@@ -43,14 +43,6 @@ func (n *Node) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	}
 }
 
-// windDown ends what still runs of a pod whose final status somebody else has written. It keeps its share of the machine
-// until nothing does.
-func (n *Node) windDown(ctx context.Context, p *pod, api *corev1.Pod) {
-	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), Containers: p.containers, Host: n.host()})
-	n.announce(p, api, d.Notices)
-	n.alarms.set(p.uid, n.stop(ctx, p, d.Stop))
-}
-
 // abandon stops what runs. The pod is not known where it vanished while no node ran.
 func (n *Node) abandon(ctx context.Context, p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {

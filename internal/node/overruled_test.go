@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +19,14 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
+const patienceLost corev1.PodConditionType = "stint.dev/PendingTimeout"
+
 // fail writes what a controller writes that has lost its patience with a pod.
 func (h *house) fail(pod *corev1.Pod) *corev1.Pod {
 	h.t.Helper()
 	written, err := h.client.Pods().ModifyStatus(h.t.Context(), pod, func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "PendingTimeout", "stuck"
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: patienceLost, Status: corev1.ConditionTrue})
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -30,14 +34,36 @@ func (h *house) fail(pod *corev1.Pod) *corev1.Pod {
 	return written
 }
 
-// isStill checks that nobody has written the pod's status since.
-func (h *house) isStill(failed *corev1.Pod) {
+// tells waits until the status that somebody else has written tells how the containers have ended, and is what it was
+// otherwise.
+func (h *house) tells(failed *corev1.Pod, want map[string]corev1.ContainerStateTerminated) {
 	h.t.Helper()
-	now, err := h.client.Pods().Get(h.t.Context(), failed.Namespace, failed.Name)
-	if err != nil {
-		h.t.Fatal(err)
+	pod := h.until(failed, "its containers are told to have ended", func(p *corev1.Pod) bool {
+		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+			if s.State.Terminated == nil {
+				return false
+			}
+		}
+		return true
+	})
+	got := map[string]corev1.ContainerStateTerminated{}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		got[s.Name] = corev1.ContainerStateTerminated{ExitCode: s.State.Terminated.ExitCode, Reason: s.State.Terminated.Reason}
 	}
-	if diff := cmp.Diff(failed.Status, now.Status); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
+		h.t.Errorf("how the containers of %s ended:\n%s", failed.Name, diff)
+	}
+	for _, kind := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
+		if c := condition(pod, kind); c.Status != corev1.ConditionFalse || c.Reason != "PodFailed" {
+			h.t.Errorf("condition %s is %s, %s", kind, c.Status, c.Reason)
+		}
+	}
+	before, after := failed.Status.DeepCopy(), pod.Status.DeepCopy()
+	for _, s := range []*corev1.PodStatus{before, after} {
+		s.InitContainerStatuses, s.ContainerStatuses = nil, nil
+		s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return c.Type != patienceLost })
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
 		h.t.Errorf("the status of %s was overwritten:\n%s", failed.Name, diff)
 	}
 }
@@ -84,7 +110,7 @@ func TestAPodThatSomebodyElseFailedIsEnded(t *testing.T) {
 	if started := rt.startedOf(pod.UID); len(started) != 1 {
 		t.Errorf("started %d containers, want the first only", len(started))
 	}
-	h.isStill(failed)
+	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": {ExitCode: 143, Reason: "Error"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"}})
 }
 
 func TestAPodThatSomebodyElseFailedKeepsItsGraceOverRestarts(t *testing.T) {
@@ -106,7 +132,25 @@ func TestAPodThatSomebodyElseFailedKeepsItsGraceOverRestarts(t *testing.T) {
 	}
 	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
 	h.noneHeld(rt)
-	h.isStill(failed)
+	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": {ExitCode: 137, Reason: "Error"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"}})
+}
+
+func TestAPodThatSomebodyElseFailedTellsOfContainersThatAreLost(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	pod := h.create(build("stuck", []string{"wait"}, hindered))
+	stuck := h.until(pod, "one container waits", hinderedBy("CreateContainerConfigError"))
+	h.stopNode()
+	failed := h.fail(stuck)
+	h.untilSeen(failed)
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
+	if err := rt.Forget(t.Context(), runtime.ID{PodUID: pod.UID, Container: "main"}); err != nil {
+		t.Fatal(err)
+	}
+	h.startNode(nil)
+	lost := corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}
+	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": lost, "late": lost})
 }
 
 func TestAPodThatCanNeverFitIsUnschedulableAndOthersWaitForTheirTurn(t *testing.T) {
@@ -150,7 +194,9 @@ func TestRealProcessesOfAPodThatSomebodyElseFailed(t *testing.T) {
 		return err == nil && string(text) == "main\nbeside\n"
 	}, func() any { text, _ := os.ReadFile(order); return string(text) })
 	h.logged(stuck, "main", "main starts")
-	h.isStill(failed)
+	h.tells(failed, map[string]corev1.ContainerStateTerminated{
+		"beside": {Reason: "Completed"}, "main": {Reason: "Completed"}, "late": {ExitCode: 137, Reason: "ContainerStatusUnknown"},
+	})
 }
 
 // logged waits until a container has printed a line.

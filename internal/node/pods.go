@@ -63,7 +63,7 @@ func (n *Node) podSeen(api *corev1.Pod) {
 	ended := lifecycle.Final(api.Status.Phase)
 	p := n.pods.get(api.UID)
 	if p == nil {
-		if ended && !awaitsRemoval(api) {
+		if ended && !awaitsRemoval(api) && !n.lost(api) {
 			return
 		}
 		p = n.pods.getOrAdd(api.UID)
@@ -81,6 +81,12 @@ func (n *Node) podSeen(api *corev1.Pod) {
 	if news {
 		n.queue.Add(api.UID)
 	}
+}
+
+// lost tells whether a pod that somebody else has ended shows containers that run here. Unless the runtime has them, they
+// went with the machine.
+func (n *Node) lost(api *corev1.Pod) bool {
+	return api.Spec.NodeName == n.name && lifecycle.Untold(api.Status, nil)
 }
 
 // podElsewhere lets go of a pod that someone has bound to another node.

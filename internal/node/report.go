@@ -87,8 +87,8 @@ func toldToWait(api *corev1.Pod, reason string) bool {
 }
 
 // reportEnd writes the final status. It tells whether to go on with the pod at once.
-func (n *Node) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, final corev1.PodStatus) bool {
-	if n.write(ctx, p, api, n.bind(final)) {
+func (n *Node) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
+	if n.write(ctx, p, api, change) {
 		return true
 	}
 	if p.missing {

@@ -21,13 +21,12 @@ func (n *Node) sync(ctx context.Context, p *pod) {
 func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 	n.takeNews(ctx, p)
 	api, gone := p.current()
-	if gone || lifecycle.Final(api.Status.Phase) {
-		if gone || len(p.running()) == 0 {
-			n.finish(ctx, p, api, gone)
-		} else {
-			n.windDown(ctx, p, api)
-		}
+	if gone {
+		n.finish(ctx, p, api, true)
 		return false
+	}
+	if lifecycle.Final(api.Status.Phase) {
+		return n.settle(ctx, p, api)
 	}
 	n.learn(p, api)
 	n.refresh(ctx, p, api)
@@ -56,7 +55,7 @@ func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 		return true
 	case d.Ended:
 		n.free(p)
-		return n.reportEnd(ctx, p, api, d.Status)
+		return n.reportEnd(ctx, p, api, n.bind(d.Status))
 	case !placed:
 		n.reportWaiting(ctx, p, api, t)
 	default:

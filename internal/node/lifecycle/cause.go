@@ -32,20 +32,6 @@ var causes = []func(*plan) *cause{
 	deleted,
 }
 
-// overruled is a pod that somebody else has ended: its status is final while containers run.
-func overruled(p *plan) *cause {
-	if !Final(p.Pod.Status.Phase) {
-		return nil
-	}
-	deadline := p.Now.Add(p.grace())
-	for _, u := range p.units {
-		if !u.StopBy.IsZero() && u.StopBy.Before(deadline) {
-			deadline = u.StopBy // Sidecars get what the others have left.
-		}
-	}
-	return &cause{phase: p.Pod.Status.Phase, deadline: deadline, cut: true}
-}
-
 func refused(p *plan) *cause {
 	if p.Refusal == nil || p.anyStarted() {
 		return nil
