@@ -28,39 +28,34 @@ func NewStream(log *Writer, name string) *Stream {
 // chunks are shared by all streams: a silent container holds none.
 var chunks = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
 
-// Copy reads until every writer has closed the pipe or the pipe's deadline passes. Then it writes what is left.
+// Copy reads until every writer has closed the pipe, or the pipe's deadline passes and it is empty. Then it writes what
+// is left.
 func (s *Stream) Copy(pipe *os.File) error {
 	defer s.flush()
 	conn, err := pipe.SyscallConn()
 	if err != nil {
 		return err
 	}
-	for {
-		if err := s.readChunk(conn); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	for err == nil {
+		err = s.readChunk(conn)
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = s.drain(conn)
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // readChunk waits without a buffer and takes one only while there is something to read.
 func (s *Stream) readChunk(conn syscall.RawConn) error {
 	var failed error
 	err := conn.Read(func(fd uintptr) bool {
-		chunk := chunks.Get().(*[]byte)
-		defer chunks.Put(chunk)
-		n, err := syscall.Read(int(fd), *chunk)
-		switch {
-		case err == syscall.EAGAIN:
+		_, failed = s.readOnce(int(fd))
+		if failed == syscall.EAGAIN {
+			failed = nil
 			return false
-		case err == syscall.EINTR:
-		case err != nil:
-			failed = err
-		case n == 0:
-			failed = io.EOF
-		default:
-			s.take((*chunk)[:n], time.Now())
 		}
 		return true
 	})
@@ -68,6 +63,23 @@ func (s *Stream) readChunk(conn syscall.RawConn) error {
 		return failed
 	}
 	return err
+}
+
+// readOnce takes what one call reads.
+func (s *Stream) readOnce(fd int) (int, error) {
+	chunk := chunks.Get().(*[]byte)
+	defer chunks.Put(chunk)
+	n, err := syscall.Read(fd, *chunk)
+	switch {
+	case err == syscall.EINTR:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, io.EOF
+	}
+	s.take((*chunk)[:n], time.Now())
+	return n, nil
 }
 
 // take writes the whole lines of data and keeps the rest for later.

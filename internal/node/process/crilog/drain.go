@@ -1,0 +1,26 @@
+package crilog
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// drain takes what is in the pipe and does not wait for more. Whoever still holds the other end may write for ever, so
+// it counts what is there first.
+func (s *Stream) drain(conn syscall.RawConn) error {
+	var failed error
+	err := conn.Control(func(fd uintptr) {
+		var left int
+		left, failed = unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+		for left > 0 && failed == nil {
+			var n int
+			n, failed = s.readOnce(int(fd))
+			left -= n
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
