@@ -138,12 +138,19 @@ func progress(p stintv1.JobProgress) string {
 		text += fmt.Sprintf(" (backoffLimit %d)", *p.FailureLimit)
 	}
 	if p.FailedIndexes > 0 || p.MaxFailedIndexes != nil {
-		text += fmt.Sprintf(", %d failed indexes", p.FailedIndexes)
+		text += fmt.Sprintf(", %d failed %s", p.FailedIndexes, indexes(p.FailedIndexes))
 	}
 	if p.MaxFailedIndexes != nil {
 		text += fmt.Sprintf(" (maxFailedIndexes %d)", *p.MaxFailedIndexes)
 	}
 	return text
+}
+
+func indexes(n int32) string {
+	if n == 1 {
+		return "index"
+	}
+	return "indexes"
 }
 
 func (p *page) failures(list []stintv1.PodResult, tails [][]string) {

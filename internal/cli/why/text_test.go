@@ -48,6 +48,13 @@ func TestEveryStateFitsOnAScreen(t *testing.T) {
 	}
 }
 
+func TestOneFailedIndexIsNotCalledIndexes(t *testing.T) {
+	want := "0 succeeded, 0 active of parallelism 2, 1 failed, 1 failed index"
+	if got := progress(stintv1.JobProgress{Parallelism: 2, Failed: 1, FailedIndexes: 1}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func read(t *testing.T, path string) *stintv1.JobExplanation {
 	t.Helper()
 	raw, err := os.ReadFile(path)
