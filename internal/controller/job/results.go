@@ -70,7 +70,7 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 	}
 	k := r.of(job.UID)
 	r.await(k, pods)
-	all := r.takeEnds(k)
+	var all []stintv1.PodResult
 	counted := sets.New(listed(job)...)
 	for _, p := range pods {
 		newest, err := c.newestOf(ctx, p, counted.Has(p.UID))
@@ -79,10 +79,11 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 		}
 		all = append(all, results.Of(newest))
 	}
+	all = append(all, r.takeEnds(k)...)
 	if len(all) == 0 {
 		return nil
 	}
-	if err := r.server.interpret(ctx, job.Namespace, len(all), func() error { return r.write(ctx, job, k, all, pods) }); err != nil {
+	if err := r.server.interpret(ctx, job.Namespace, len(all), func() error { return r.write(ctx, job, k, all) }); err != nil {
 		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +27,7 @@ type sliceRef struct {
 }
 
 // write stores results in as few writes as may be. It is finished once begun: the pods are still there if it is not.
-func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult, pods []*corev1.Pod) error {
+func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -39,7 +38,7 @@ func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, mor
 			return err
 		}
 	}
-	more, err := r.lookUp(ctx, job, k, more, endedBefore(job, pods))
+	more, err := r.lookUp(ctx, job, k, more)
 	if err != nil {
 		return err
 	}
@@ -58,17 +57,19 @@ const rewritten = 20
 // extend adds results to the present slice if it is small and has room for all of them, and returns those that are still
 // to be written.
 func (r *resultKeeper) extend(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
-	if len(k.slice.Results) > rewritten || len(results.Append(k.slice.DeepCopy(), more, r.limits)) > 0 {
+	grown := k.slice.DeepCopy()
+	if len(k.slice.Results) > rewritten || len(results.Append(grown, more, r.limits)) > 0 {
 		k.close()
 		return more, nil
 	}
-	if err := r.makeRoom(ctx, job, k, len(k.slice.Results)+len(more)); err != nil {
+	if err := r.makeRoom(ctx, job, k, len(grown.Results)); err != nil {
 		return more, err
 	}
 	changed, err := r.slices.Modify(ctx, k.slice, func(s *stintv1.ResultSlice) { rest = results.Append(s, more, r.limits) })
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		// Somebody else has it in hand, or has deleted it.
 		k.close()
+		k.known = false
 		return more, nil
 	}
 	if err != nil {
@@ -90,16 +91,17 @@ func (r *resultKeeper) begin(ctx context.Context, job *batchv1.Job, k *kept, mor
 	if k.slice != nil {
 		k.close()
 	}
-	if err := r.makeRoom(ctx, job, k, min(len(more), r.limits.Entries)); err != nil {
-		return more, err
-	}
 	slice := newSlice(job, k.next)
 	rest = results.Append(slice, more, r.limits)
-	k.slice, err = r.slices.Create(ctx, slice)
-	if err != nil {
-		k.slice = nil
+	if err := r.makeRoom(ctx, job, k, len(slice.Results)); err != nil {
 		return more, err
 	}
+	created, err := r.slices.Create(ctx, slice)
+	if err != nil {
+		k.known = false // It may be there all the same.
+		return more, err
+	}
+	k.slice = created
 	return rest, nil
 }
 
@@ -135,9 +137,9 @@ func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept, 
 	return nil
 }
 
-// lookUp finds the slices that another process has written, if it may have, and returns the results that are not in them.
-func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult, may bool) ([]stintv1.PodResult, error) {
-	if k.known || !may {
+// lookUp finds the slices that are not known, if there may be any, and returns the results that are not in them.
+func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult) ([]stintv1.PodResult, error) {
+	if k.known || !endedBefore(job) {
 		k.known = true
 		return more, nil
 	}
@@ -167,14 +169,7 @@ func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, mo
 	return slices.DeleteFunc(more, func(p stintv1.PodResult) bool { return ended.Has(p.UID) }), nil
 }
 
-// endedBefore tells whether pods have ended before these, as the status counts or lists others. Else there are no slices.
-func endedBefore(job *batchv1.Job, pods []*corev1.Pod) bool {
-	if job.Status.Succeeded+job.Status.Failed > 0 {
-		return true
-	}
-	these := sets.New[types.UID]()
-	for _, p := range pods {
-		these.Insert(p.UID)
-	}
-	return slices.ContainsFunc(listed(job), func(uid types.UID) bool { return !these.Has(uid) })
+// endedBefore tells whether pods have ended of which another process may have kept the results. Else there are no slices.
+func endedBefore(job *batchv1.Job) bool {
+	return job.Status.Succeeded+job.Status.Failed > 0 || len(listed(job)) > 0
 }
