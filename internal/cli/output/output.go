@@ -113,6 +113,8 @@ type Result struct {
 	Succeeded int32
 	Failures  int32
 	Took      time.Duration
+	// Unseen: nobody watched when the Job was deleted.
+	Unseen bool
 	// Pods are failed pods, at most as many as one wants to read; MorePods counts the others.
 	Pods     []PodFailure
 	MorePods int

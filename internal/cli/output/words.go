@@ -70,6 +70,9 @@ func ending(r Result) string {
 	case Complete:
 		text += " completed"
 	case Deleted:
+		if r.Unseen {
+			return text + " is gone, and nobody saw whether it ended: it was deleted while the server did not answer"
+		}
 		return text + " was deleted before it ended"
 	default:
 		text += " failed"

@@ -165,6 +165,20 @@ func (c *Collector) Drain(ctx context.Context, job types.UID) {
 	})
 }
 
+// Await returns when so many pods of a Job have been observed that have ended, or ctx ends.
+func (c *Collector) Await(ctx context.Context, job types.UID, pods int) {
+	c.wait(ctx, func() bool {
+		n := 0
+		for _, pod := range c.pods {
+			if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.UID == job &&
+				(pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed) {
+				n++
+			}
+		}
+		return n >= pods
+	})
+}
+
 // DrainAll is Drain for every pod.
 func (c *Collector) DrainAll(ctx context.Context) {
 	c.wait(ctx, func() bool { return len(c.unread) == 0 })

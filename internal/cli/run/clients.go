@@ -78,6 +78,7 @@ func (s *session) reconnect(ctx context.Context) error {
 	for {
 		t, err := target.Connect(ctx, s.opts.Target, s.opts.Start)
 		if err == nil {
+			s.moved = true
 			return s.use(t)
 		}
 		if s.opts.Start != nil || !errors.Is(err, target.ErrNoServer) {

@@ -27,7 +27,7 @@ const (
 
 // conclude reads what is left of a Job's logs and tells how it ended. The caller holds the lock.
 func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
-	job, gone := t.job, t.gone
+	job, gone, unseen := t.job, t.gone, t.unseen
 	waiting, moreWaiting := t.waits.neverRan(t.ref)
 	s.conclusion.Go(func() {
 		s.concluding <- struct{}{}
@@ -35,8 +35,11 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 		if !jobcore.Finished(job) && s.opts.Recall != nil {
 			job = s.opts.Recall(ctx, job)
 		}
+		if !jobcore.Finished(job) && unseen {
+			job = s.recall(ctx, job)
+		}
 		result := output.Result{Job: t.ref, Outcome: output.Deleted, Succeeded: job.Status.Succeeded,
-			Failures: job.Status.Failed, Took: took(job)}
+			Failures: job.Status.Failed, Took: took(job), Unseen: unseen}
 		if condition := jobcore.End(job); condition != nil {
 			result.Outcome = output.Outcome(condition.Type)
 			result.Reason, result.Message = condition.Reason, condition.Message
@@ -45,7 +48,7 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 			}
 		}
 		if !gone || !stopping {
-			failed := s.finishLogs(ctx, job)
+			failed := s.finishLogs(ctx, job, gone)
 			if result.Outcome == output.Failed {
 				s.explain(ctx, &result, failed)
 			}
@@ -59,7 +62,7 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 }
 
 // finishLogs makes sure of the Job's last pods, which the watch may not have shown yet, and returns those that failed.
-func (s *session) finishLogs(ctx context.Context, job *batchv1.Job) []*corev1.Pod {
+func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) []*corev1.Pod {
 	if s.opts.Logs == LogsNone && job.Status.Failed == 0 {
 		return nil
 	}
@@ -77,10 +80,27 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job) []*corev1.Po
 			failed = append(failed, pod)
 		}
 	}
+	if s.logs != nil && gone {
+		s.awaitPods(ctx, job)
+	}
 	if s.logs != nil {
 		s.logs.Drain(ctx, job.UID)
 	}
 	return failed
+}
+
+// podPatience is how long the watch may take to tell of pods that went with their Job.
+const podPatience = 5 * time.Second
+
+// awaitPods waits for the pods of a Job that is gone, which nobody can list any more.
+func (s *session) awaitPods(ctx context.Context, job *batchv1.Job) {
+	ctx, cancel := context.WithTimeout(ctx, podPatience)
+	defer cancel()
+	ended := job.Status.Failed
+	if s.opts.Logs == LogsAll {
+		ended += job.Status.Succeeded
+	}
+	s.logs.Await(ctx, job.UID, int(ended))
 }
 
 func (s *session) podsOf(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, error) {

@@ -46,6 +46,9 @@ func (s *session) createJobs(ctx context.Context, plans []*plan) error {
 	if err != nil {
 		return err
 	}
+	if err := s.markPods(ctx, plans); err != nil {
+		return err
+	}
 	plans = inOrder(plans)
 	return inParallel(len(plans), func(i int) error {
 		p := plans[i]

@@ -34,7 +34,11 @@ type session struct {
 	out    output.Output
 	// joined: the Job was there before, and goes on when the user leaves.
 	joined bool
-	warn   *warnings
+	// moved: the server is not the one that the run began with.
+	moved bool
+	warn  *warnings
+	// podless are the pods of a namespace before this run had any there.
+	podless map[string]*corev1.PodList
 	// clients change when the run has to go on with another server.
 	clients atomic.Pointer[clients]
 

@@ -90,7 +90,7 @@ func (s *session) deleteJobs(ctx context.Context) {
 			PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
 			Preconditions:     &metav1.Preconditions{UID: &jobs[i].UID}})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-			s.seen(jobs[i], true)
+			s.seen(jobs[i], vanished)
 			return nil
 		}
 		return err

@@ -18,9 +18,11 @@ type tracked struct {
 	how   output.How
 	meter meter
 	waits *waits
-	// gone: the Job was deleted. ended: it is gone or has a terminal condition, and is being concluded.
-	gone  bool
-	ended bool
+	// gone: the Job was deleted, and unseen: what job tells may be older than that. ended: it is gone or has a terminal
+	// condition, and is being concluded.
+	gone   bool
+	unseen bool
+	ended  bool
 	// outcome is set when the conclusion is written.
 	outcome output.Outcome
 	// updated since the loop last looked.
@@ -48,12 +50,23 @@ func command(verb string, job output.Job) string {
 	return text
 }
 
+// fate is what has become of an object.
+type fate int
+
+const (
+	there fate = iota
+	// deleted: what is known is how it was then.
+	deleted
+	// vanished: it was deleted while nobody watched.
+	vanished
+)
+
 // seen takes in a new state of a Job, of this run or not.
-func (s *session) seen(job *batchv1.Job, gone bool) {
+func (s *session) seen(job *batchv1.Job, now fate) {
 	s.mu.Lock()
 	t, ours := s.jobs[job.UID]
 	if ours && !t.gone {
-		t.job, t.gone, t.updated = job, gone, true
+		t.job, t.gone, t.unseen, t.updated = job, now != there, now == vanished, true
 	}
 	s.mu.Unlock()
 	if ours {

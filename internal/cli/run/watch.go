@@ -33,20 +33,28 @@ func (s *session) watch(ctx context.Context) {
 		if len(jobs) == 1 {
 			one = fields.OneTermEqualSelector("metadata.name", jobs[0].Name).String()
 		}
-		informer := s.inform(ctx, source{s.batch().RESTClient(), "jobs", namespace, &batchv1.Job{}, metav1.ListOptions{FieldSelector: one}},
-			func(obj any, gone bool) {
-				if job, ok := obj.(*batchv1.Job); ok {
-					s.seen(job, gone)
-				}
-			})
+		from := source{client: s.batch().RESTClient(), resource: "jobs", namespace: namespace, kind: &batchv1.Job{},
+			options: metav1.ListOptions{FieldSelector: one}}
+		if known := asCreated(jobs); known != nil && !s.moved {
+			from.known = known
+		}
+		informer := s.inform(ctx, from, func(obj any, now fate) {
+			if job, ok := obj.(*batchv1.Job); ok {
+				s.seen(job, now)
+			}
+		})
 		go s.missing(ctx, informer, jobs)
 		for _, selector := range podSelectors(jobs) {
-			s.inform(ctx, source{s.core().RESTClient(), "pods", namespace, &corev1.Pod{}, s.watched(selector, few)},
-				func(obj any, gone bool) {
-					if pod, ok := obj.(*corev1.Pod); ok {
-						s.seenPod(pod, gone)
-					}
-				})
+			from := source{client: s.core().RESTClient(), resource: "pods", namespace: namespace, kind: &corev1.Pod{},
+				options: s.watched(selector, few)}
+			if known := s.podless[namespace]; known != nil && !s.moved {
+				from.known = known
+			}
+			s.inform(ctx, from, func(obj any, now fate) {
+				if pod, ok := obj.(*corev1.Pod); ok {
+					s.seenPod(pod, now != there)
+				}
+			})
 		}
 	}
 }
@@ -59,7 +67,7 @@ func (s *session) missing(ctx context.Context, informer cache.SharedInformer, jo
 	for _, job := range jobs {
 		obj, found, err := informer.GetStore().Get(job)
 		if err == nil && (!found || obj.(*batchv1.Job).UID != job.UID) {
-			s.seen(job, true)
+			s.seen(job, vanished)
 		}
 	}
 }
@@ -71,23 +79,30 @@ type source struct {
 	namespace string
 	kind      runtime.Object
 	options   metav1.ListOptions
+	// known stands for the first list; nil asks for one.
+	known runtime.Object
 }
 
-func (s *session) inform(ctx context.Context, from source, see func(obj any, gone bool)) cache.SharedInformer {
+func (s *session) inform(ctx context.Context, from source, see func(obj any, now fate)) cache.SharedInformer {
 	lw := cache.NewFilteredListWatchFromClient(from.client, from.resource, from.namespace, func(o *metav1.ListOptions) {
 		o.LabelSelector, o.FieldSelector = from.options.LabelSelector, from.options.FieldSelector
 	})
-	informer := cache.NewSharedInformer(lw, from.kind, 0)
+	var watched cache.ListerWatcher = lw
+	if from.known != nil {
+		watched = watchSince(lw, from.known)
+	}
+	informer := cache.NewSharedInformer(watched, from.kind, 0)
 	// Errors of this call mean that the informer runs already, and this one does not.
 	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { s.lost(ctx, err) })
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { see(obj, false) },
-		UpdateFunc: func(_, obj any) { see(obj, false) },
+		AddFunc:    func(obj any) { see(obj, there) },
+		UpdateFunc: func(_, obj any) { see(obj, there) },
 		DeleteFunc: func(obj any) {
 			if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = unknown.Obj
+				see(unknown.Obj, vanished)
+				return
 			}
-			see(obj, true)
+			see(obj, deleted)
 		},
 	})
 	go informer.RunWithContext(ctx)

@@ -1,0 +1,58 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	jobcore "github.com/stint-dev/stint/internal/job"
+)
+
+// recallPatience is how long the events of a Job may come after it.
+const recallPatience = 5 * time.Second
+
+// recall completes a Job that was deleted while nobody watched with what its events tell of its end.
+func (s *session) recall(ctx context.Context, job *batchv1.Job) *batchv1.Job {
+	ctx, cancel := context.WithTimeout(ctx, recallPatience)
+	defer cancel()
+	ended := job
+	// What cannot be read tells nothing.
+	_ = wait.PollUntilContextCancel(ctx, 500*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		list, err := s.core().Events(job.Namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(job.UID)).String()})
+		if err != nil {
+			return false, err
+		}
+		i := slices.IndexFunc(list.Items, func(e corev1.Event) bool { return endToldBy(&e) != "" })
+		if i < 0 {
+			return false, nil
+		}
+		e := &list.Items[i]
+		ended = job.DeepCopy()
+		ended.Status.Conditions = append(ended.Status.Conditions, batchv1.JobCondition{Type: endToldBy(e),
+			Status: corev1.ConditionTrue, Reason: e.Reason, Message: e.Message, LastTransitionTime: e.LastTimestamp})
+		return true, nil
+	})
+	return ended
+}
+
+// endReasons are those of the events and conditions of Jobs that fail.
+var endReasons = []string{batchv1.JobReasonPodFailurePolicy, batchv1.JobReasonBackoffLimitExceeded,
+	batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, jobcore.DependencyFailed}
+
+// endToldBy is the terminal condition that an event of a Job stands for, if any.
+func endToldBy(e *corev1.Event) batchv1.JobConditionType {
+	switch {
+	case e.Type == corev1.EventTypeNormal && e.Reason == "Completed":
+		return batchv1.JobComplete
+	case e.Type == corev1.EventTypeWarning && slices.Contains(endReasons, e.Reason):
+		return batchv1.JobFailed
+	}
+	return ""
+}

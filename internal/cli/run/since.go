@@ -1,0 +1,82 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// since watches from what is known already instead of what a first list shows: a Job may end and be deleted before
+// anybody has listed it, and a watch tells of that only if it begins before.
+type since struct {
+	*cache.ListWatch
+	known atomic.Pointer[runtime.Object]
+}
+
+func watchSince(lw *cache.ListWatch, known runtime.Object) *since {
+	s := &since{ListWatch: lw}
+	s.known.Store(&known)
+	return s
+}
+
+// ListWithContext answers with what is known the first time: later lists follow a watch that was lost.
+func (s *since) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if known := s.known.Swap(nil); known != nil {
+		return *known, nil
+	}
+	return s.ListWatch.ListWithContext(ctx, o)
+}
+
+// IsWatchListSemanticsUnSupported has the reflector list first.
+func (*since) IsWatchListSemanticsUnSupported() bool { return true }
+
+// asCreated lists the Jobs as of the oldest of them; nil where their versions do not tell which that is.
+func asCreated(jobs []*batchv1.Job) *batchv1.JobList {
+	list := &batchv1.JobList{}
+	for _, job := range jobs {
+		order, err := resourceversion.CompareResourceVersion(job.ResourceVersion, list.ResourceVersion)
+		if list.ResourceVersion != "" && err != nil || job.ResourceVersion == "" {
+			return nil
+		}
+		if list.ResourceVersion == "" || order < 0 {
+			list.ResourceVersion = job.ResourceVersion
+		}
+		list.Items = append(list.Items, *job)
+	}
+	return list
+}
+
+// markPods remembers as of when there are no pods yet of the Jobs that are about to be made, where these may be deleted
+// with their pods before anybody has listed them.
+func (s *session) markPods(ctx context.Context, plans []*plan) error {
+	if s.logs == nil {
+		return nil
+	}
+	brief, followed := map[string]bool{}, map[string]bool{}
+	for _, p := range plans {
+		namespace := p.object.Typed.GetNamespace()
+		brief[namespace] = brief[namespace] || p.job.Spec.TTLSecondsAfterFinished != nil
+		followed[namespace] = followed[namespace] || p.how == output.Followed
+	}
+	s.podless = map[string]*corev1.PodList{}
+	for namespace := range brief {
+		if !brief[namespace] || followed[namespace] {
+			continue
+		}
+		list, err := s.core().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return fmt.Errorf("list pods: %w", err)
+		}
+		s.podless[namespace] = &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: list.ResourceVersion}}
+	}
+	return nil
+}
