@@ -29,12 +29,12 @@ test-race: ## the same under the race detector (needs a C compiler)
 	$(GO) test -race -short ./...
 
 .PHONY: test-long
-test-long: ## property tests with many histories, a server killed for minutes, and fuzzing for a while
+test-long: ## property tests with many histories, a server killed for minutes, and fuzzing
 	$(GO) test ./internal/job -rapid.checks=75000 -timeout 20m
 	$(GO) test ./internal/controller/job/model -rapid.checks=25000 -timeout 20m
 	$(GO) test ./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model -rapid.checks=10000 -timeout 20m
 	$(GO) test ./test/crash -crash.for 3m -timeout 20m
-	hack/fuzz.sh 20s
+	hack/fuzz.sh 20000x
 
 .PHONY: test-cluster
 test-cluster: ## the tests against a real kube-apiserver, which is built the first time
