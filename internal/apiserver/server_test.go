@@ -16,7 +16,7 @@ import (
 )
 
 // deadline bounds every wait of a test.
-const deadline = 30 * time.Second
+const deadline = time.Minute
 
 // running is a server and the ways to reach it.
 type running struct {

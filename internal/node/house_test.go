@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds every wait of a test.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // house is an API server with a node in it.
 type house struct {

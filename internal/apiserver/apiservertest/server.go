@@ -15,7 +15,7 @@ import (
 )
 
 // deadline is for servers that do not get ready.
-const deadline = 30 * time.Second
+const deadline = time.Minute
 
 // Server is an API server of a test. It ends with the test at the latest.
 type Server struct {

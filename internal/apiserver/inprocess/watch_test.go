@@ -20,7 +20,7 @@ import (
 )
 
 // deadline is for what never comes.
-const deadline = 30 * time.Second
+const deadline = time.Minute
 
 // start runs a server on dir and returns its pods and what stops it.
 func start(t *testing.T, dir string) (client.Resource[*corev1.Pod], func()) {

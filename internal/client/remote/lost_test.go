@@ -153,7 +153,7 @@ func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	if _, err := c.Events().Create(event); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer func() { cancel(); c.Wait() }()
 	informer := c.Jobs().Informer()
 	c.Start(ctx)

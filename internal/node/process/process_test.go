@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // machine is a runtime with a host of its own, and what its events have told.
 type machine struct {

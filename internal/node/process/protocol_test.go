@@ -105,7 +105,7 @@ func TestAHostOfAnotherVersionKeepsItsContainers(t *testing.T) {
 }
 
 func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
-	r, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 0), IdleExit: time.Millisecond})
+	r, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 0), IdleExit: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,14 @@ package process_test
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -104,25 +107,23 @@ func openFiles(t *testing.T, pid int) int {
 	return len(entries)
 }
 
-// hostPID finds the host process by its command line.
+// hostPID asks the kernel whose the host's socket is: for an instant, a child that is being started looks like the host.
 func (m *machine) hostPID() int {
 	m.t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
+	socket, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: filepath.Join(m.runDir(), "host.sock"), Net: "unix"})
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	for _, dir := range dirs {
-		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-		words := strings.Split(string(line), "\x00")
-		if len(words) > 2 && words[1] == "container-host" && strings.Contains(words[2], m.runDir()+`"`) {
-			var pid int
-			if _, err := fmt.Sscanf(filepath.Base(dir), "%d", &pid); err == nil {
-				return pid
-			}
-		}
+	defer socket.Close()
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		m.t.Fatal(err)
 	}
-	m.t.Fatal("there is no host process")
-	return 0
+	var owner *unix.Ucred
+	if e := raw.Control(func(fd uintptr) { owner, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil || err != nil {
+		m.t.Fatal(e, err)
+	}
+	return int(owner.Pid)
 }
 
 func TestEnvironment(t *testing.T) {
