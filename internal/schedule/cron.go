@@ -40,7 +40,7 @@ var zonePrefix = regexp.MustCompile(`^(?:CRON_)?TZ=(\S+)\s+(\S.*)$`)
 
 func zoneInCron(text string) string {
 	if m := zonePrefix.FindStringSubmatch(text); m != nil {
-		return fmt.Sprintf("must not hold a time zone: set timeZone to %q and schedule to %q", m[1], m[2])
+		return fmt.Sprintf("must not hold a time zone: set timeZone to %q and write %q here", m[1], m[2])
 	}
 	return "must not hold TZ or CRON_TZ: set timeZone instead"
 }
