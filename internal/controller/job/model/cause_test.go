@@ -22,12 +22,13 @@ func (l *ledger) pastDeadline(j *batchv1.Job) bool {
 	return !time.Now().Before(start.Add(time.Duration(*j.Spec.ActiveDeadlineSeconds) * time.Second))
 }
 
+// reasonsToFail are all that a Job may fail for.
+var reasonsToFail = []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonPodFailurePolicy,
+	batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, dependencyFailed, pendingTimeout}
+
 // mustFail tells whether there is a reason for the Job to fail.
 func (l *ledger) mustFail(j *batchv1.Job) bool {
-	return slices.ContainsFunc([]string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
-		batchv1.JobReasonPodFailurePolicy, batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes,
-		dependencyFailed, pendingTimeout,
-	}, func(why string) bool { return l.justified(j, why) })
+	return slices.ContainsFunc(reasonsToFail, func(why string) bool { return l.justified(j, why) })
 }
 
 func (l *ledger) justified(j *batchv1.Job, why string) bool {

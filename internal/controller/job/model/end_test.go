@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -76,13 +77,12 @@ func newIndexes(was, is string) (n int) {
 // checkTold compares events and metrics with what a process did: each thing is told once.
 func (l *ledger) checkTold(p *process) {
 	events, metrics := map[string]int{}, p.counters()
+	ends := 0
 	for _, e := range p.events {
 		events[e.reason]++
-	}
-	ends := events["Completed"]
-	for _, why := range []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonPodFailurePolicy,
-		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, dependencyFailed} {
-		ends += events[why]
+		if e.tellsEnd() {
+			ends++
+		}
 	}
 	for _, told := range []struct {
 		what       string
@@ -100,6 +100,12 @@ func (l *ledger) checkTold(p *process) {
 			l.fail("controller %d: %d %s for %d", p.number, told.said, told.what, told.done)
 		}
 	}
+}
+
+// tellsEnd tells events of a Job's end from those of its pods, one of which may fail for the same reason.
+func (e told) tellsEnd() bool {
+	ofPod := e.reason == pendingTimeout && strings.HasPrefix(e.message, "Pod ")
+	return e.reason == "Completed" || slices.Contains(reasonsToFail, e.reason) && !ofPod
 }
 
 // counters adds up the series of each counter.

@@ -1,0 +1,31 @@
+package model_test
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Its end is told by the same reason as that of a pod which does not start.
+func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
+	why := play(t, func(w *world) {
+		w.createJob(&batchv1.Job{
+			ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: map[string]string{pendingTimeoutSeconds: "1"}},
+			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.start(0, 0)
+		for range 2 {
+			w.serveUntil("create pod")
+			w.serve(w.requests.list()[0], quota)
+		}
+		w.settle()
+		if j := w.server.jobs.objects[jobName]; !holds(j, batchv1.JobFailed) {
+			w.fail("the Job has not failed")
+		}
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
