@@ -41,7 +41,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, file string) error {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	served := objects.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: plural})
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
 		_, err := served.List(ctx, metav1.ListOptions{Limit: 1})
 		return err == nil, nil
 	})

@@ -139,7 +139,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	if c.apiServer, err = c.start("kube-apiserver", flags...); err != nil {
 		return err
 	}
-	return c.apiServer.waitFor(ctx, time.Minute, c.ready)
+	return c.apiServer.waitFor(ctx, 3*time.Minute, c.ready)
 }
 
 func (c *Cluster) ready(ctx context.Context) bool {

@@ -110,15 +110,15 @@ var askedBackoffScenarios = []scenario{
 		name:     "a restart of the controller does not cut short a delay that is asked for",
 		restarts: true,
 		play: func(s *scene) {
-			j := s.create(aJob(backoff("1800"), maxBackoff("7200")))
-			j.active(1).failBefore(2*time.Hour, 1)
+			j := s.create(aJob(backoff("7200"), maxBackoff("28800")))
+			j.active(1).failBefore(6*time.Hour, 1)
 			j.becomes(failed(1), active(1))
-			j.active(1).failBefore(time.Hour-time.Minute, 1) // 3600 s after it
+			j.active(1).failBefore(3*time.Hour, 1) // four hours after it, or two if that were forgotten
 			j.becomes(failed(2), active(0))
 			s.stopController()
 			s.startController()
 			j.stays(failed(2), active(0))
-			j.update(maxBackoff("3000"))
+			j.update(maxBackoff("7200"))
 			j.active(1).succeed()
 			j.becomes(failed(2), succeeded(1), complete())
 		},

@@ -35,10 +35,10 @@ var deadlineScenarios = []scenario{
 	{
 		name: "a deadline that is put off does not fail the Job when it would have",
 		play: func(s *scene) {
-			j := s.create(aJob(deadline(30)))
-			other := s.create(aJob(named("other"), deadline(30)))
+			j := s.create(aJob(deadline(60)))
 			j.becomes(started())
 			j.update(deadline(3600))
+			other := s.create(aJob(named("other"), deadline(60)))
 			other.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))
 			j.stays(unfinished(), isNot(batchv1.JobFailureTarget), active(1))
 			j.active(1).succeed()

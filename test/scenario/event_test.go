@@ -29,8 +29,9 @@ var eventScenarios = []scenario{
 		name: "the end of a Job is told with its reason: DeadlineExceeded",
 		play: func(s *scene) {
 			const why = "Job was active longer than specified deadline"
-			j := s.create(aJob(deadline(5)))
+			j := s.create(aJob())
 			name := j.active(1)[0].Name
+			j.update(deadline(1))
 			j.becomes(exactly("failed=1 "+pastDeadline), says(batchv1.JobFailureTarget, why), says(batchv1.JobFailed, why))
 			j.says("Normal SuccessfulCreate: Created pod: "+name, "Normal SuccessfulDelete: Deleted pod: "+name, "Warning DeadlineExceeded: "+why)
 		},

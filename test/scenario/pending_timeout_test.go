@@ -189,8 +189,9 @@ var pendingTimeoutScenarios = []scenario{
 		name:     "the timeout runs on while the controller is away",
 		restarts: true,
 		play: func(s *scene) {
-			j := s.create(aJob(pendingTimeoutSeconds("1"), backoffLimit(0)))
+			j := s.create(aJob(backoffLimit(0)))
 			j.active(1)
+			j.gets("1")
 			s.stopController()
 			for _, p := range j.podsThat("there are", 1, func(*corev1.Pod) bool { return true }) {
 				if !ended(p.Pod) {

@@ -53,7 +53,7 @@ var scheduledRunScenarios = []scenario{
 	{
 		name: "an interval with a start in the future begins then",
 		play: func(s *scene) {
-			start := time.Now().UTC().Truncate(time.Second).Add(3 * time.Second)
+			start := soon(time.Second)
 			o := s.createScheduled(every("R1/" + start.Format(time.RFC3339) + "/PT1H"))
 			o.becomes(takenUp)
 			o.succeeds(start.Format(tagLayout))
@@ -82,10 +82,12 @@ var scheduledRunScenarios = []scenario{
 	{
 		name: "a cron expression starts a run at the full minute",
 		play: func(s *scene) {
-			s.patience += time.Minute
-			o := s.createScheduled(every("* * * * *"))
-			at := o.now().CreationTimestamp.UTC().Truncate(time.Minute).Add(time.Minute)
-			o.succeeds(at.Format(tagLayout))
+			s.patience += 2 * time.Minute
+			at := soon(time.Minute)
+			o := s.createScheduled(every(at.Format("4 15 2 1 *")))
+			o.becomes(next(&at))
+			j := o.succeeds(at.Format(tagLayout)).now()
+			s.same("started before it was due", false, j.CreationTimestamp.Time.Before(at))
 			o.becomes(runs("completed=" + at.Format(tagLayout) + " count=1"))
 		},
 	},
@@ -234,6 +236,11 @@ var scheduledRunScenarios = []scenario{
 			o.becomes(runs("completed=first,second count=2"))
 		},
 	},
+}
+
+// soon is a full second or minute that comes after all the time that a busy machine takes to create something.
+func soon(full time.Duration) time.Time {
+	return time.Now().UTC().Add(40 * time.Second).Truncate(full).Add(full)
 }
 
 // place is what the containers of a run of so many pods are told.
