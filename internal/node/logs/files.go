@@ -18,6 +18,8 @@ type cursor struct {
 	file    *os.File
 	buffer  *bufio.Reader
 	pending []byte
+	// aside: nothing is written to the current file any more.
+	aside bool
 }
 
 // line returns the next whole line without its end, or io.EOF while there is none.
@@ -37,7 +39,7 @@ func (c *cursor) line() ([]byte, error) {
 			return line, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
-			if err := c.advance(); err != nil {
+			if err := c.leave(); err != nil {
 				return nil, err
 			}
 		default:
@@ -46,22 +48,42 @@ func (c *cursor) line() ([]byte, error) {
 	}
 }
 
+// leave goes on to the next file at the end of the current one. What was written to it until it was set aside is read
+// first. io.EOF if it is the newest.
+func (c *cursor) leave() error {
+	if c.aside {
+		return c.advance()
+	}
+	_, err := c.next()
+	c.aside = err == nil
+	return err
+}
+
 // advance opens the file after the current one; io.EOF if the current one is the newest.
 func (c *cursor) advance() error {
-	next, err := c.next()
-	if err != nil {
-		return err
+	for {
+		next, err := c.next()
+		if err != nil {
+			return err
+		}
+		f, failed := os.Open(next)
+		// The name may have passed to another file, or the file been removed, before it was opened.
+		if again, err := c.next(); err != nil || again != next {
+			if failed == nil {
+				_ = f.Close()
+			}
+			continue
+		}
+		if errors.Is(failed, fs.ErrNotExist) {
+			return io.EOF
+		}
+		if failed != nil {
+			return fmt.Errorf("open log: %w", failed)
+		}
+		c.close()
+		c.file, c.buffer, c.pending, c.aside = f, bufio.NewReaderSize(f, 32<<10), nil, false
+		return nil
 	}
-	f, err := os.Open(next)
-	if errors.Is(err, fs.ErrNotExist) {
-		return io.EOF
-	}
-	if err != nil {
-		return fmt.Errorf("open log: %w", err)
-	}
-	c.close()
-	c.file, c.buffer, c.pending = f, bufio.NewReaderSize(f, 32<<10), nil
-	return nil
 }
 
 func (c *cursor) next() (string, error) {

@@ -1,6 +1,7 @@
 package crilog
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -158,17 +159,43 @@ func TestRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(files)
-	want := []string{path, path + ".20260102-030408", path + ".20260102-030409"}
+	want := []string{path, path + ".20260102-030408.000000000", path + ".20260102-030409.000000000"}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Error(diff)
 	}
-	data, err := os.ReadFile(path + ".20260102-030409")
+	data, err := os.ReadFile(path + ".20260102-030409.000000000")
 	if err != nil || string(data) != "begin\n4234567890\n" {
 		t.Errorf("the newest one set aside holds %q (%v)", data, err)
 	}
 }
 
-func TestTwoRotationsInASecondLoseNothing(t *testing.T) {
+func TestALogStaysWithinItsBoundHoweverFastItGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	w := NewWriter(path, Limits{MaxBytes: 1 << 10, MaxFiles: 3})
+	for range 2000 {
+		w.append(bytes.Repeat([]byte("x"), 100))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int64
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	if len(files) != 3 || size > 3*(1<<10+100) || size < 2<<10 {
+		t.Errorf("%d bytes in %d files", size, len(files))
+	}
+}
+
+func TestAFileThatIsSetAsideOverwritesNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	w := NewWriter(path, Limits{MaxBytes: 1, MaxFiles: 5})
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -185,7 +212,7 @@ func TestTwoRotationsInASecondLoseNothing(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	first, err := os.ReadFile(path + ".20260102-030405")
+	first, err := os.ReadFile(path + ".20260102-030405.000000000")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// rotatedLayout dates a file that was set aside: 0.log.20260102-150405.
-const rotatedLayout = ".20060102-150405"
+// rotatedLayout dates a file that was set aside: 0.log.20260102-150405.123456789. Names sort by time, after those of
+// versions that dated to the second, for a container may fill many files in one.
+const rotatedLayout = ".20060102-150405.000000000"
 
-// rotate sets the current file aside and removes the oldest ones. Names are a second apart, so a container that
-// fills a file faster keeps writing to the current one until the second is over.
+// rotate sets the current file aside and removes the oldest ones. A file of an earlier turn of the clock is not
+// overwritten: the current one is written on.
 func (w *Writer) rotate(now time.Time) error {
 	aside := w.path + now.UTC().Format(rotatedLayout)
 	if _, err := os.Lstat(aside); err == nil {

@@ -1,0 +1,45 @@
+package logs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestWhatIsWrittenUntilAFileIsSetAsideIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	add := func(text string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = f.WriteString(text)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("a\n")
+	c := &cursor{path: path}
+	defer c.close()
+	for _, want := range []string{"a", ""} {
+		if line, err := c.line(); string(line) != want || want == "" && !errors.Is(err, io.EOF) {
+			t.Fatalf("%q, %v instead of %q", line, err, want)
+		}
+	}
+	// The reader has come to the end once more, and the writer goes on before the reader looks for the next file.
+	add("b\n")
+	if err := os.Rename(path, path+".20260102-150405.000000001"); err != nil {
+		t.Fatal(err)
+	}
+	add("c\n")
+	if err := c.leave(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"b", "c"} {
+		if line, err := c.line(); err != nil || string(line) != want {
+			t.Errorf("%q, %v instead of %q", line, err, want)
+		}
+	}
+}
