@@ -72,7 +72,9 @@ func (x podWrite) isSurplusFailure() {
 	newer := 0
 	for _, f := range x.pods {
 		p := f.last
-		if p.UID != x.was.UID && !f.gone && controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && !x.endOf(p).Before(x.endOf(x.was)) {
+		// Others may have deleted it since the process looked.
+		there := !f.gone || f.toldBy != x.by && x.by.knows.mayKeep(p.UID)
+		if p.UID != x.was.UID && there && controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && !x.endOf(p).Before(x.endOf(x.was)) {
 			newer++
 		}
 	}

@@ -23,8 +23,8 @@ type informer[T client.Object] struct {
 	version atomic.Int64
 	// untold is what the handlers have not heard of.
 	untold []news
-	// told is asked for each object that the handlers hear of.
-	told func(T)
+	// told is asked for each object that the handlers hear of, lost for each whose end they hear of.
+	told, lost func(T)
 }
 
 type news struct {
@@ -33,8 +33,8 @@ type news struct {
 	first bool
 }
 
-func newInformer[T client.Object](x *table[T], told func(T)) *informer[T] {
-	i := &informer[T]{table: x, store: cache.NewStore(cache.MetaNamespaceKeyFunc), told: told}
+func newInformer[T client.Object](x *table[T], told, lost func(T)) *informer[T] {
+	i := &informer[T]{table: x, store: cache.NewStore(cache.MetaNamespaceKeyFunc), told: told, lost: lost}
 	i.version.Store(1) // an empty list has a version too
 	return i
 }
@@ -120,6 +120,10 @@ func (i *informer[T]) tell(n int) {
 		switch {
 		case x.is == nil:
 			i.handler.OnDelete(x.was)
+			if unseen, ok := x.was.(cache.DeletedFinalStateUnknown); ok {
+				x.was = unseen.Obj
+			}
+			i.lost(x.was.(T))
 			continue
 		case x.was == nil:
 			i.handler.OnAdd(x.is, x.first)

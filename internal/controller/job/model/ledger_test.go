@@ -37,8 +37,9 @@ type fate struct {
 	gone bool
 	// born, told and over are the versions with which the pod came, was told to end and ended; 0 is not yet.
 	born, told, over int
-	// toldAt is when it was told to end.
+	// toldAt is when it was told to end, and toldBy the process that did; nil for others.
 	toldAt time.Time
+	toldBy *process
 	// owner was the last Job to control it.
 	owner types.UID
 	// toldToEnd pods were deleted before they succeeded.
@@ -127,7 +128,7 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	}
 	f.gone = is == nil
 	if f.told == 0 && (f.gone || is.DeletionTimestamp != nil) {
-		f.told, f.toldAt = l.server.version, now().Time
+		f.told, f.toldAt, f.toldBy = l.server.version, now().Time, l.writer
 	}
 	if f.over == 0 && (f.gone || ended(is)) {
 		f.over = l.server.version

@@ -63,8 +63,8 @@ func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message
 func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
 	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
 		stopped: make(chan error, 1), found: map[string]*batchv1.Job{}}
-	p.jobs = newInformer(s.jobs, p.knows.toldJob)
-	p.pods = newInformer(s.pods, p.knows.toldPod)
+	p.jobs = newInformer(s.jobs, p.knows.toldJob, func(*batchv1.Job) {})
+	p.pods = newInformer(s.pods, p.knows.toldPod, p.knows.lostPod)
 	p.knows.shown = p.pods.store
 	c := job.New(p, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
@@ -107,10 +107,13 @@ type knowledge struct {
 	shown cache.Store
 	// early pods were shown before their Job: what became of them may be forgotten.
 	early map[types.UID]bool
+	// gone are pods that it takes into account as such; lost is newer than the present work.
+	gone map[types.UID]bool
+	lost []types.UID
 }
 
 func newKnowledge() *knowledge {
-	return &knowledge{pods: map[types.UID]*corev1.Pod{}, early: map[types.UID]bool{}}
+	return &knowledge{pods: map[types.UID]*corev1.Pod{}, early: map[types.UID]bool{}, gone: map[types.UID]bool{}}
 }
 
 func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
@@ -121,6 +124,8 @@ func (k *knowledge) toldPod(p *corev1.Pod) {
 		k.early[p.UID] = true
 	}
 }
+
+func (k *knowledge) lostPod(p *corev1.Pod) { k.lost = append(k.lost, p.UID) }
 
 func (k *knowledge) knowsJob(uid types.UID) bool {
 	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.heard, func(o client.Object) bool { return o.GetUID() == uid })
@@ -142,6 +147,10 @@ func (k *knowledge) settle() {
 		}
 	}
 	k.heard = k.heard[:0]
+	for _, uid := range k.lost {
+		k.gone[uid] = true
+	}
+	k.lost = k.lost[:0]
 }
 
 // created takes in a pod at once: whoever creates pods one by one must count along.
@@ -164,6 +173,9 @@ func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	}
 	return list
 }
+
+// mayKeep tells that a pod could be among those that are there.
+func (k *knowledge) mayKeep(uid types.UID) bool { return k.oldest(uid) != nil && !k.gone[uid] }
 
 func (k *knowledge) oldest(uid types.UID) *corev1.Pod {
 	if all := k.versions(uid); len(all) > 0 {

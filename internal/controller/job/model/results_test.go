@@ -47,21 +47,21 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// serveUntil serves requests until the next is such a one.
+// serveUntil brings news and serves requests until the next is such a one.
 func (w *world) serveUntil(verb string) {
-	for limit := w.served + patience; ; {
+	for range patience {
 		waiting := w.requests.list()
 		switch {
-		case len(waiting) > 0 && waiting[0].verb == verb:
-			return
-		case w.served > limit:
-			w.fail("nobody wants to %s", verb)
 		case len(waiting) == 0:
+			w.inform()
 			w.pass(time.Second)
+		case waiting[0].verb == verb:
+			return
 		default:
 			w.serve(waiting[0], noFault)
 		}
 	}
+	w.fail("nobody wants to %s", verb)
 }
 
 // expectResultsOnce expects n results, numbered one after the other.
