@@ -47,10 +47,11 @@ func (s *session) followHere(ctx context.Context) error {
 		case <-ticker.C:
 			s.tellProgress()
 			s.tellWaits()
+			if s.stuck(time.Now()) {
+				return errors.Join(ErrInterrupted, s.left(ctx))
+			}
 		case <-s.opts.Interrupts:
 			s.stop(ctx)
-		case <-s.halt.overdue:
-			return errors.Join(ErrInterrupted, errOverdue)
 		case which := <-s.gone:
 			if which == s.target {
 				return errGone

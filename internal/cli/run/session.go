@@ -58,6 +58,10 @@ type session struct {
 	// gone names a server that no longer listens.
 	gone chan *target.Target
 	halt halt
+	// slack is how long what is deleted may take to go, beyond the grace period of pods, while nothing else goes.
+	slack time.Duration
+	// wentAt is when something of this run was last seen to go.
+	wentAt time.Time
 	// concluding bounds how many ended Jobs are looked into at a time.
 	concluding chan struct{}
 	conclusion sync.WaitGroup
@@ -66,7 +70,7 @@ type session struct {
 func newSession(o Options, t *target.Target, out output.Output) (*session, error) {
 	s := &session{opts: o, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
 		failedPods: map[types.UID]bool{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
-		concluding: make(chan struct{}, 16)}
+		concluding: make(chan struct{}, 16), slack: deletionSlack}
 	if t.Kind != target.Cluster {
 		s.stored = node.StoredLogs(o.Target.DataDir)
 	}

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -17,11 +16,6 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// killPatience is how long pods that are killed may take to be gone.
-const killPatience = 15 * time.Second
-
-var errOverdue = errors.New("some pods could not be killed in time: see stint get pods")
-
 // halt is how far an interrupt has got.
 //
 //	running ──Ctrl-C──► jobs deleted, pods end within their grace ──Ctrl-C──► pods killed ──Ctrl-C──► leave at once
@@ -29,7 +23,7 @@ type halt struct {
 	presses  int
 	last     time.Time
 	deleting map[types.UID]bool
-	overdue  <-chan time.Time
+	patience time.Duration
 	abandon  bool
 }
 
@@ -55,7 +49,7 @@ func (s *session) stop(ctx context.Context) {
 		s.deleteJobs(ctx)
 	case 2:
 		s.out.Note("killing the pods")
-		s.halt.overdue = time.After(killPatience)
+		s.halt.patience = s.slack
 		s.killPods(ctx)
 	default:
 		s.halt.abandon = true
@@ -83,6 +77,7 @@ func (s *session) deleteJobs(ctx context.Context) {
 	if len(jobs) == 0 {
 		return
 	}
+	s.halt.patience = longest + s.slack
 	s.out.Note(fmt.Sprintf("stopping: deleting %s; pods have up to %s to end; Ctrl-C again kills them",
 		numbered(len(jobs), "job"), longest))
 	err := inParallel(len(jobs), func(i int) error {

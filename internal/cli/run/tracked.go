@@ -65,6 +65,9 @@ const (
 func (s *session) seen(job *batchv1.Job, now fate) {
 	s.mu.Lock()
 	t, ours := s.jobs[job.UID]
+	if ours && (now != there || job.Status.Active < t.job.Status.Active) {
+		s.wentAt = time.Now()
+	}
 	if ours && !t.gone {
 		t.job, t.gone, t.unseen, t.updated = job, now != there, now == vanished, true
 	}

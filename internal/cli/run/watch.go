@@ -187,6 +187,9 @@ func (s *session) seenPod(pod *corev1.Pod, gone bool) {
 	t, ours := s.jobs[owner.UID]
 	if ours {
 		t.waits.observe(pod, gone)
+		if gone {
+			s.wentAt = time.Now()
+		}
 	}
 	news := ours && pod.Status.Phase == corev1.PodFailed && !s.failedPods[pod.UID]
 	if news {

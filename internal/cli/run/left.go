@@ -1,0 +1,104 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// deletionSlack is for the node and the garbage collector, wherever they are.
+const deletionSlack = 30 * time.Second
+
+const (
+	// leftShown bounds the Jobs that are told of, and the pods of each.
+	leftShown = 5
+	// leftPatience is how long looking for what is left may take.
+	leftPatience = 10 * time.Second
+)
+
+// stuck tells whether what was deleted does not go: a finalizer that nobody removes, or nobody there to end pods.
+func (s *session) stuck(now time.Time) bool {
+	if !s.halt.begun() || len(s.halt.deleting) == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := s.halt.last
+	if s.wentAt.After(since) {
+		since = s.wentAt
+	}
+	return now.Sub(since) > s.halt.patience
+}
+
+// left tells what should have gone and has not.
+func (s *session) left(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, leftPatience)
+	defer cancel()
+	jobs := slices.DeleteFunc(s.unended(), func(job *batchv1.Job) bool { return !s.halt.deleting[job.UID] })
+	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	var errs []error
+	for _, job := range jobs[:min(len(jobs), leftShown)] {
+		if text := s.remains(ctx, job); text != "" {
+			errs = append(errs, errors.New(text))
+		}
+	}
+	if more := len(jobs) - leftShown; more > 0 {
+		errs = append(errs, fmt.Errorf("and %s more", numbered(more, "job")))
+	}
+	return errors.Join(errs...)
+}
+
+// remains tells why a Job is not gone, as far as that can be seen; nothing where it is gone after all.
+func (s *session) remains(ctx context.Context, old *batchv1.Job) string {
+	text := fmt.Sprintf("job %s/%s", old.Namespace, old.Name)
+	job, err := s.batch().Jobs(old.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && job.UID != old.UID {
+		return ""
+	}
+	if err != nil {
+		return text + " may be there: " + err.Error()
+	}
+	text += " is still there"
+	var holds []string
+	switch {
+	case job.DeletionTimestamp == nil:
+		text += ", not even marked as deleted"
+	case len(job.Finalizers) > 0:
+		holds = append(holds, "the finalizer "+strings.Join(job.Finalizers, ", "))
+	}
+	list, err := s.core().Pods(job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: podSelectors([]*batchv1.Job{job})[0]})
+	if err != nil {
+		return text + because(holds) + "; its pods cannot be listed: " + err.Error()
+	}
+	pods := slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, job) })
+	if len(pods) > 0 {
+		holds = append(holds, podNames(pods))
+	}
+	return text + because(holds)
+}
+
+func because(holds []string) string {
+	if len(holds) == 0 {
+		return ""
+	}
+	return ": it is held by " + strings.Join(holds, " and by ")
+}
+
+func podNames(pods []corev1.Pod) string {
+	var names []string
+	for i := range pods[:min(len(pods), leftShown)] {
+		names = append(names, pods[i].Name)
+	}
+	if more := len(pods) - leftShown; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return numbered(len(pods), "pod") + " (" + strings.Join(names, ", ") + ")"
+}

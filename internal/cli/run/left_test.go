@@ -1,0 +1,67 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
+	s := newTestSession(t)
+	s.slack = time.Millisecond
+	interrupts := make(chan os.Signal, 1)
+	s.opts.Interrupts = interrupts
+	held := suspendedJob("held")
+	held.Finalizers = []string{"example.com/hold"}
+	held.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
+	job, err := s.batch().Jobs("default").Create(t.Context(), held, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.track(job, output.Created)
+	interrupts <- os.Interrupt
+	err = s.follow(t.Context(), false)
+	if !errors.Is(err, ErrInterrupted) {
+		t.Fatalf("the run ended with %v", err)
+	}
+	want := "interrupted\njob default/held is still there: it is held by the finalizer example.com/hold"
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStuck(t *testing.T) {
+	pressed := time.Unix(1000, 0)
+	for sentence, tc := range map[string]struct {
+		presses, deleting int
+		wentAt            time.Time
+		after             time.Duration
+		want              bool
+	}{
+		"nobody has pressed Ctrl-C":                {0, 0, time.Time{}, time.Hour, false},
+		"nothing was left to delete":               {1, 0, time.Time{}, time.Hour, false},
+		"there is time left":                       {1, 1, time.Time{}, time.Minute, false},
+		"nothing has gone for too long":            {1, 1, time.Time{}, time.Minute + 1, true},
+		"something has gone since":                 {1, 1, pressed.Add(time.Minute), 2 * time.Minute, false},
+		"something has gone, and nothing any more": {1, 1, pressed.Add(time.Minute), 2*time.Minute + 1, true},
+		"something had gone before it was deleted": {1, 1, pressed.Add(-time.Minute), time.Minute, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := &session{wentAt: tc.wentAt, halt: halt{presses: tc.presses, last: pressed, patience: time.Minute}}
+			if tc.deleting > 0 {
+				s.halt.deleting = map[types.UID]bool{"u": true}
+			}
+			if got := s.stuck(pressed.Add(tc.after)); got != tc.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
