@@ -36,21 +36,31 @@ func TestAnyHistory(t *testing.T) {
 }
 
 func drawScheduledJob(t *rapid.T) *stintv1.ScheduledJob {
-	sj := aScheduledJob()
+	sj := aScheduledJob(func(sj *stintv1.ScheduledJob) {
+		sj.CreationTimestamp = metav1.NewTime(rapid.SampledFrom([]time.Time{noon, beforeSpring, beforeAutumn}).Draw(t, "created"))
+	})
 	drawSchedule(t, &sj.Spec)
 	sj.Spec.AllowConcurrentRun = ptr.To(rapid.Bool().Draw(t, "allowConcurrentRun"))
 	drawLimits(t, &sj.Spec)
 	return sj
 }
 
+// The clocks of Berlin are changed soon after these.
+var (
+	beforeSpring = time.Date(2026, time.March, 29, 0, 59, 0, 0, time.UTC)
+	beforeAutumn = time.Date(2026, time.October, 25, 0, 59, 0, 0, time.UTC)
+)
+
 func drawSchedule(t *rapid.T, spec *stintv1.ScheduledJobSpec) {
-	timeSpec := rapid.SampledFrom([]string{"", "R//PT1S", "R//PT7S", "R3//PT5S", "R/T11:59:30/PT13S", "* * * * *", "sometimes"}).Draw(t, "timeSpec")
+	timeSpec := rapid.SampledFrom([]string{"", "R//PT1S", "R//PT7S", "R3//PT5S", "R/T11:59:30/PT13S", "* * * * *", "R//P1D", "R/T02:59:30/P1D", "R/T03:00:10/PT13S",
+		"0,30 2,3 * * *", "sometimes"}).Draw(t, "timeSpec")
 	spec.Schedule = nil
 	if timeSpec == "" {
 		return
 	}
 	spec.Schedule = &stintv1.Schedule{
 		TimeSpec:       timeSpec,
+		TimeZone:       rapid.SampledFrom([]*string{nil, ptr.To("Europe/Berlin"), ptr.To("America/New_York"), ptr.To("Nowhere/Here")}).Draw(t, "timeZone"),
 		SkipOutdated:   ptr.To(rapid.Bool().Draw(t, "skipOutdated")),
 		BlockOnFailure: ptr.To(rapid.Bool().Draw(t, "blockOnFailure")),
 	}

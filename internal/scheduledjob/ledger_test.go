@@ -264,11 +264,12 @@ var timesEqual = cmpopts.EquateApproxTime(0)
 
 func inForce(s *stintv1.ObservedSchedule) schedule.Schedule {
 	spec, err := schedule.Parse(s.TimeSpec)
-	if err != nil {
+	zone, unknown := schedule.LoadZone(s.TimeZone)
+	if err != nil || unknown != nil {
 		never, _ := schedule.Parse("R1/2000-01-01T00:00:00Z/PT1S")
 		return never.In(time.UTC, s.Since.Time)
 	}
-	return spec.In(time.UTC, s.Since.Time)
+	return spec.In(zone, s.Since.Time)
 }
 
 // checkBlock expects that a failure blocks where it shall.

@@ -41,7 +41,7 @@ type world struct {
 }
 
 func newWorld(t *rapid.T, sj *stintv1.ScheduledJob) *world {
-	w := &world{t: t, now: at(0), sj: sj, jobs: map[string]*batchv1.Job{}, template: true, faults: true}
+	w := &world{t: t, now: sj.CreationTimestamp.Time, sj: sj, jobs: map[string]*batchv1.Job{}, template: true, faults: true}
 	w.ledger = newLedger(w)
 	w.restart()
 	return w
