@@ -91,12 +91,13 @@ func (n *node) awaitCronJob(t *testing.T, name, what string, is func(*batchv1.Cr
 	return last
 }
 
-// ranOnce checks that each minute that was dealt with had one Job of one pod, by its name.
+// ranOnce checks that each minute that was dealt with had one Job of one pod, by its name. No more minutes come then.
 func (n *node) ranOnce(t *testing.T, name string) {
 	t.Helper()
 	n.awaitCronJob(t, name, "to have run", func(c *batchv1.CronJob) bool {
 		return c.Status.LastSuccessfulTime != nil && len(c.Status.Active) == 0
 	})
+	n.patchCronJob(t, name, `{"spec":{"suspend":true}}`)
 	list, err := n.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +112,7 @@ func (n *node) ranOnce(t *testing.T, name string) {
 		if want := fmt.Sprintf("%s-%d", name, at.Unix()/60); err != nil || job.Name != want {
 			t.Errorf("a Job of %s is called %s, want %s (%v)", name, job.Name, want, err)
 		}
+		n.awaitEnd(t, job.Name) // it may be that of a minute that came just now
 		if pods := n.made(job.Name); pods != 1 {
 			t.Errorf("job %s had %d pods", job.Name, pods)
 		}

@@ -24,6 +24,9 @@ import (
 
 const beStint = "STINT_TEST_BE_STINT"
 
+// patience bounds every wait.
+const patience = 3 * time.Minute
+
 // TestMain makes this test binary the stint that the tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv(beStint) != "" {
@@ -85,7 +88,7 @@ func (s *stint) exit(t *testing.T) int {
 	case <-s.done:
 		return s.status
 	case <-t.Context().Done():
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 	}
 	t.Fatal("stint does not end")
 	return 0
@@ -120,7 +123,7 @@ func (s *stint) awaitReady(t *testing.T) {
 
 func await(t *testing.T, what string, condition wait.ConditionWithContextFunc) {
 	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, condition); err != nil {
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, condition); err != nil {
 		t.Fatalf("waiting for %s: %v", what, err)
 	}
 }

@@ -51,7 +51,7 @@ func TestMetricsAreThoseOfKubeControllerManager(t *testing.T) {
 	defer scraper.CloseIdleConnections()
 	diff := "nothing yet"
 	// What follows the last status is counted a moment later.
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		answer, err := scraper.Get("https://127.0.0.1:" + port + "/metrics")
 		if err != nil {
 			return false, err

@@ -72,7 +72,7 @@ func (c cluster) create(name string, change func(*batchv1.Job)) {
 
 func (c cluster) becomes(name string, want stintv1.JobState) *stintv1.JobExplanation {
 	c.Helper()
-	patience := time.After(time.Minute)
+	patience := time.After(3 * time.Minute)
 	for {
 		x, err := c.asker.Job(c.Context(), "default", name, time.Now())
 		if err == nil && x.State == want {
@@ -86,19 +86,19 @@ func (c cluster) becomes(name string, want stintv1.JobState) *stintv1.JobExplana
 	}
 }
 
-// endPod has the pod of a Job fail, once it is there.
+// endPod has the pod of a Job fail, once it is there. Its node's clock is fast: the delay lasts until it was looked at.
 func (c cluster) endPod(job string) {
 	c.Helper()
 	pods := c.clientset.CoreV1().Pods("default")
-	patience := time.After(time.Minute)
+	patience := time.After(3 * time.Minute)
 	for {
 		err := errors.New("no pod yet")
 		list, listed := pods.List(c.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
 		if listed == nil && len(list.Items) > 0 {
-			p, now := &list.Items[0], metav1.Now()
+			p, end := &list.Items[0], metav1.NewTime(time.Now().Add(time.Hour))
 			p.Status.Phase = corev1.PodFailed
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", ImageID: "i",
-				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: now, FinishedAt: now}}}}
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: end, FinishedAt: end}}}}
 			if _, err = pods.UpdateStatus(c.Context(), p, metav1.UpdateOptions{}); err == nil {
 				return
 			}

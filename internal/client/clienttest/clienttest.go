@@ -16,7 +16,7 @@ import (
 )
 
 // deadline bounds every wait.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // Client is what is tested.
 type Client interface {
