@@ -69,6 +69,11 @@ func (m *memory) learn(sj *stintv1.ScheduledJob) {
 	m.on(sj, func(r *recollection) { r.latest.Learn(sj) })
 }
 
+// doubt notes that a write may have happened: nobody knows which version is the newest.
+func (m *memory) doubt(sj *stintv1.ScheduledJob) {
+	m.on(sj, func(r *recollection) { r.latest.Confirmed = false })
+}
+
 // isOwn tells that sj is as the controller's last write or read left it, and so no news.
 func (m *memory) isOwn(sj *stintv1.ScheduledJob) (own bool) {
 	m.mu.Lock()

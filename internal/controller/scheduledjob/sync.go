@@ -103,6 +103,7 @@ func (c *Controller) store(ctx context.Context, sj *stintv1.ScheduledJob, next s
 	case apierrors.IsConflict(err):
 		return errOutdated
 	case err != nil:
+		c.memory.doubt(sj)
 		return fmt.Errorf("storing the status of ScheduledJob %s/%s: %w", sj.Namespace, sj.Name, err)
 	}
 	c.memory.learn(written)

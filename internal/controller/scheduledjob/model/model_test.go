@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/simulated"
 )
 
@@ -53,6 +54,27 @@ func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 				t.Fatal(why)
 			}
 		})
+	}
+}
+
+func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing.T) {
+	why := simulated.Play(t, func(sw *simulated.World) {
+		w := newWorld(sw)
+		w.create(scheduledJob("R1//PT10S", spec{}))
+		w.start()
+		w.serveUntil("update status of")
+		w.Pass(10 * time.Second) // So long a Job that is not shown is taken to be there.
+		w.Serve(w.Waiting()[0], simulated.Lost)
+		job := w.jobs.All()[0]
+		if err := w.jobs.Delete(namespace, job.Name, job.UID, client.DeleteOptions{}); err != nil {
+			w.Fail("deleting the Job: %v", err)
+		}
+		w.Pass(time.Second)
+		w.serveUntil("nothing")
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
 	}
 }
 
