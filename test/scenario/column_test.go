@@ -57,7 +57,7 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 	}
 	column := &column{
 		name: name, api: api, controller: c, chronicle: startChronicle(t, api),
-		backoff: 10 * time.Second, patience: 2 * time.Minute, reference: name == onReference,
+		backoff: 10 * time.Second, patience: 4 * time.Minute, reference: name == onReference,
 	}
 	if !column.reference {
 		column.stint = stintAPI(t, config)
