@@ -126,6 +126,8 @@ func (x podWrite) isStuck() {
 		x.fail("pod %s is failed, and nobody asked for it", x.was.Name)
 	case age < time.Duration(askedNumber(j, pendingTimeoutSeconds))*time.Second:
 		x.fail("pod %s is failed after %s", x.was.Name, age)
+	case x.by.asked[x.was.Name] != x.was.ResourceVersion:
+		x.fail("pod %s is failed, and the controller knows it from an informer, which may leave out what it shall write", x.was.Name)
 	case x.is.Status.Phase != corev1.PodFailed || x.is.Status.Reason != pendingTimeout || stuckSince(x.is) == nil:
 		x.fail("pod %s does not say why it is failed", x.was.Name)
 	}

@@ -45,6 +45,8 @@ type process struct {
 	deeds deeds
 	// found are the Jobs that it asked for, as they were when it did so last.
 	found map[string]*batchv1.Job
+	// asked are the versions of the pods that it asked for.
+	asked map[string]string
 
 	mu     sync.Mutex
 	events []told
@@ -62,7 +64,7 @@ func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message
 // who does not know how a Job ended cannot be blamed for going on with it.
 func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
 	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
-		stopped: make(chan error, 1), found: map[string]*batchv1.Job{}}
+		stopped: make(chan error, 1), found: map[string]*batchv1.Job{}, asked: map[string]string{}}
 	p.jobs = newInformer(s.jobs, p.knows.toldJob, func(*batchv1.Job) {})
 	p.pods = newInformer(s.pods, p.knows.toldPod, p.knows.lostPod)
 	p.knows.shown = p.pods.store
@@ -70,6 +72,9 @@ func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *p
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
 	})
 	p.pods.list(max(0, len(s.pods.log)-latePods))
+	if number%2 == 0 {
+		p.pods.tell(len(p.pods.untold)) // Lists arrive in any order.
+	}
 	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(int(p.pods.version.Load()))))
 	p.jobs.tell(len(p.jobs.untold))
 	p.pods.tell(len(p.pods.untold))

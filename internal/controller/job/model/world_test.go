@@ -213,6 +213,8 @@ func (w *world) answered(r *request, a answer) {
 		r.by.knows.created(a.object.(*corev1.Pod))
 	case r.verb == "get job":
 		r.by.found[r.object] = a.object.(*batchv1.Job)
+	case r.verb == "get pod":
+		r.by.asked[r.object] = a.object.GetResourceVersion()
 	case r.verb == "modify pod":
 		p := a.object.(*corev1.Pod)
 		w.ledger.pods[p.UID].releaseKnown = !held(p)
