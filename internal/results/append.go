@@ -32,7 +32,9 @@ func Append(slice *stintv1.ResultSlice, more []stintv1.PodResult, limits Limits)
 			was := &slice.Results[i]
 			room += len(was.Message)
 			r.Message = cut(r.Message, max(room, 0))
-			*was = latest(*was, r)
+			if supersedes(&r, was) {
+				*was = r
+			}
 			room -= len(was.Message)
 			continue
 		}

@@ -32,13 +32,18 @@ func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *
 			dropped = s.Before
 		}
 		for n := range s.Results {
-			learn(known, &s.Results[n])
+			if r := &s.Results[n]; news(known, r) {
+				known[r.UID] = r
+			}
 		}
 	}
 	for _, p := range pods {
-		if metav1.IsControlledBy(p, job) {
-			r := Of(p)
-			learn(known, &r)
+		if !metav1.IsControlledBy(p, job) {
+			continue
+		}
+		// Most say what the slices do: only what is news is kept.
+		if r := Of(p); news(known, &r) {
+			known[r.UID] = ptr.To(r)
 		}
 	}
 	out.Dropped = max(dropped, 0)
@@ -46,32 +51,25 @@ func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *
 	return out
 }
 
-func learn(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) {
+func news(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
 	was := known[r.UID]
-	if was != nil {
-		best := latest(*was, *r)
-		r = &best
-	}
-	known[r.UID] = r
+	return was == nil || supersedes(r, was)
 }
 
-// latest returns which of two results of one pod holds. It does not matter which of them was heard of first.
-func latest(a, b stintv1.PodResult) stintv1.PodResult {
+// supersedes tells which of two results of one pod holds. It does not matter which of them was heard of first.
+func supersedes(r, was *stintv1.PodResult) bool {
 	order := cmp.Or(
-		compareBool(over(a.Phase), over(b.Phase)),
-		cmp.Compare(a.Restarts, b.Restarts),
-		timeOf(a.FinishedAt).Compare(timeOf(b.FinishedAt)),
-		compareBool(a.ExitCode != nil, b.ExitCode != nil),
-		compareBool(a.StartedAt != nil, b.StartedAt != nil),
-		cmp.Compare(len(a.Message), len(b.Message)),
-		cmp.Compare(a.Phase, b.Phase),
-		cmp.Compare(a.Message, b.Message),
-		cmp.Compare(a.Reason, b.Reason),
+		compareBool(over(r.Phase), over(was.Phase)),
+		cmp.Compare(r.Restarts, was.Restarts),
+		timeOf(r.FinishedAt).Compare(timeOf(was.FinishedAt)),
+		compareBool(r.ExitCode != nil, was.ExitCode != nil),
+		compareBool(r.StartedAt != nil, was.StartedAt != nil),
+		cmp.Compare(len(r.Message), len(was.Message)),
+		cmp.Compare(r.Phase, was.Phase),
+		cmp.Compare(r.Message, was.Message),
+		cmp.Compare(r.Reason, was.Reason),
 	)
-	if order > 0 {
-		return a
-	}
-	return b
+	return order > 0 || order == 0 && !over(was.Phase)
 }
 
 // grouped puts the pods of one index together.

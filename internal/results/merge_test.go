@@ -76,6 +76,12 @@ func TestMerge(t *testing.T) {
 			slices: []stintv1.ResultSlice{aSlice(indexed, of(1, index(0), exit(143))), aSlice(indexed, of(1, index(0), running))},
 			want:   []string{"0: pod-1 ×1 Failed "},
 		},
+		"of a pod that has not ended what is there holds": {
+			job:    indexed,
+			slices: []stintv1.ResultSlice{aSlice(indexed, of(1))},
+			pods:   []*corev1.Pod{aPod(indexed, 1, index(0))},
+			want:   []string{"0: pod-1 ×0 Pending "},
+		},
 		"the pod that succeeded is the last attempt, whichever was made first": {
 			job:    indexed,
 			slices: []stintv1.ResultSlice{aSlice(indexed, of(1, index(0), exit(0)), of(2, index(0), exit(143)))},

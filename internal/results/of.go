@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -43,40 +44,58 @@ func indexOf(p *corev1.Pod) *int32 {
 
 // restarts counts those of all containers, as backoffLimit does.
 func restarts(p *corev1.Pod) (n int32) {
-	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+	for s := range states(p) {
 		n += s.RestartCount
 	}
 	return n
 }
 
+// states yields those of all containers where they are: a Job may have 100,000 pods, and a state is large.
+func states(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
+	return func(yield func(*corev1.ContainerStatus) bool) {
+		for _, list := range [...][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // telling returns the container that tells most about a pod, and how it ended, if it has.
-func telling(p *corev1.Pod) (corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
+func telling(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
 	main := inOrder(p.Spec.Containers, p.Status.ContainerStatuses)
 	for _, c := range slices.Concat(main, inOrder(p.Spec.InitContainers, p.Status.InitContainerStatuses)) {
-		if t := ended(&c); t != nil && t.ExitCode != 0 {
+		if t := ended(c); t != nil && t.ExitCode != 0 {
 			return c, t
 		}
 	}
 	if len(main) == 0 {
-		return corev1.ContainerStatus{}, nil
+		return &corev1.ContainerStatus{}, nil
 	}
-	return main[0], ended(&main[0])
+	return main[0], ended(main[0])
 }
 
 // inOrder returns the states of containers as the pod names them; nodes report them in any order. Sidecars are left out:
 // they are stopped when the others have ended, whatever their exit code is then.
-func inOrder(containers []corev1.Container, states []corev1.ContainerStatus) (out []corev1.ContainerStatus) {
+func inOrder(containers []corev1.Container, states []corev1.ContainerStatus) (out []*corev1.ContainerStatus) {
 	for i := range containers {
 		if ptr.Deref(containers[i].RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
 			continue
 		}
-		s := corev1.ContainerStatus{Name: containers[i].Name}
-		if at := slices.IndexFunc(states, func(s corev1.ContainerStatus) bool { return s.Name == containers[i].Name }); at >= 0 {
-			s = states[at]
-		}
-		out = append(out, s)
+		out = append(out, stateOf(containers[i].Name, states))
 	}
 	return out
+}
+
+func stateOf(name string, states []corev1.ContainerStatus) *corev1.ContainerStatus {
+	for i := range states {
+		if states[i].Name == name {
+			return &states[i]
+		}
+	}
+	return &corev1.ContainerStatus{Name: name}
 }
 
 // ended tells how a container ended. One that waits to be started again has ended so far; one that runs again has not.
@@ -98,7 +117,7 @@ func signal(t *corev1.ContainerStateTerminated) int32 {
 }
 
 // reason is the pod's where somebody other than its containers ended it.
-func reason(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
+func reason(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if r := cmp.Or(p.Status.Reason, disruption(p).Reason); r != "" {
 		return r
 	}
@@ -108,7 +127,7 @@ func reason(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTer
 	return cmp.Or(obstacle(p, c).Reason, t.Reason)
 }
 
-func message(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
+func message(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
@@ -116,7 +135,7 @@ func message(p *corev1.Pod, c corev1.ContainerStatus, t *corev1.ContainerStateTe
 }
 
 // obstacle is what keeps a pod from starting, or from starting again.
-func obstacle(p *corev1.Pod, c corev1.ContainerStatus) corev1.ContainerStateWaiting {
+func obstacle(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
 	switch {
 	case over(p.Status.Phase):
 		return corev1.ContainerStateWaiting{}

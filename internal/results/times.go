@@ -1,8 +1,6 @@
 package results
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -10,9 +8,8 @@ import (
 // startedAt is when the first container started. Nodes tell of no more than the last two runs of a container; of one that
 // was started more often the pod's own start is nearer.
 func startedAt(p *corev1.Pod) (first metav1.Time) {
-	states := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
-	for i := range states {
-		for _, s := range []corev1.ContainerState{states[i].State, states[i].LastTerminationState} {
+	for c := range states(p) {
+		for _, s := range [...]*corev1.ContainerState{&c.State, &c.LastTerminationState} {
 			if t := startOf(s); began(t) && (first.IsZero() || t.Before(&first)) {
 				first = t
 			}
@@ -24,7 +21,7 @@ func startedAt(p *corev1.Pod) (first metav1.Time) {
 	return first
 }
 
-func startOf(s corev1.ContainerState) metav1.Time {
+func startOf(s *corev1.ContainerState) metav1.Time {
 	switch {
 	case s.Running != nil:
 		return s.Running.StartedAt
@@ -42,8 +39,8 @@ func finishedAt(p *corev1.Pod) (last metav1.Time) {
 	if !over(p.Status.Phase) {
 		return last
 	}
-	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if t := ended(&s); t != nil && began(t.FinishedAt) && last.Before(&t.FinishedAt) {
+	for s := range states(p) {
+		if t := ended(s); t != nil && began(t.FinishedAt) && last.Before(&t.FinishedAt) {
 			last = t.FinishedAt
 		}
 	}
