@@ -50,3 +50,9 @@ func unusable(dir string, err error) error {
 	}
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
 }
+
+// damaged words what only a backup can mend.
+func damaged(path string, err error, etcdDir string) error {
+	return fmt.Errorf("%s is damaged (%w); it was left as it is: restore %s from a backup, or move it away to start empty",
+		path, err, etcdDir)
+}

@@ -40,8 +40,7 @@ func checkDatabase(etcdDir string) error {
 		return err
 	}
 	if claimed := claimedSize(f, int64(os.Getpagesize())); claimed > info.Size() {
-		return fmt.Errorf("%s is damaged (it has %d bytes of %d); it was left as it is: restore %s from a backup, or move it away to start empty",
-			path, info.Size(), claimed, etcdDir)
+		return damaged(path, fmt.Errorf("it has %d bytes of %d", info.Size(), claimed), etcdDir)
 	}
 	return nil
 }

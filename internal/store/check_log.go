@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -22,8 +21,7 @@ func checkLog(etcdDir string) error {
 	}
 	for _, path := range segments {
 		if err := checkSegment(path); err != nil {
-			return fmt.Errorf("%s is damaged (%w); it was left as it is: restore %s from a backup, or move it away to start empty",
-				path, err, etcdDir)
+			return damaged(path, err, etcdDir)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -49,6 +50,9 @@ func startEtcd(dir string, log *etcdLog) (*embed.Etcd, error) {
 	details := filepath.Join(dir, "etcd.log")
 	select {
 	case r := <-started:
+		if errors.Is(r.err, wal.ErrCRCMismatch) {
+			return nil, damaged(filepath.Join(dir, "member", "wal"), r.err, dir)
+		}
 		if r.err != nil {
 			return nil, fmt.Errorf("%w (details in %s)", r.err, details)
 		}

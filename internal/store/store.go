@@ -60,7 +60,7 @@ func (s *Store) open(etcdDir string) error {
 	if err := checkUsable(etcdDir); err != nil {
 		return err
 	}
-	for _, check := range []func(string) error{checkLog, checkDatabase} {
+	for _, check := range []func(string) error{checkLog, checkDatabase, checkAgreement} {
 		if err := check(etcdDir); err != nil {
 			return fmt.Errorf("open the store in %s: %w", s.dir, err)
 		}

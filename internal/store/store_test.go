@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -157,5 +158,74 @@ func TestADatabaseThatLostItsEndIsReportedAndLeftAsItIs(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != left {
 		t.Errorf("the file was changed: %v, %v", info, err)
+	}
+}
+
+func TestALogThatIsDamagedIsReportedAndLeftAsItIs(t *testing.T) {
+	const needle = "a value that stands in the log"
+	cases := map[string]struct {
+		damage func(log []byte) []byte
+		want   string
+	}{
+		"it has lost its end": {
+			damage: func(log []byte) []byte { return log[:bytes.Index(log, []byte(needle))] },
+			want:   "entries of",
+		},
+		"its end is empty": {
+			damage: func(log []byte) []byte {
+				clear(log[bytes.Index(log, []byte(needle))&^511:])
+				return log
+			},
+			want: "entries of",
+		},
+		"a byte of it is another": {
+			damage: func(log []byte) []byte {
+				log[bytes.Index(log, []byte(needle))] ^= 1
+				return log
+			},
+			want: "crc mismatch",
+		},
+		"it is gone": {damage: func([]byte) []byte { return nil }, want: "ends after 0 entries"},
+	}
+	for sentence, c := range cases {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, dir)
+			for _, value := range []string{strings.Repeat("long ", 200), needle, "v", "v"} {
+				if _, err := s.Client().Put(t.Context(), "/k", value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "etcd/member/wal/0000000000000000-0000000000000000.wal")
+			log, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = c.damage(log)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if log != nil {
+				if err := os.WriteFile(path, log, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err = store.Open(dir)
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("it opened")
+			}
+			for _, want := range []string{filepath.Dir(path), "is damaged", c.want, "restore " + dir} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+			if got, _ := os.ReadFile(path); !bytes.Equal(got, log) {
+				t.Error("the log was changed")
+			}
+		})
 	}
 }

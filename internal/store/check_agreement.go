@@ -1,0 +1,102 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
+)
+
+// checkAgreement finds a log that has lost its end: everything in the database was in the log before. etcd would take
+// new writes for ones that are in the database, and answer none of them.
+func checkAgreement(etcdDir string) error {
+	held, err := entriesInDatabase(filepath.Join(etcdDir, "member", "snap", "db"))
+	if held == 0 || err != nil {
+		return err
+	}
+	logDir := filepath.Join(etcdDir, "member", "wal")
+	logged, err := entriesInLog(logDir)
+	if err == nil && logged < held {
+		err = fmt.Errorf("it ends after %d entries of %d", logged, held)
+	}
+	if err != nil {
+		return damaged(logDir, err, etcdDir)
+	}
+	return nil
+}
+
+// entriesInDatabase is how many entries of the log the database holds, and 0 where it cannot be read, about which etcd
+// says enough itself.
+func entriesInDatabase(path string) (held uint64, err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	defer func() {
+		if recover() != nil {
+			held, err = 0, nil
+		}
+	}()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return 0, nil
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		if meta := tx.Bucket(schema.Meta.Name()); meta != nil {
+			if value := meta.Get(schema.MetaConsistentIndexKeyName); len(value) == 8 {
+				held = binary.BigEndian.Uint64(value)
+			}
+		}
+		return nil
+	})
+	return held, errors.Join(err, db.Close())
+}
+
+// entriesInLog is how many entries the log has come to. Its last segment tells.
+func entriesInLog(dir string) (uint64, error) {
+	segments, err := filepath.Glob(filepath.Join(dir, "*.wal"))
+	if err != nil || len(segments) == 0 {
+		return 0, err
+	}
+	path := slices.Max(segments)
+	var number, next uint64
+	if _, err := fmt.Sscanf(filepath.Base(path), "%x-%x.wal", &number, &next); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return lastEntry(wal.NewDecoder(fileutil.NewFileReader(f)), max(next, 1)-1)
+}
+
+func lastEntry(segment wal.Decoder, before uint64) (last uint64, err error) {
+	last = before
+	for {
+		var record walpb.Record
+		err := segment.Decode(&record)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return last, nil // A crash may have torn the end.
+		}
+		if err != nil {
+			return 0, err
+		}
+		switch record.GetType() {
+		case wal.CrcType:
+			segment.UpdateCRC(record.GetCrc())
+		case wal.EntryType:
+			entry := wal.MustUnmarshalEntry(record.Data) // Its checksum is right.
+			last = entry.GetIndex()
+		}
+	}
+}
