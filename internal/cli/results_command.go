@@ -14,8 +14,6 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/cli/schedules"
-	"github.com/stint-dev/stint/internal/cli/target"
-	"github.com/stint-dev/stint/internal/server"
 )
 
 type resultsFlags struct {
@@ -57,12 +55,7 @@ controller that ran the Job is Stint's.
 }
 
 func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStreams, name string) (err error) {
-	options, err := f.options()
-	if err != nil {
-		return err
-	}
-	quietLibraries()
-	t, err := target.Connect(ctx, options, embedded(server.Options{DataDir: options.DataDir, ReadOnly: true}))
+	t, err := f.connect(ctx, looking)
 	if err != nil {
 		return err
 	}

@@ -69,12 +69,7 @@ func suspension(streams genericiooptions.IOStreams,
 
 // clients finds a server that runs.
 func (w *where) clients(ctx context.Context, streams genericiooptions.IOStreams) (*schedules.Clients, *target.Target, error) {
-	options, err := w.options()
-	if err != nil {
-		return nil, nil, err
-	}
-	quietLibraries()
-	t, err := target.Connect(ctx, options, nil)
+	t, err := w.connect(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +77,7 @@ func (w *where) clients(ctx context.Context, streams genericiooptions.IOStreams)
 	if err != nil {
 		return nil, nil, err
 	}
-	clients.Reconnect = func(ctx context.Context) (*target.Target, error) { return target.Connect(ctx, options, nil) }
+	clients.Reconnect = func(ctx context.Context) (*target.Target, error) { return w.connect(ctx, nil) }
 	return clients, t, nil
 }
 

@@ -68,11 +68,7 @@ func verbCommand(v verbs.Verb, streams genericiooptions.IOStreams) *cobra.Comman
 	var w where
 	connection := &verbs.Connection{
 		Find: func(ctx context.Context) (*target.Target, error) {
-			options, err := w.options()
-			if err != nil {
-				return nil, err
-			}
-			return target.Connect(ctx, options, offline(v, options.DataDir))
+			return w.connect(ctx, offline(v))
 		},
 		Warn:           rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true}),
 		NamespaceGiven: func() bool { return w.namespace != "" },
@@ -89,14 +85,18 @@ func verbCommand(v verbs.Verb, streams genericiooptions.IOStreams) *cobra.Comman
 
 // offline starts what a verb needs to look at the data directory of a server that does not run. Deleting takes the
 // controllers, and the node to end pods that have outlived their server; it begins no others.
-func offline(v verbs.Verb, dataDir string) target.Start {
-	if !v.Offline {
+func offline(v verbs.Verb) func(dataDir string) target.Start {
+	switch {
+	case v.Needs == verbs.NeedsServer:
 		return nil
+	case v.Needs == verbs.NeedsNothing:
+		return describing
+	case v.Name == "delete":
+		return func(dataDir string) target.Start {
+			return withData(server.Options{DataDir: dataDir, Node: true, Cordoned: true})
+		}
 	}
-	if v.Name == "delete" {
-		return embedded(server.Options{DataDir: dataDir, Node: true, Cordoned: true})
-	}
-	return embedded(server.Options{DataDir: dataDir, ReadOnly: true})
+	return looking
 }
 
 // closeAfter has the command, and those below it, stop the server they started whichever way they end.

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stint-dev/stint/internal/cli/target"
-	"github.com/stint-dev/stint/internal/server"
 )
 
 // where holds the flags that choose a server.
@@ -38,6 +37,19 @@ func (w *where) options() (target.Options, error) {
 	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, DataDir: dir, Namespace: w.namespace}, nil
 }
 
+// connect finds the server. Start makes one on the data directory where none runs; nil makes none.
+func (w *where) connect(ctx context.Context, start func(dataDir string) target.Start) (*target.Target, error) {
+	options, err := w.options()
+	if err != nil {
+		return nil, err
+	}
+	quietLibraries()
+	if start == nil {
+		return target.Connect(ctx, options, nil)
+	}
+	return target.Connect(ctx, options, start(options.DataDir))
+}
+
 // dataDir is absolute, because the host process and the containers work elsewhere.
 func dataDir(dir string) (string, error) {
 	if dir == "" {
@@ -47,16 +59,4 @@ func dataDir(dir string) (string, error) {
 		}
 	}
 	return filepath.Abs(dir)
-}
-
-// embedded starts servers inside this process.
-func embedded(o server.Options) target.Start {
-	o.Version = stintVersion()
-	return func(ctx context.Context) (target.Server, error) {
-		s, err := server.Start(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
-	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/stint-dev/stint/internal/cli/schedules"
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/cli/why"
-	"github.com/stint-dev/stint/internal/server"
 )
 
 // explicable are the kinds that stint why is about.
@@ -59,12 +58,7 @@ Exit status: 0 whatever the state of the Job, 2 for bad input.`,
 }
 
 func (f *whyFlags) explain(ctx context.Context, streams genericiooptions.IOStreams, name string) (err error) {
-	options, err := f.options()
-	if err != nil {
-		return err
-	}
-	quietLibraries()
-	t, err := target.Connect(ctx, options, embedded(server.Options{DataDir: options.DataDir, ReadOnly: true}))
+	t, err := f.connect(ctx, looking)
 	if err != nil {
 		return err
 	}

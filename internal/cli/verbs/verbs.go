@@ -28,13 +28,25 @@ import (
 	"k8s.io/kubectl/pkg/util/completion"
 )
 
+// Needs is what a verb cannot do without.
+type Needs int
+
+// The needs of verbs.
+const (
+	// NeedsServer: a server that runs.
+	NeedsServer Needs = iota
+	// NeedsData: what a data directory holds, whether or not its server runs.
+	NeedsData
+	// NeedsNothing: it is about the kinds there are.
+	NeedsNothing
+)
+
 // Verb is a command that can be built when it is asked for.
 type Verb struct {
 	Name  string
 	Short string
-	// Offline verbs make sense without a running server: they look at what the data directory holds.
-	Offline bool
-	build   func(cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
+	Needs Needs
+	build func(cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
 }
 
 // parent is the program's name in the help of kubectl's commands.
@@ -42,38 +54,38 @@ const parent = "stint"
 
 // All lists the verbs.
 var All = []Verb{
-	{"get", "Show objects, one a line or in full", true, newGet},
-	{"describe", "Show an object with what belongs to it", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"get", "Show objects, one a line or in full", NeedsData, newGet},
+	{"describe", "Show an object with what belongs to it", NeedsData, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
-	{"logs", "Print the logs of a pod or a Job's pods", true, newLogs},
-	{"events", "List events", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"logs", "Print the logs of a pod or a Job's pods", NeedsData, newLogs},
+	{"events", "List events", NeedsData, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return events.NewCmdEvents(f, s)
 	}},
-	{"explain", "Explain the fields of a kind", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"explain", "Explain the fields of a kind", NeedsNothing, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return explain.NewCmdExplain(parent, f, s)
 	}},
-	{"apply", "Create or change objects to match a file", false, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"apply", "Create or change objects to match a file", NeedsServer, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apply.NewCmdApply(parent, f, s)
 	}},
-	{"create", "Create objects", false, create.NewCmdCreate},
-	{"delete", "Delete objects", true, delete.NewCmdDelete},
-	{"patch", "Change fields of an object", false, patch.NewCmdPatch},
-	{"edit", "Change an object in an editor", false, edit.NewCmdEdit},
-	{"replace", "Replace an object by a file", false, replace.NewCmdReplace},
-	{"diff", "Compare a file with what is there", false, diff.NewCmdDiff},
-	{"label", "Set labels", false, label.NewCmdLabel},
-	{"annotate", "Set annotations", false, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"create", "Create objects", NeedsServer, create.NewCmdCreate},
+	{"delete", "Delete objects", NeedsData, delete.NewCmdDelete},
+	{"patch", "Change fields of an object", NeedsServer, patch.NewCmdPatch},
+	{"edit", "Change an object in an editor", NeedsServer, edit.NewCmdEdit},
+	{"replace", "Replace an object by a file", NeedsServer, replace.NewCmdReplace},
+	{"diff", "Compare a file with what is there", NeedsServer, diff.NewCmdDiff},
+	{"label", "Set labels", NeedsServer, label.NewCmdLabel},
+	{"annotate", "Set annotations", NeedsServer, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return annotate.NewCmdAnnotate(parent, f, s)
 	}},
-	{"wait", "Wait for a condition", false, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"wait", "Wait for a condition", NeedsServer, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return wait.NewCmdWait(f, s)
 	}},
-	{"auth", "Ask what one may do", false, auth.NewCmdAuth},
-	{"api-resources", "List the kinds that are served", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"auth", "Ask what one may do", NeedsServer, auth.NewCmdAuth},
+	{"api-resources", "List the kinds that are served", NeedsNothing, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apiresources.NewCmdAPIResources(f, s)
 	}},
-	{"api-versions", "List the API versions that are served", true, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{"api-versions", "List the API versions that are served", NeedsNothing, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apiresources.NewCmdAPIVersions(f, s)
 	}},
 }

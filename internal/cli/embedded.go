@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// embedded starts servers inside this process.
+func embedded(o server.Options) target.Start {
+	o.Version = stintVersion()
+	return func(ctx context.Context) (target.Server, error) {
+		s, err := server.Start(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+}
+
+// looking serves what a data directory holds.
+func looking(dataDir string) target.Start {
+	return withData(server.Options{DataDir: dataDir, ReadOnly: true})
+}
+
+// withData starts servers only where there is data: whoever looks for something makes nothing.
+func withData(o server.Options) target.Start {
+	start := embedded(o)
+	return func(ctx context.Context) (target.Server, error) {
+		if !store.Exists(o.DataDir) {
+			return nil, fmt.Errorf("there is no data in %s: nothing has run there yet; choose another directory with --data-dir, "+
+				"or run Jobs with stint run -f FILE", o.DataDir)
+		}
+		return start(ctx)
+	}
+}
+
+// describing serves what the kinds are like, which takes no data. Where there is none it uses a directory that goes with
+// the server.
+func describing(dataDir string) target.Start {
+	if store.Exists(dataDir) {
+		return looking(dataDir)
+	}
+	return func(ctx context.Context) (target.Server, error) {
+		dir, err := os.MkdirTemp("", "stint-")
+		if err != nil {
+			return nil, err
+		}
+		s, err := embedded(server.Options{DataDir: dir, ReadOnly: true})(ctx)
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		return scratch{s, dir}, nil
+	}
+}
+
+// scratch is a server whose data nobody needs.
+type scratch struct {
+	target.Server
+	dir string
+}
+
+func (s scratch) Wait() error { return errors.Join(s.Server.Wait(), os.RemoveAll(s.dir)) }
