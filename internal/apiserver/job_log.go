@@ -94,7 +94,7 @@ func (r *jobLogREST) Get(ctx context.Context, name string, obj runtime.Object) (
 }
 
 func (o *JobLogOptions) choice() results.Choice {
-	return results.Choice{Index: o.Index, Pod: o.Pod, Attempt: o.Attempt, Previous: o.Previous}
+	return results.Choice{Index: o.Index, Pod: o.Pod, Attempt: o.Attempt, Previous: o.Previous, Container: o.Container}
 }
 
 // stream has the log of a pod's last start read as pods/log reads it, where the pod is there: it knows more.

@@ -24,6 +24,8 @@ type Choice struct {
 	Attempt *int64
 	// Previous is the one before that.
 	Previous bool
+	// Container is the one whose log is meant.
+	Container string
 }
 
 // Chosen is an attempt at a Job's work.
@@ -66,7 +68,8 @@ func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error
 	}
 	if n >= 1 && n <= int64(work.Attempts) {
 		pod, restart, _ := Attempt(work, int32(n))
-		return &Chosen{Pod: pod, Restart: restart, Attempt: int32(n), What: what}, nil
+		chosen := &Chosen{Pod: pod, Restart: restart, Attempt: int32(n), What: what}
+		return chosen, chosen.neverBegun(job, c.Container)
 	}
 	if c.Previous && n == 0 {
 		return nil, fmt.Errorf("there is no attempt at %s before the first", what)

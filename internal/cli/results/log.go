@@ -53,8 +53,8 @@ func Refused(err error) error {
 
 // logOfPod finds the pod of the attempt, which a cluster must still have.
 func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.Choice, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
-	container, err := results.Container(job, options.Container)
-	if err != nil {
+	var err error
+	if choice.Container, err = results.Container(job, options.Container); err != nil {
 		return nil, InputError{err}
 	}
 	all, _, err := c.Results(ctx, job)
@@ -73,8 +73,8 @@ func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.
 	case err != nil:
 		return nil, err
 	}
-	options.Container = container
-	switch before := restartsOf(pod, container, chosen.Pod.Restarts) - chosen.Restart; {
+	options.Container = choice.Container
+	switch before := restartsOf(pod, choice.Container, chosen.Pod.Restarts) - chosen.Restart; {
 	case before > 1:
 		return nil, fmt.Errorf("the log of %s is gone: a cluster keeps those of a container's last two starts", chosen)
 	default:

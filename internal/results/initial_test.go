@@ -1,0 +1,45 @@
+package results
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// TestContainersThatNeverHadTheirTurn have no log. That is not to be taken for one in which nothing was said.
+func TestContainersThatNeverHadTheirTurn(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main"}}
+	job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init"}, {Name: "later"},
+		{Name: "sidecar", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+	never := "container main was never started in attempt 1 at job j (pod p), since init container init failed: choose container init"
+	for name, tt := range map[string]struct {
+		asked, told string
+		phase       corev1.PodPhase
+		want        string
+	}{
+		"the main container, after an init container that failed":   {"main", "init", corev1.PodFailed, never},
+		"the init container that failed":                            {"init", "init", corev1.PodFailed, ""},
+		"the main container, after a sidecar that failed":           {"main", "sidecar", corev1.PodFailed, ""},
+		"the main container, which failed":                          {"main", "main", corev1.PodFailed, ""},
+		"the main container, while an init container is tried anew": {"main", "init", corev1.PodPending, ""},
+		"the main container of a pod that succeeded":                {"main", "main", corev1.PodSucceeded, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := stintv1.PodResult{Pod: "p", Container: tt.told, Phase: tt.phase, StartedAt: &metav1.Time{}}
+			_, err := Choose(job, &stintv1.JobResults{Items: []stintv1.JobResult{{PodResult: pod, Attempts: 1}}}, Choice{Container: tt.asked})
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
