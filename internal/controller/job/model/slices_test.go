@@ -82,6 +82,18 @@ func (s *server) createSlice(o *stintv1.ResultSlice) *stintv1.ResultSlice {
 	return o
 }
 
+// keep takes in one of perhaps several results of a pod. What tells of its end holds, and there is but one end.
+func (l *ledger) keep(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) {
+	over := func(phase corev1.PodPhase) bool { return phase == corev1.PodSucceeded || phase == corev1.PodFailed }
+	was := kept[r.UID]
+	if over(was) && over(r.Phase) && was != r.Phase {
+		l.fail("pod %s is kept as %s and as %s", r.Pod, was, r.Phase)
+	}
+	if !over(was) {
+		kept[r.UID] = r.Phase
+	}
+}
+
 // checkResults expects one result for each pod that the Job counted and did not take for ended before it had.
 func (l *ledger) checkResults(j *batchv1.Job) {
 	if j.DeletionTimestamp != nil {
@@ -91,7 +103,7 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	l.server.slices.each(func(s *stintv1.ResultSlice) {
 		for _, r := range s.Results {
 			if metav1.IsControlledBy(s, j) {
-				kept[r.UID] = r.Phase
+				l.keep(kept, &r)
 			}
 		}
 	})
