@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"time"
 
@@ -125,6 +126,11 @@ func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) 
 	if err := greet(out, s.KubeconfigPath()); err != nil {
 		return err
 	}
+	if !onlyLocal(o.Listen) {
+		if _, err := fmt.Fprintln(out, "\nOther machines reach it too: "+whoMayWhat); err != nil {
+			return err
+		}
+	}
 	return s.Wait()
 }
 
@@ -147,6 +153,15 @@ func whenFree(ctx context.Context, start func() (*server.Server, error)) (*serve
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+const whoMayWhat = "without the certificate or the token of the kubeconfig it answers nothing; who has one runs commands here."
+
+// onlyLocal tells whether no other machine reaches what listens on the address.
+func onlyLocal(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // greet tells how to use the server.

@@ -10,6 +10,17 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
+func TestWhetherOtherMachinesReachAServer(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:7443": true, "127.1.2.3:0": true, "[::1]:7443": true, "localhost:7443": true,
+		"0.0.0.0:7443": false, "[::]:7443": false, ":7443": false, "192.0.2.5:7443": false, "build.example:7443": false,
+	} {
+		if got := onlyLocal(address); got != want {
+			t.Errorf("%s: only local %v, want %v", address, got, want)
+		}
+	}
+}
+
 func TestAServerWaitsForALookToEnd(t *testing.T) {
 	tests := map[string]struct {
 		held    time.Duration
