@@ -3,7 +3,7 @@
 // client-go's broadcaster writes one event after the other and cannot be waited for. Here a few writers share the
 // work, each with the events of its own objects, and Close writes what is still queued: the last event of a Job is
 // often the last thing that a short-lived server does. Counting repeated events up, merging similar ones and dropping
-// floods (of one component about one object 25 at once, then one in ten seconds) is client-go's correlator.
+// floods (of one component about one object 25 at once, then one in ten seconds) follows client-go's rules.
 //
 //	Event ──► queue of the object's writer ──► correlator ──► sink
 //	             full: dropped                  flood: dropped    no answer: again, for some two minutes
@@ -33,9 +33,6 @@ const (
 	queued = 1000
 	// drainTime bounds how long Close writes.
 	drainTime = 2 * time.Second
-	// aboutOne is how many events a second may be about one object for long. A schedule that is due every minute has three
-	// or four of them each time; client-go's own limit, one in five minutes, would soon leave most of them out.
-	aboutOne = 0.1
 )
 
 // Writer writes events in the background.
@@ -101,7 +98,7 @@ func (w *Writer) add(event *corev1.Event) {
 }
 
 func (w *Writer) drain(queue <-chan *corev1.Event) {
-	correlator := record.NewEventCorrelatorWithOptions(record.CorrelatorOptions{QPS: aboutOne, Clock: clock.RealClock{}})
+	correlator := newCorrelator(clock.RealClock{})
 	for event := range queue {
 		select {
 		case <-w.late:

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
 )
 
 const (
@@ -17,18 +16,14 @@ const (
 	pause = 10 * time.Second
 )
 
-func (w *Writer) write(correlator *record.EventCorrelator, event *corev1.Event) error {
-	result, err := correlator.EventCorrelate(event)
-	if err != nil || result.Skip {
-		return err
+func (w *Writer) write(c *correlator, event *corev1.Event) error {
+	event = c.correlate(event)
+	if event == nil {
+		return nil
 	}
 	for try := 1; ; try++ {
-		stored, err := w.store(result)
-		if err == nil {
-			correlator.UpdateState(stored)
-			return nil
-		}
-		if !unanswered(err) || try == tries || !w.rest(try) {
+		err := w.store(event)
+		if err == nil || !unanswered(err) || try == tries || !w.rest(try) {
 			return err
 		}
 	}
@@ -59,16 +54,17 @@ func (w *Writer) rest(try int) bool {
 }
 
 // store counts an event up that is there already, and makes any other.
-func (w *Writer) store(result *record.EventCorrelateResult) (*corev1.Event, error) {
-	event := result.Event
+func (w *Writer) store(event *corev1.Event) error {
 	if event.Count > 1 {
-		stored, err := w.sink.Patch(event, result.Patch)
-		if !apierrors.IsNotFound(err) {
-			return stored, err
+		patch, err := countPatch(event)
+		if err != nil {
+			return err
+		}
+		if _, err = w.sink.Patch(event, patch); !apierrors.IsNotFound(err) {
+			return err
 		}
 		// It has gone by itself meanwhile.
-		event = event.DeepCopy()
-		event.ResourceVersion = ""
 	}
-	return w.sink.Create(event)
+	_, err := w.sink.Create(event)
+	return err
 }
