@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/stint-dev/stint/internal/apiserver"
@@ -142,14 +143,18 @@ func (h *house) eventually(what string, is func() bool, state func() any) {
 	}
 }
 
-// untilSeen waits until the informers hold this version of the pod. They outlive the node here; in a server that is
+// untilSeen waits until the informers hold this version of the pod, or one that came of it. They outlive the node here; in a server that is
 // started again they are new, and hold all that was ever written.
 func (h *house) untilSeen(pod *corev1.Pod) {
 	h.t.Helper()
 	store := h.client.Pods().Informer().GetStore()
 	h.eventually("the informer shows the pod", func() bool {
 		obj, known, err := store.Get(pod)
-		return err == nil && known && obj.(*corev1.Pod).ResourceVersion == pod.ResourceVersion
+		if err != nil || !known {
+			return false
+		}
+		age, err := resourceversion.CompareResourceVersion(obj.(*corev1.Pod).ResourceVersion, pod.ResourceVersion)
+		return err == nil && age >= 0
 	}, func() any { return pod.Name })
 }
 

@@ -153,6 +153,15 @@ func (h *house) attempt(pod *corev1.Pod, attempt int32, opts corev1.PodLogOption
 	return string(text), err
 }
 
+// speaks waits until the pod says hello. It runs before, and a shell before it has set its trap.
+func (h *house) speaks(pod *corev1.Pod) {
+	h.t.Helper()
+	h.eventually("it speaks", func() bool {
+		text, err := h.attempt(pod, 0, corev1.PodLogOptions{})
+		return err == nil && text == "hello\n"
+	}, func() any { return pod.Name })
+}
+
 // A pod that is deleted while it runs says more until it ends; all of it is kept until its Job goes.
 func TestLogsOutliveThePodsOfAJob(t *testing.T) {
 	dir := t.TempDir()
@@ -164,10 +173,7 @@ func TestLogsOutliveThePodsOfAJob(t *testing.T) {
 	h.until(pod, "the pod runs", inPhase(corev1.PodRunning))
 	alone := h.create(build("alone", script, nil))
 	h.until(alone, "the pod runs", inPhase(corev1.PodRunning))
-	h.eventually("it speaks", func() bool {
-		text, err := h.attempt(pod, 0, corev1.PodLogOptions{})
-		return err == nil && text == "hello\n"
-	}, func() any { return pod.Name })
+	h.speaks(pod)
 	for _, p := range []*corev1.Pod{pod, alone} {
 		h.deletePod(p, 30)
 		h.until(p, "it is gone", gone)
@@ -190,6 +196,7 @@ func TestPodThatVanishedWhileNoNodeRanLeavesItsLog(t *testing.T) {
 	job := h.job("talks", batchv1.NonIndexedCompletion)
 	pod := h.create(build("talks-x7k2p", shell("trap 'echo bye; exit 1' TERM; echo hello; while :; do sleep 0.02; done"), ownedBy(job)))
 	h.untilSeen(h.until(pod, "the pod runs", inPhase(corev1.PodRunning)))
+	h.speaks(pod)
 	h.stopNode()
 	h.deletePod(pod, 0)
 	h.until(pod, "it is gone", gone)

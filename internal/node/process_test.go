@@ -56,15 +56,18 @@ func TestRealProcessesOutliveTheNode(t *testing.T) {
 	first := processes(t, dir)
 	h := newHouse(t, first)
 	h.startNode(nil)
-	gate := filepath.Join(t.TempDir(), "gate")
-	wait := "until test -e " + gate + "; do sleep 0.02; done; "
-	stays := h.create(build("stays", shell(wait+"echo out; exit 4"), nil))
-	ends := h.create(build("ends", shell("echo run >> "+gate+".ends; sleep 0.3; exit 5"), nil))
+	gate, alone := filepath.Join(t.TempDir(), "gate"), filepath.Join(t.TempDir(), "alone")
+	wait := func(file string) string { return "until test -e " + file + "; do sleep 0.02; done; " }
+	stays := h.create(build("stays", shell(wait(gate)+"echo out; exit 4"), nil))
+	ends := h.create(build("ends", shell("echo run >> "+gate+".ends; "+wait(alone)+"exit 5"), nil))
 	for _, p := range []*corev1.Pod{stays, ends} {
 		h.untilSeen(h.until(p, "the pod runs", inPhase(corev1.PodRunning)))
 	}
 	h.stopNode()
 	first.(*leaving).leave()
+	if err := os.WriteFile(alone, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 
 	second := processes(t, dir)
 	h.eventually("the short one ends alone", func() bool {
