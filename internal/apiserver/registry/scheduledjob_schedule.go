@@ -65,7 +65,7 @@ func warnScheduledJobSchedule(spec *stintv1.ScheduledJobSpec, now time.Time, p *
 	if len(due) == 0 {
 		return []string{fmt.Sprintf("%s: no run is left: %q is never due after now", p.Child("timeSpec"), spec.Schedule.TimeSpec)}
 	}
-	return warnSlowRuns(spec, due, p.Child("timeSpec"))
+	return append(warnRounded(spec.Schedule.TimeSpec, due, p.Child("timeSpec")), warnSlowRuns(spec, due, p.Child("timeSpec"))...)
 }
 
 // maxYearsAhead is for ever.

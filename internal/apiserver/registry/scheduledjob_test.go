@@ -187,6 +187,9 @@ func TestScheduledJobWarnings(t *testing.T) {
 	}{
 		"a simple one is fine":                 {},
 		"a last run in the past is told":       {[]scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.Schedule.TimeSpec = "R2/2026-02-01/P1D" })}, []string{"spec.schedule.timeSpec: no run is left"}},
+		"parts of a second are told":           {[]scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.Schedule.TimeSpec = "@every 1500ms" })}, []string{"spec.schedule.timeSpec: due times are whole seconds: runs are 1s apart"}},
+		"and so is less than one":              {[]scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.Schedule.TimeSpec = "@every 0s" })}, []string{"spec.schedule.timeSpec: due times are whole seconds: runs are 1s apart"}},
+		"whole seconds are fine":               {[]scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.Schedule.TimeSpec = "@every 1m1s" })}, nil},
 		"and a day that never comes":           {[]scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.Schedule.TimeSpec = "0 0 30 2 *" })}, []string{"spec.schedule.timeSpec: no run is left"}},
 		"one run is enough":                    {[]scheduledJobEdit{inScheduledJob(func(s *stintv1.ScheduledJobSpec) { s.Schedule.TimeSpec = "R1/2026-04-01/P1D" })}, nil},
 		"runs that may be slow for each other": {[]scheduledJobEdit{alone("R//PT10M")}, []string{"spec.schedule.timeSpec: runs are 10m0s apart"}},
