@@ -166,6 +166,7 @@ func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	if _, err := e.client.Pods().Create(ctx, orphan); err != nil {
 		t.Fatal(err)
 	}
+	e.letInformersCatchUp() // Else the Job may be shown first, and have two pods of its own.
 	e.create(newJob("j", pods(2, 2), func(s *batchv1.JobSpec) {
 		s.ManualSelector = ptr.To(true)
 		s.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}

@@ -77,11 +77,13 @@ func TestPodsThatStartInTimeLiveOn(t *testing.T) {
 	// The node reports the container as well: a phase alone is no start.
 	e := start(t, o, always(pend))
 	e.create(impatient("j"))
-	e.hurry(clock, "j", "active", func(j *batchv1.Job) bool { return j.Status.Active == 1 })
+	// Until the pod has started, no time passes.
+	e.eventually("a pod", func(context.Context) bool { return len(e.podList()) == 1 }, e.describePods)
 	pod := e.podList()[0]
 	if _, err := e.client.Pods().ModifyStatus(t.Context(), &pod, started); err != nil {
 		t.Fatal(err)
 	}
+	e.hurry(clock, "j", "active", func(j *batchv1.Job) bool { return j.Status.Active == 1 })
 	late := impatient("late", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) })
 	e.create(late)
 	e.hurry(clock, "late", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
