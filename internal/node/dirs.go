@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
 // The node's folder:
@@ -25,13 +27,14 @@ func (l *Logs) logPath(api *corev1.Pod, container string, attempt int32) string 
 	return filepath.Join(l.logDir(api.Namespace, api.Name, api.UID), container, fmt.Sprintf("%d.log", attempt))
 }
 
-// sweepDirs removes what pods that are gone have left, from a time when the node did not see them go.
+// sweepDirs removes what pods that have ended or are gone have left, from a time when the node did not see to them.
 func (n *Node) sweepDirs() error {
-	living := map[string]bool{}
+	there, living := map[string]bool{}, map[string]bool{}
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
-		living[string(obj.(*corev1.Pod).UID)] = true
+		pod := obj.(*corev1.Pod)
+		there[string(pod.UID)], living[string(pod.UID)] = true, !lifecycle.Final(pod.Status.Phase)
 	}
-	for _, kind := range []string{"pods", "logs"} {
+	for kind, stays := range map[string]map[string]bool{"pods": living, "logs": there} {
 		entries, err := os.ReadDir(filepath.Join(n.Dir, kind))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -42,7 +45,7 @@ func (n *Node) sweepDirs() error {
 		for _, e := range entries {
 			uid := e.Name()[strings.LastIndexByte(e.Name(), '_')+1:]
 			switch {
-			case !e.IsDir() || living[uid] || n.pods.get(types.UID(uid)) != nil:
+			case !e.IsDir() || stays[uid] || n.pods.get(types.UID(uid)) != nil:
 			case kind == "logs":
 				n.keeper.queue.Add(keepTask{folder: e.Name()})
 			default:

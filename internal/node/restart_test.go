@@ -1,7 +1,11 @@
 package node_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,6 +81,31 @@ func TestRestartTakesContainersBack(t *testing.T) {
 		}
 	}
 	rt.check(t)
+}
+
+func TestANodeThatDiedBeforeItHadCleanedUpDoesSoLater(t *testing.T) {
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	ended := h.create(build("ended", []string{"exit", "0"}, nil))
+	runs := h.create(build("runs", []string{"wait"}, nil))
+	h.untilSeen(h.until(ended, "it has ended", inPhase(corev1.PodSucceeded)))
+	h.untilSeen(h.until(runs, "it runs", inPhase(corev1.PodRunning)))
+	h.stopNode()
+	folder := func(pod *corev1.Pod) string { return filepath.Join(h.dir, "pods", string(pod.UID)) }
+	for _, pod := range []*corev1.Pod{ended, runs} {
+		if err := os.MkdirAll(filepath.Join(folder(pod), "volumes"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.startNode(nil)
+	h.eventually("the folder of the pod that has ended is gone", func() bool {
+		_, err := os.Stat(folder(ended))
+		return errors.Is(err, fs.ErrNotExist)
+	}, func() any { return folder(ended) })
+	if _, err := os.Stat(folder(runs)); err != nil {
+		t.Errorf("the folder of the pod that runs: %v", err)
+	}
 }
 
 func drain(events chan runtime.Status) {
