@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 )
 
@@ -114,15 +115,24 @@ func stuckSince(p *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
+// lastOfJob returns the Job that controls the pod as it was last: somebody may have deleted it since the process looked.
+func (x podWrite) lastOfJob() *batchv1.Job {
+	ref := metav1.GetControllerOfNoCopy(x.was)
+	if ref == nil || x.jobs[ref.UID] == nil {
+		return nil
+	}
+	return x.jobs[ref.UID].now()
+}
+
 func (x podWrite) isStuck() {
 	if x.is == nil || ended(x.was) || !ended(x.is) {
 		return
 	}
-	j, age := x.job(), time.Since(x.was.CreationTimestamp.Time)
+	j, age := x.lastOfJob(), time.Since(x.was.CreationTimestamp.Time)
 	switch {
 	case x.was.Status.Phase != corev1.PodPending || x.was.DeletionTimestamp != nil:
 		x.fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
-	case j == nil || askedNumber(j, pendingTimeoutSeconds) < 0:
+	case j == nil || x.by.knows.gone[j.UID] || askedNumber(j, pendingTimeoutSeconds) < 0:
 		x.fail("pod %s is failed, and nobody asked for it", x.was.Name)
 	case age < time.Duration(askedNumber(j, pendingTimeoutSeconds))*time.Second:
 		x.fail("pod %s is failed after %s", x.was.Name, age)

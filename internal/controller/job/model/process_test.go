@@ -65,8 +65,8 @@ func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message
 func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
 	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
 		stopped: make(chan error, 1), found: map[string]*batchv1.Job{}, asked: map[string]string{}}
-	p.jobs = newInformer(s.jobs, p.knows.toldJob, func(*batchv1.Job) {})
-	p.pods = newInformer(s.pods, p.knows.toldPod, p.knows.lostPod)
+	p.jobs = newInformer(s.jobs, p.knows.toldJob, func(j *batchv1.Job) { p.knows.lose(j.UID) })
+	p.pods = newInformer(s.pods, p.knows.toldPod, func(pod *corev1.Pod) { p.knows.lose(pod.UID) })
 	p.knows.shown = p.pods.store
 	c := job.New(p, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
@@ -112,7 +112,7 @@ type knowledge struct {
 	shown cache.Store
 	// early pods were shown before their Job: what became of them may be forgotten.
 	early map[types.UID]bool
-	// gone are pods that it takes into account as such; lost is newer than the present work.
+	// gone are objects that it takes into account as such; lost is newer than the present work.
 	gone map[types.UID]bool
 	lost []types.UID
 }
@@ -130,7 +130,7 @@ func (k *knowledge) toldPod(p *corev1.Pod) {
 	}
 }
 
-func (k *knowledge) lostPod(p *corev1.Pod) { k.lost = append(k.lost, p.UID) }
+func (k *knowledge) lose(uid types.UID) { k.lost = append(k.lost, uid) }
 
 func (k *knowledge) knowsJob(uid types.UID) bool {
 	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.heard, func(o client.Object) bool { return o.GetUID() == uid })

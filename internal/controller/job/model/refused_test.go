@@ -29,3 +29,20 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 		t.Fatal(why)
 	}
 }
+
+// TestAPodIsFailedThoughAUserDeletesItsJobAtOnce: nobody can know of what happens while a request is under way.
+func TestAPodIsFailedThoughAUserDeletesItsJobAtOnce(t *testing.T) {
+	why := play(t, func(w *world) {
+		w.createJob(&batchv1.Job{
+			ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: map[string]string{pendingTimeoutSeconds: "1"}},
+			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.start(0, 0)
+		w.serveUntil("update status of pod")
+		w.server.deleteJob(jobName, metav1.DeletePropagationBackground)
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
