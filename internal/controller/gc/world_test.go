@@ -20,7 +20,7 @@ import (
 )
 
 // deadline bounds every wait of a test.
-const deadline = 20 * time.Second
+const deadline = 60 * time.Second
 
 // world is a server with a collector, and a client that comes over HTTP as users do.
 type world struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // deadline bounds every wait of a test.
-const deadline = 20 * time.Second
+const deadline = 60 * time.Second
 
 // world is a server with a purger, and a client that comes as users do.
 type world struct {

@@ -21,7 +21,7 @@ import (
 )
 
 // deadline bounds every wait of a test.
-const deadline = 30 * time.Second
+const deadline = 60 * time.Second
 
 // world is a server with a garbage collector, on which the test decides how Jobs end.
 type world struct {
