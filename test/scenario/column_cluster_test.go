@@ -19,8 +19,10 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// unlimited is what kube-controller-manager needs to serve all scenarios at the same time.
+// unlimited is what kube-controller-manager needs to serve all scenarios at the same time, and syncs what Stint does.
 var unlimited = []string{"--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-job-syncs=20", "--concurrent-cron-job-syncs=20"}
+
+const syncs = 20
 
 // startCluster starts what both columns share: the API server, and the controllers that end what Jobs leave behind.
 func startCluster(t *testing.T) *kube.Cluster {
@@ -99,10 +101,10 @@ func (s *stintController) start(t testing.TB) {
 	writer := events.NewWriter(client.Events(), events.Scheme)
 	controllers := []interface{ Run(context.Context) error }{
 		controller.New(client, writer.Recorder("job-controller"), controller.Options{
-			ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy}, Registerer: s.metrics,
+			ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy}, Registerer: s.metrics, ConcurrentSyncs: syncs,
 		}),
-		cronjob.New(client, writer.Recorder("cronjob-controller"), cronjob.Options{}),
-		scheduledjob.New(client, writer.Recorder("scheduledjob-controller"), scheduledjob.Options{}),
+		cronjob.New(client, writer.Recorder("cronjob-controller"), cronjob.Options{ConcurrentSyncs: syncs}),
+		scheduledjob.New(client, writer.Recorder("scheduledjob-controller"), scheduledjob.Options{ConcurrentSyncs: syncs}),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	client.Start(ctx)
