@@ -48,17 +48,19 @@ func (s *server) insist(ctx context.Context, resource schema.GroupVersionResourc
 
 func (s *server) create(t *testing.T, resource schema.GroupVersionResource, obj any) {
 	t.Helper()
-	body := plain(t, obj)
-	err := s.insist(t.Context(), resource, func(ctx context.Context, client dynamic.ResourceInterface) error {
+	if err := s.make(t.Context(), resource, plain(t, obj)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *server) make(ctx context.Context, resource schema.GroupVersionResource, body *unstructured.Unstructured) error {
+	return s.insist(ctx, resource, func(ctx context.Context, client dynamic.ResourceInterface) error {
 		_, err := client.Create(ctx, body, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // run asks for a run on demand.
