@@ -66,8 +66,7 @@ func (r *resultKeeper) extend(ctx context.Context, job *batchv1.Job, k *kept, mo
 		return more, err
 	}
 	changed, err := r.slices.Modify(ctx, k.slice, func(s *stintv1.ResultSlice) { rest = results.Append(s, more, r.limits) })
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// Somebody else has it in hand, or has deleted it.
+	if apierrors.IsNotFound(err) {
 		k.close()
 		k.known = false
 		return more, nil

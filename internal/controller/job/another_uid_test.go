@@ -1,0 +1,115 @@
+package job
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/controller/loop"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// showing is a controller whose informers show these objects, and tell of no change.
+func showing(t *testing.T, objects ...runtime.Object) *Controller {
+	t.Helper()
+	o := Options{FailedPodsLimit: ptr.To(0)}.withDefaults()
+	c := &Controller{options: o, failed: newFailedPods(), waiters: newWaiters(), queue: loop.NewQueue("test", o.Clock),
+		jobs: cache.NewSharedIndexInformer(&cache.ListWatch{}, &batchv1.Job{}, 0, cache.Indexers{}),
+		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})}
+	t.Cleanup(c.queue.ShutDown)
+	for _, o := range objects {
+		informer := c.jobs
+		if _, isPod := o.(*corev1.Pod); isPod {
+			informer = c.pods
+		}
+		if err := informer.GetStore().Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func jobOf(uid types.UID) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: uid, ResourceVersion: string(uid)}}
+}
+
+func TestFailedPodsAreKeptOfTheJobThatLimitsThemAndNoOther(t *testing.T) {
+	others := jobOf("1")
+	others.Spec.ManagedBy = ptr.To("example.com/other")
+	for name, tt := range map[string]struct {
+		job  *batchv1.Job
+		kept int
+	}{
+		"its own":                     {jobOf("1"), 1},
+		"another Job of that name":    {jobOf("2"), 0},
+		"that of another controller":  {others, 0},
+		"one that is not there (yet)": {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := showing(t)
+			if tt.job != nil {
+				c = showing(t, tt.job)
+			}
+			p := version("1", core.RemoveFinalizer, func(p *corev1.Pod) {
+				p.Namespace, p.Status.Phase = "default", corev1.PodFailed
+				p.OwnerReferences = []metav1.OwnerReference{core.ControllerRef(jobOf("1"))}
+			})
+			c.noteFailed(p)
+			if n := len(c.failed.of("1")) + len(c.failed.of("2")); n != tt.kept {
+				t.Errorf("%d pods are kept, want %d", n, tt.kept)
+			}
+		})
+	}
+}
+
+func TestHowAPodEndedIsNotToldByAnotherOfItsName(t *testing.T) {
+	inDefault := func(p *corev1.Pod) { p.Namespace = "default" }
+	p, same, other := version("1", inDefault), version("2", inDefault, ended), version("3", inDefault, ended)
+	other.UID = "other"
+	for name, tt := range map[string]struct{ shown, want *corev1.Pod }{
+		"a newer version": {same, same},
+		"another pod":     {other, p},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := showing(t, tt.shown).newestOf(t.Context(), p, false)
+			if err != nil || got != tt.want {
+				t.Errorf("got version %s, %v; want %s", got.ResourceVersion, err, tt.want.ResourceVersion)
+			}
+		})
+	}
+}
+
+// What ended for a Job that waited does not count for another of its name, which may be made while the watch is broken.
+func TestAJobDoesNotInheritWhatEndedForAnotherOfItsName(t *testing.T) {
+	waits := func(uid types.UID) *batchv1.Job {
+		j := jobOf(uid)
+		j.Annotations = map[string]string{core.DependsOn: "dep"}
+		return j
+	}
+	runs := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "dep", UID: "dep"}}
+	done := runs.DeepCopy()
+	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	for name, tt := range map[string]struct {
+		is   types.UID
+		want *batchv1.Job
+	}{
+		"the same Job":             {"1", done},
+		"another Job of that name": {"2", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := showing(t)
+			c.dependencyChanged(nil, waits("1"))
+			c.dependencyChanged(runs, done)
+			c.dependencyChanged(waits("1"), waits(tt.is))
+			if got := c.waiters.endedFor(loop.Key(waits("1")), "dep"); got != tt.want {
+				t.Errorf("what ended for it: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
