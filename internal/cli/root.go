@@ -48,7 +48,25 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 		newSuspend(streams), newResume(streams), newVersion(streams))
 	root.AddCommand(verbCommands(args, streams)...)
 	demandShell(root)
+	demandTopic(root)
 	return root
+}
+
+// demandTopic has stint help refuse what cobra's command answers with the help of stint.
+func demandTopic(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if show := cmd.Run; cmd.Name() == "help" && show != nil {
+			cmd.Run = nil
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				if topic, rest, err := root.Find(args); err == nil && topic == root && len(rest) > 0 {
+					return unknownCommand(root, rest[0])
+				}
+				show(cmd, args)
+				return nil
+			}
+		}
+	}
 }
 
 // demandShell has stint completion refuse what cobra's command answers with its help.
