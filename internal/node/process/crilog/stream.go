@@ -53,7 +53,7 @@ func (s *Stream) readChunk(conn syscall.RawConn) error {
 	var failed error
 	err := conn.Read(func(fd uintptr) bool {
 		_, failed = s.readOnce(int(fd))
-		if failed == syscall.EAGAIN {
+		if errors.Is(failed, syscall.EAGAIN) {
 			failed = nil
 			return false
 		}
