@@ -47,7 +47,7 @@ func suspension(streams genericiooptions.IOStreams,
 		Args:              exactly(1, "the name of one Job, CronJob or ScheduledJob"),
 		ValidArgsFunction: w.complete(suspendable),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			clients, _, err := w.clients(cmd.Context(), streams)
+			clients, err := w.clients(cmd.Context(), streams)
 			if err != nil {
 				return err
 			}
@@ -68,23 +68,23 @@ func suspension(streams genericiooptions.IOStreams,
 }
 
 // clients finds a server that runs.
-func (w *where) clients(ctx context.Context, streams genericiooptions.IOStreams) (*schedules.Clients, *target.Target, error) {
+func (w *where) clients(ctx context.Context, streams genericiooptions.IOStreams) (*schedules.Clients, error) {
 	t, err := w.connect(ctx, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	clients, err := schedules.NewClients(t, rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true}))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	clients.Reconnect = func(ctx context.Context) (*target.Target, error) { return w.connect(ctx, nil) }
-	return clients, t, nil
+	return clients, nil
 }
 
 // complete offers the names of what there is.
 func (w *where) complete(among []schedules.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		clients, _, err := w.clients(cmd.Context(), genericiooptions.NewTestIOStreamsDiscard())
+		clients, err := w.clients(cmd.Context(), genericiooptions.NewTestIOStreamsDiscard())
 		if len(args) > 0 || err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -90,7 +90,7 @@ func (f *triggerFlags) request(args []string) (schedules.Request, error) {
 }
 
 func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOStreams, name string, request schedules.Request) error {
-	clients, t, err := f.clients(ctx, streams)
+	clients, err := f.clients(ctx, streams)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 		return err
 	}
 	w := waiting{where: f.where, clients: clients, run: asked, out: newOutput(streams, f.format == "json", false)}
-	return w.follow(ctx, t)
+	return w.follow(ctx)
 }
 
 // tell says what was asked for.

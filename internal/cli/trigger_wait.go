@@ -10,7 +10,6 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/schedules"
-	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 // waiting is for the end of a run that was asked for.
@@ -22,7 +21,7 @@ type waiting struct {
 }
 
 // follow waits for the run's Job, and then for the Job's end.
-func (w *waiting) follow(ctx context.Context, t *target.Target) error {
+func (w *waiting) follow(ctx context.Context) error {
 	options, err := w.options()
 	if err != nil {
 		return errors.Join(err, w.out.Close())
@@ -39,7 +38,7 @@ func (w *waiting) follow(ctx context.Context, t *target.Target) error {
 	return run.Follow(ctx, run.Options{Logs: run.LogsAll, Target: options, Interrupts: interrupts,
 		Output: func() output.Output { return w.out },
 		Recall: func(ctx context.Context, job *batchv1.Job) *batchv1.Job { return w.clients.Recall(ctx, w.run, job) },
-	}, t, job)
+	}, w.clients.Target(), job)
 }
 
 // start returns the Job once there is one, and whether it is there still.

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -68,7 +69,7 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) [
 	}
 	ctx, cancel := context.WithTimeout(ctx, logPatience)
 	defer cancel()
-	pods, err := s.podsOf(ctx, job)
+	pods, err := s.lastPods(ctx, job)
 	if err != nil {
 		s.out.Note("pods of job " + job.Name + " cannot be listed: " + err.Error())
 		return nil
@@ -101,6 +102,15 @@ func (s *session) awaitPods(ctx context.Context, job *batchv1.Job) {
 		ended += job.Status.Succeeded
 	}
 	s.logs.Await(ctx, job.UID, int(ended))
+}
+
+// lastPods is podsOf, asked of the next server where one has gone.
+func (s *session) lastPods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
+	_ = wait.PollUntilContextCancel(ctx, tick, true, func(ctx context.Context) (bool, error) {
+		pods, err = s.podsOf(ctx, job)
+		return err == nil || !unreachable(err), nil
+	})
+	return pods, err
 }
 
 func (s *session) podsOf(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, error) {

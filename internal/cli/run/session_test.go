@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/target"
@@ -37,6 +40,43 @@ func newTestSession(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	return run
+}
+
+func TestLogsAreReadFromTheNextServerWhereOneHasGone(t *testing.T) {
+	s := newTestSession(t)
+	out := newEndings()
+	s.out, s.opts.Logs = out, LogsAll
+	s.collectLogs(t.Context(), nil)
+	job := createUnmanaged(t, s, "outlives")
+	s.track(job, output.Created)
+	endPod(t, s, job, "last words")
+
+	alive, asked := s.target, make(chan struct{}, 10)
+	gone := &target.Target{Config: &rest.Config{Host: "127.0.0.1:1", Dial: func(context.Context, string, string) (net.Conn, error) {
+		asked <- struct{}{}
+		return nil, syscall.ECONNREFUSED
+	}}}
+	if err := s.use(gone); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		s.finishLogs(t.Context(), job, false)
+	}()
+	<-asked
+	if err := s.use(alive); err != nil {
+		t.Fatal(err)
+	}
+	<-read
+	select {
+	case line := <-out.lines:
+		if line != "last words" {
+			t.Errorf("the log says %q", line)
+		}
+	default:
+		t.Error("no log was shown")
+	}
 }
 
 func TestLogOfAPodThatIsGone(t *testing.T) {

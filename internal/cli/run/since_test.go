@@ -140,6 +140,15 @@ func TestLogsOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 // runPod has a pod of the Job come, print one line, succeed and go.
 func runPod(t *testing.T, s *session, job *batchv1.Job, line string) {
 	t.Helper()
+	name := endPod(t, s, job, line)
+	if err := s.core().Pods(job.Namespace).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// endPod has a pod of the Job come, print one line and succeed, and returns its name.
+func endPod(t *testing.T, s *session, job *batchv1.Job, line string) string {
+	t.Helper()
 	pods := s.core().Pods(job.Namespace)
 	pod, err := pods.Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: job.Name + "-x", Labels: job.Spec.Template.Labels,
@@ -159,12 +168,10 @@ func runPod(t *testing.T, s *session, job *batchv1.Job, line string) {
 	pod.Status.Phase = corev1.PodSucceeded
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main",
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
-	if pod, err = pods.UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+	if _, err = pods.UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := pods.Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
-		t.Fatal(err)
-	}
+	return pod.Name
 }
 
 func TestEndThatEventsTell(t *testing.T) {

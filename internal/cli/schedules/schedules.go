@@ -50,6 +50,7 @@ type Clients struct {
 	Reconnect func(context.Context) (*target.Target, error)
 
 	warn      rest.WarningHandler
+	target    *target.Target
 	namespace string
 	batch     batchclient.BatchV1Interface
 	stint     rest.Interface
@@ -81,9 +82,12 @@ func (c *Clients) use(t *target.Target) error {
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	c.namespace, c.batch, c.stint = t.Namespace, batch, own
+	c.target, c.namespace, c.batch, c.stint = t, t.Namespace, batch, own
 	return nil
 }
+
+// Target is the server that is asked now.
+func (c *Clients) Target() *target.Target { return c.target }
 
 const scheduledJobs = "scheduledjobs"
 
