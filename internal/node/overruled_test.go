@@ -144,10 +144,7 @@ func TestAPodThatSomebodyElseFailedTellsOfContainersThatAreLost(t *testing.T) {
 	h.stopNode()
 	failed := h.fail(stuck)
 	h.untilSeen(failed)
-	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
-	if err := rt.Forget(t.Context(), runtime.ID{PodUID: pod.UID, Container: "main"}); err != nil {
-		t.Fatal(err)
-	}
+	rt.lose(runtime.ID{PodUID: pod.UID, Container: "main"})
 	h.startNode(nil)
 	lost := corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}
 	h.tells(failed, map[string]corev1.ContainerStateTerminated{"main": lost, "late": lost})

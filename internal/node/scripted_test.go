@@ -112,6 +112,13 @@ func (r *scripted) end(id runtime.ID, code int32) {
 	r.endLocked(id, code)
 }
 
+// lose has a container go with the machine that it ran on: nobody hears of its end.
+func (r *scripted) lose(id runtime.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.attempts, id)
+}
+
 func (r *scripted) Stop(_ context.Context, id runtime.ID, grace time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
