@@ -33,7 +33,7 @@ type world struct {
 	scheduled map[types.UID]*knownScheduled
 	// reference tells that the controllers are upstream's.
 	reference bool
-	// gaps tells that not every write is known.
+	// gaps tells that not every write is known: what one object shows may then be newer than what is known of another.
 	gaps bool
 }
 

@@ -97,11 +97,11 @@ var statusRules = []struct {
 	}},
 	{"a Job ends when its last pod has", func(w *world, _ *knownJob, j *batchv1.Job) bool {
 		running := w.podsOf(j, func(p *corev1.Pod) bool { return !ended(p) })
-		return !finished(j) || (running == 0 && j.Status.Active == 0 &&
+		return !finished(j) || ((w.gaps || running == 0) && j.Status.Active == 0 &&
 			ptr.Deref(j.Status.Ready, 0) == 0 && ptr.Deref(j.Status.Terminating, 0) == 0)
 	}},
 	{"a Job ends when its last pod is counted and released", func(w *world, was *knownJob, j *batchv1.Job) bool {
-		return !finished(j) || finished(was.Job) || (len(uncounted(j)) == 0 && w.podsOf(j, hasFinalizer) == 0)
+		return !finished(j) || finished(was.Job) || (len(uncounted(j)) == 0 && (w.gaps || w.podsOf(j, hasFinalizer) == 0))
 	}},
 	{"a Job that waits for others has not started", func(_ *world, was *knownJob, j *batchv1.Job) bool {
 		return was.Status.StartTime != nil || j.Status.StartTime == nil && j.Status.Active == 0 || hasVerdict(j) || len(unmet(j)) == 0
@@ -118,7 +118,7 @@ var statusRules = []struct {
 	{"a Job fails by a dependency before it starts, and without pods", func(w *world, was *knownJob, j *batchv1.Job) bool {
 		by := condition(j, batchv1.JobFailureTarget)
 		return by == nil || by.Reason != core.DependencyFailed ||
-			was.Status.Failed+was.Status.Succeeded+j.Status.Failed+j.Status.Succeeded == 0 && w.podsOf(j, hasFinalizer) == 0
+			was.Status.Failed+was.Status.Succeeded+j.Status.Failed+j.Status.Succeeded == 0 && (w.gaps || w.podsOf(j, hasFinalizer) == 0)
 	}},
 }
 
@@ -138,14 +138,14 @@ var podRules = []struct {
 	holds func(w *world, owner *knownJob, old, p *corev1.Pod) bool
 }{
 	{"no pod is made after the verdict, or for a suspended Job", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
-		suspended := !w.gaps && ptr.Deref(owner.Spec.Suspend, false) && isTrue(owner.Job, batchv1.JobSuspended)
-		return old != nil || (!hasVerdict(owner.Job) && !suspended)
+		suspended := ptr.Deref(owner.Spec.Suspend, false) && isTrue(owner.Job, batchv1.JobSuspended)
+		return w.gaps || old != nil || (!hasVerdict(owner.Job) && !suspended)
 	}},
 	{"no more pods live than parallelism allows", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
 		return w.gaps || old != nil || w.podsOf(owner.Job, alive) <= int(owner.parallelism)
 	}},
 	{"with podReplacementPolicy Failed, pods that are ending count as living", func(w *world, owner *knownJob, old, _ *corev1.Pod) bool {
-		return old != nil || ptr.Deref(owner.Spec.PodReplacementPolicy, "") != batchv1.Failed ||
+		return w.gaps || old != nil || ptr.Deref(owner.Spec.PodReplacementPolicy, "") != batchv1.Failed ||
 			w.podsOf(owner.Job, func(p *corev1.Pod) bool { return !ended(p) }) <= int(owner.parallelism)
 	}},
 	{"an index has one pod at a time, and none once it has succeeded", func(w *world, owner *knownJob, old, p *corev1.Pod) bool {
@@ -153,7 +153,7 @@ var podRules = []struct {
 			return true
 		}
 		same := w.podsOf(owner.Job, func(o *corev1.Pod) bool { return alive(o) && indexOf(o) == indexOf(p) })
-		return same == 1 && !parseIndexes(owner.Status.CompletedIndexes)[indexOf(p)]
+		return (w.gaps || same == 1) && !parseIndexes(owner.Status.CompletedIndexes)[indexOf(p)]
 	}},
 	{"a pod of a Job is tracked from the start", func(w *world, _ *knownJob, old, p *corev1.Pod) bool {
 		return w.gaps || old != nil || hasFinalizer(p)
