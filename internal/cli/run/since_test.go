@@ -68,7 +68,7 @@ func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 		"it was deleted unfinished": {"", output.Deleted, ErrFailed},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			clear(s.jobs)
+			s.forget()
 			job := createUnmanaged(t, s, "brief")
 			s.track(job, output.Created)
 			if tc.end != "" {
@@ -85,6 +85,13 @@ func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 			}
 		})
 	}
+}
+
+// forget makes room for another run, while the watches of the last one may still end.
+func (s *session) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.jobs)
 }
 
 // createUnmanaged makes a Job that no controller takes.
