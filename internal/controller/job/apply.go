@@ -54,6 +54,9 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	if err == nil {
 		released, err = c.release(ctx, job, pods)
 	}
+	if err == nil {
+		err = c.dropOldResults(ctx, job)
+	}
 	if !d.Again {
 		err = errors.Join(err, c.settle(ctx, job, released))
 	}

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,6 +44,8 @@ type kept struct {
 	next int64
 	// known tells that earlier and next are.
 	known bool
+	// written are those of pods that ended and may not have been let go yet: they are not written again.
+	written sets.Set[types.UID]
 	ends
 }
 
@@ -79,13 +82,14 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 		}
 		all = append(all, results.Of(newest))
 	}
-	all = append(all, r.takeEnds(k)...)
+	all = slices.DeleteFunc(append(all, r.takeEnds(k)...), func(p stintv1.PodResult) bool { return k.written.Has(p.UID) })
 	if len(all) == 0 {
 		return nil
 	}
 	if err := r.server.interpret(ctx, job.Namespace, len(all), func() error { return r.write(ctx, job, k, all) }); err != nil {
 		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
+	k.wrote(all)
 	return nil
 }
 
@@ -104,6 +108,21 @@ func (c *Controller) recording(ctx context.Context, job *batchv1.Job, pods []*co
 	done := make(chan error, 1)
 	go func() { done <- c.recordResults(ctx, job, pods) }()
 	return func(bool) error { return <-done }
+}
+
+// dropOldResults lets no more be kept than are wanted. It comes once pods are let go: whoever begins anew before that must
+// find what was written of them, else it is written and counted twice.
+func (c *Controller) dropOldResults(ctx context.Context, job *batchv1.Job) error {
+	r := c.results
+	k := r.peek(job.UID)
+	if k == nil {
+		return nil
+	}
+	k.written = nil
+	if k.size() <= r.max {
+		return nil
+	}
+	return r.server.interpret(ctx, job.Namespace, 0, func() error { return r.makeRoom(ctx, job, k) })
 }
 
 // newestOf returns the newer version of a pod that ended after the decision. One that the status counted before it may have
@@ -134,6 +153,13 @@ func (r *resultKeeper) of(job types.UID) *kept {
 		r.jobs[job] = k
 	}
 	return k
+}
+
+// peek is nil where nothing was kept of the Job.
+func (r *resultKeeper) peek(job types.UID) *kept {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.jobs[job]
 }
 
 func (r *resultKeeper) forget(job types.UID) {
@@ -168,6 +194,19 @@ func (r *resultKeeper) noteEnd(p *corev1.Pod) {
 	if k := r.jobs[ref.UID]; k != nil && k.awaited.Has(p.UID) {
 		k.awaited.Delete(p.UID)
 		k.seen = append(k.seen, results.Of(p))
+	}
+}
+
+// wrote notes those of pods that ended: of the others there is more to come.
+func (k *kept) wrote(all []stintv1.PodResult) {
+	for i := range all {
+		if all[i].FinishedAt == nil {
+			continue
+		}
+		if k.written == nil {
+			k.written = sets.New[types.UID]()
+		}
+		k.written.Insert(all[i].UID)
 	}
 }
 

@@ -34,7 +34,7 @@ func (r *resultKeeper) write(ctx context.Context, job *batchv1.Job, k *kept, mor
 	ctx = context.WithoutCancel(ctx)
 	if k.slice != nil {
 		var err error
-		if more, err = r.extend(ctx, job, k, more); len(more) == 0 || err != nil {
+		if more, err = r.extend(ctx, k, more); len(more) == 0 || err != nil {
 			return err
 		}
 	}
@@ -56,14 +56,11 @@ const rewritten = 20
 
 // extend adds results to the present slice if it is small and has room for all of them, and returns those that are still
 // to be written.
-func (r *resultKeeper) extend(ctx context.Context, job *batchv1.Job, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
+func (r *resultKeeper) extend(ctx context.Context, k *kept, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
 	grown := k.slice.DeepCopy()
 	if len(k.slice.Results) > rewritten || len(results.Append(grown, more, r.limits)) > 0 {
 		k.close()
 		return more, nil
-	}
-	if err := r.makeRoom(ctx, job, k, len(grown.Results)); err != nil {
-		return more, err
 	}
 	changed, err := r.slices.Modify(ctx, k.slice, func(s *stintv1.ResultSlice) { rest = results.Append(s, more, r.limits) })
 	if apierrors.IsNotFound(err) {
@@ -92,9 +89,6 @@ func (r *resultKeeper) begin(ctx context.Context, job *batchv1.Job, k *kept, mor
 	}
 	slice := newSlice(job, k.next)
 	rest = results.Append(slice, more, r.limits)
-	if err := r.makeRoom(ctx, job, k, len(slice.Results)); err != nil {
-		return more, err
-	}
 	created, err := r.slices.Create(ctx, slice)
 	if err != nil {
 		k.known = false // It may be there all the same.
@@ -119,12 +113,9 @@ func newSlice(job *batchv1.Job, before int64) *stintv1.ResultSlice {
 	return s
 }
 
-// makeRoom deletes the oldest slices, so that the present one can hold n results.
-func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept, n int) error {
-	for _, s := range k.earlier {
-		n += s.n
-	}
-	for ; n > r.max && len(k.earlier) > 0; k.earlier = k.earlier[1:] {
+// makeRoom deletes the oldest slices where there are more results than are kept.
+func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept) error {
+	for n := k.size(); n > r.max && len(k.earlier) > 0; k.earlier = k.earlier[1:] {
 		oldest := k.earlier[0]
 		gone := &stintv1.ResultSlice{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: oldest.name, UID: oldest.uid}}
 		err := r.slices.Delete(ctx, gone, client.DeleteOptions{})
@@ -134,6 +125,17 @@ func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept, 
 		n -= oldest.n
 	}
 	return nil
+}
+
+// size is how many results are stored.
+func (k *kept) size() (n int) {
+	if k.slice != nil {
+		n = len(k.slice.Results)
+	}
+	for _, s := range k.earlier {
+		n += s.n
+	}
+	return n
 }
 
 // lookUp finds the slices that are not known, if there may be any, and returns the results that are not in them.
@@ -165,7 +167,7 @@ func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, mo
 	for _, s := range found {
 		k.next = max(k.next, s.before+int64(s.n))
 	}
-	return slices.DeleteFunc(more, func(p stintv1.PodResult) bool { return ended.Has(p.UID) }), nil
+	return slices.DeleteFunc(slices.Clone(more), func(p stintv1.PodResult) bool { return ended.Has(p.UID) }), nil
 }
 
 // endedBefore tells whether pods have ended of which another process may have kept the results. Else there are no slices.
