@@ -13,21 +13,42 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// alive counts the processes that have word on their command line or in their environment.
-func alive(t *testing.T, word string) int {
+// having are the folders in /proc of the processes that have word on their command line.
+func having(t *testing.T, word string) (dirs []string) {
 	t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
+	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := 0
-	for _, dir := range dirs {
+	for _, dir := range all {
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		if bytes.Contains(line, []byte(word)) && !bytes.Contains(line, []byte("container-host")) {
-			count++
+			dirs = append(dirs, dir)
 		}
 	}
-	return count
+	return dirs
+}
+
+func alive(t *testing.T, word string) int {
+	t.Helper()
+	return len(having(t, word))
+}
+
+// tellIfFailed tells what those processes are doing, and what the container has printed.
+func tellIfFailed(t *testing.T, word string, c runtime.Container) {
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		printed, _ := os.ReadFile(c.LogPath)
+		t.Logf("printed: %s", printed)
+		for _, dir := range having(t, word) {
+			line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+			stat, _ := os.ReadFile(filepath.Join(dir, "stat"))
+			sleeps, _ := os.ReadFile(filepath.Join(dir, "wchan"))
+			t.Logf("%s%q sleeps in %s", stat, line, sleeps)
+		}
+	})
 }
 
 // escapes are ways for a process to leave its parent; each prints nothing and runs "sleep N".
@@ -57,6 +78,7 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 				n := unique()
 				c := m.container("sh", "-c", "trap '' TERM; "+strings.ReplaceAll(script, "N", n)+
 					"\nwhile :; do sleep "+n+"; done")
+				tellIfFailed(t, n, c)
 				m.start(c)
 				eventually(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) >= 2 })
 				m.stop(c.ID, 10*time.Millisecond)
