@@ -184,6 +184,8 @@ func (w *world) takeBack() {
 	}
 	if w.jobs[tag] != nil {
 		w.ledger.shielded.Insert(tag)
+		// No list tells of the Job any more: the controller remembers by itself that it may be there.
+		w.unclear.Insert(tag)
 	}
 	w.ledger.asked.Delete(tag)
 	w.update(func(sj *stintv1.ScheduledJob) {
