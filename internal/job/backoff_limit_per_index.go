@@ -75,8 +75,12 @@ func findRetained(v view) map[int]*corev1.Pod {
 	return last
 }
 
+// failedLater goes by the counts: a pod without a time of its end, that is deleted, seems to have ended just then.
 func failedLater(p, other *corev1.Pod) bool {
-	return allFailuresBefore(p) >= allFailuresBefore(other) && !endedAt(p).Before(endedAt(other))
+	if before, beforeOther := allFailuresBefore(p), allFailuresBefore(other); before != beforeOther {
+		return before > beforeOther
+	}
+	return !endedAt(p).Before(endedAt(other))
 }
 
 // indexDelay returns how long the index of the failed pod must wait for its next pod.
