@@ -110,7 +110,7 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	a := l.jobs[j.UID]
 	for uid := range a.counted {
 		f := l.pods[uid]
-		if f.releasedBy == nil || f.discarded || !controlledBy(f.last, j) {
+		if f.releasedBy == nil || f.discarded || !l.belongs(f.last, j) {
 			continue // somebody took it away before the controller could see what came of it, or it was not wanted any more
 		}
 		phase, known := kept[uid]
