@@ -55,7 +55,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		released, err = c.release(ctx, job, pods)
 	}
 	if err == nil {
-		err = c.dropOldResults(ctx, job)
+		err = c.tidyResults(ctx, job)
 	}
 	if !d.Again {
 		err = errors.Join(err, c.settle(ctx, job, released))

@@ -44,7 +44,7 @@ type kept struct {
 	next int64
 	// known tells that earlier and next are.
 	known bool
-	// written are those of pods that ended and may not have been let go yet: they are not written again.
+	// written are pods whose end is written and that may not have been let go yet: it is not written again.
 	written sets.Set[types.UID]
 	ends
 }
@@ -110,9 +110,9 @@ func (c *Controller) recording(ctx context.Context, job *batchv1.Job, pods []*co
 	return func(bool) error { return <-done }
 }
 
-// dropOldResults lets no more be kept than are wanted. It comes once pods are let go: whoever begins anew before that must
-// find what was written of them, else it is written and counted twice.
-func (c *Controller) dropOldResults(ctx context.Context, job *batchv1.Job) error {
+// tidyResults comes once pods are let go: what was written of them need not be remembered, and the oldest results go
+// where there are too many. Whoever begins anew before that must find all, else it is written and counted twice.
+func (c *Controller) tidyResults(ctx context.Context, job *batchv1.Job) error {
 	r := c.results
 	k := r.peek(job.UID)
 	if k == nil {
@@ -197,7 +197,7 @@ func (r *resultKeeper) noteEnd(p *corev1.Pod) {
 	}
 }
 
-// wrote notes those of pods that ended: of the others there is more to come.
+// wrote notes the pods of which it is known when they ended: of others there may be more to tell.
 func (k *kept) wrote(all []stintv1.PodResult) {
 	for i := range all {
 		if all[i].FinishedAt == nil {
