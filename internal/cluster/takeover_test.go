@@ -36,8 +36,9 @@ func TestEachDueTimeHasOneJobWhoeverLeads(t *testing.T) {
 		s.awaitStatus(t, name, "to be in the middle", past(2))
 	}
 	leader.signal(syscall.SIGKILL)
-	third := controller(t, c, "", flags...)
 	standby.awaitLog(t, "self=true")
+	third := controller(t, c, "", flags...) // only now, as it might have won
+	third.awaitReady(t)
 	for _, name := range names {
 		s.awaitStatus(t, name, "to have gone on", past(5))
 	}
