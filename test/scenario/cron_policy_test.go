@@ -1,6 +1,8 @@
 package scenario_test
 
 import (
+	"strings"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -90,24 +92,15 @@ var cronPolicyScenarios = []scenario{
 	{
 		name: "Replace ends the active run and starts the next",
 		play: func(s *scene) {
-			c := s.createCron(policy(batchv1.ReplaceConcurrent))
-			old := c.starts(minutesAgo(20))
-			running := old.active(1).run()
-			fresh := c.starts(minutesAgo(10))
-			old.gone()
-			c.becomes(lists(fresh))
-			c.has(fresh)
-			running.become("told to end", toldToEnd)
-			running.fail(143)
-			running.gone()
-			fresh.active(1).succeed()
-			c.becomes(lists(), lastSucceeded(fresh))
-			c.says(
-				"Normal SuccessfulCreate: Created job "+old.name,
-				"Normal SuccessfulDelete: Deleted job "+old.name,
-				"Normal SuccessfulCreate: Created job "+fresh.name,
-				"Normal SawCompletedJob: Saw completed job: "+fresh.name+", condition: Complete",
-			)
+			c, told := replaced(s)
+			c.says(told...)
+		},
+		differs: "a run that was replaced is never missed; upstream misses it when its cache does not show yet that it is no longer listed",
+		upstream: func(s *scene) {
+			c, told := replaced(s)
+			for _, event := range told {
+				c.tellsOf(strings.TrimPrefix(event, "Normal "))
+			}
 		},
 	},
 	{
@@ -195,4 +188,26 @@ func succeededOnce(c *batchv1.CronJob) string {
 		return "a lastSuccessfulTime"
 	}
 	return ""
+}
+
+// replaced has a run end another. It returns what the CronJob tells of.
+func replaced(s *scene) (c *cron, told []string) {
+	c = s.createCron(policy(batchv1.ReplaceConcurrent))
+	old := c.starts(minutesAgo(20))
+	running := old.active(1).run()
+	fresh := c.starts(minutesAgo(10))
+	old.gone()
+	c.becomes(lists(fresh))
+	c.has(fresh)
+	running.become("told to end", toldToEnd)
+	running.fail(143)
+	running.gone()
+	fresh.active(1).succeed()
+	c.becomes(lists(), lastSucceeded(fresh))
+	return c, []string{
+		"Normal SuccessfulCreate: Created job " + old.name,
+		"Normal SuccessfulDelete: Deleted job " + old.name,
+		"Normal SuccessfulCreate: Created job " + fresh.name,
+		"Normal SawCompletedJob: Saw completed job: " + fresh.name + ", condition: Complete",
+	}
 }
