@@ -96,7 +96,7 @@ func becomes(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: becomes REGEXP COMMAND…")
 	}
 	wanted := regexp.MustCompile("(?m)" + args[0])
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
 		if ts.Exec(args[1], args[2:]...) == nil && wanted.MatchString(ts.ReadFile("stdout")) {
 			return
 		}

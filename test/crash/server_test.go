@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is for what must happen once the server is left alone.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // server is a stint server that is started anew whenever it has been killed.
 type server struct {

@@ -68,11 +68,12 @@ func (s *session) remains(ctx context.Context, old *batchv1.Job) string {
 	}
 	text += " is still there"
 	var holds []string
+	finalizers := withoutWaiting(job.Finalizers)
 	switch {
 	case job.DeletionTimestamp == nil:
 		text += ", not even marked as deleted"
-	case len(job.Finalizers) > 0:
-		holds = append(holds, "the finalizer "+strings.Join(job.Finalizers, ", "))
+	case len(finalizers) > 0:
+		holds = append(holds, "the finalizer "+strings.Join(finalizers, ", "))
 	}
 	list, err := s.core().Pods(job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: podSelectors([]*batchv1.Job{job})[0]})
 	if err != nil {
@@ -83,6 +84,14 @@ func (s *session) remains(ctx context.Context, old *batchv1.Job) string {
 		holds = append(holds, podNames(pods))
 	}
 	return text + because(holds)
+}
+
+// withoutWaiting leaves out the finalizer that only waits for the pods, where somebody else's holds the Job as well.
+func withoutWaiting(finalizers []string) []string {
+	if len(finalizers) == 1 {
+		return finalizers
+	}
+	return slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return f == metav1.FinalizerDeleteDependents })
 }
 
 func because(holds []string) string {

@@ -38,6 +38,17 @@ func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	}
 }
 
+func TestTheFinalizerThatOnlyWaitsIsLeftOut(t *testing.T) {
+	for sentence, tc := range map[string]struct{ finalizers, want []string }{
+		"where another holds the Job":  {[]string{"foregroundDeletion", "example.com/hold"}, []string{"example.com/hold"}},
+		"not where it is the only one": {[]string{"foregroundDeletion"}, []string{"foregroundDeletion"}},
+	} {
+		if diff := cmp.Diff(tc.want, withoutWaiting(tc.finalizers)); diff != "" {
+			t.Errorf("%s: %s", sentence, diff)
+		}
+	}
+}
+
 func TestStuck(t *testing.T) {
 	pressed := time.Unix(1000, 0)
 	for sentence, tc := range map[string]struct {
