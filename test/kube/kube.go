@@ -44,9 +44,11 @@ type Options struct {
 
 // Cluster is a control plane without nodes, schedulers and controllers.
 type Cluster struct {
-	programs  string
-	options   Options
-	port      int
+	programs string
+	options  Options
+	port     int
+	// held are the sockets that keep ports.
+	held      []int
 	etcd      *Process
 	apiServer *Process
 }
@@ -94,6 +96,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 func (c *Cluster) Stop() {
 	c.StopAPIServer()
 	c.etcd.Kill()
+	c.releasePorts()
 }
 
 // Config reaches the cluster as its administrator, without a limit on requests.
@@ -112,20 +115,20 @@ func (c *Cluster) UserConfig(user string) *rest.Config {
 // APIServer is the running kube-apiserver.
 func (c *Cluster) APIServer() *Process { return c.apiServer }
 
-// StopAPIServer ends kube-apiserver at once; its data stays.
+// StopAPIServer ends kube-apiserver at once; its data stays, and its port is nobody else's.
 func (c *Cluster) StopAPIServer() { c.apiServer.Kill() }
 
 // StartAPIServer starts kube-apiserver, again on the same port, and returns when it is ready.
 func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	if c.port == 0 {
-		if c.port, err = freePort(); err != nil {
+		if c.port, err = c.HoldPort(); err != nil {
 			return err
 		}
 	}
 	flags := append([]string{
 		"--etcd-servers=" + etcdSocket,
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(c.port),
+		"--secure-port=" + strconv.Itoa(c.port), shared,
 		"--cert-dir=" + c.path("certs"),
 		"--token-auth-file=" + c.path("tokens"),
 		"--authorization-mode=RBAC",
@@ -142,22 +145,28 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	return c.apiServer.waitFor(ctx, 3*time.Minute, c.ready)
 }
 
+// ready tells that kube-apiserver is ready and has made the namespace default, which its /readyz does not wait for.
 func (c *Cluster) ready(ctx context.Context) bool {
 	client, err := rest.HTTPClientFor(c.Config())
 	if err != nil {
 		return false // kube-apiserver has not written its certificate yet
 	}
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.Config().Host+"/readyz", nil)
-	if err != nil {
-		return false
+	for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.Config().Host+path, nil)
+		if err != nil {
+			return false
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return false
+		}
 	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return false
-	}
-	answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	return true
 }
 
 func (c *Cluster) startEtcd() (err error) {
@@ -174,7 +183,8 @@ func (c *Cluster) startEtcd() (err error) {
 	return err
 }
 
-// StartControllerManager starts kube-controller-manager with the given controllers (its flag --controllers).
+// StartControllerManager starts kube-controller-manager with the given controllers (its flag --controllers). It serves
+// nothing unless the flags give it a port, which may be one of HoldPort.
 func (c *Cluster) StartControllerManager(controllers string, flags ...string) (*Process, error) {
 	kubeconfig, err := c.Kubeconfig("")
 	if err != nil {
@@ -183,22 +193,13 @@ func (c *Cluster) StartControllerManager(controllers string, flags ...string) (*
 	return c.start("kube-controller-manager", append([]string{
 		"--kubeconfig=" + kubeconfig,
 		"--controllers=" + controllers,
-		"--secure-port=0",
+		"--secure-port=0", shared,
 		"--leader-elect=false",
 	}, flags...)...)
 }
 
 func (c *Cluster) path(elements ...string) string {
 	return filepath.Join(append([]string{c.options.Dir}, elements...)...)
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 func (p *Process) waitFor(ctx context.Context, patience time.Duration, ready func(context.Context) bool) error {

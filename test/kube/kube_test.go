@@ -1,6 +1,9 @@
 package kube_test
 
 import (
+	"errors"
+	"net"
+	"syscall"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +18,12 @@ func TestAPIServerKeepsItsDataOverARestart(t *testing.T) {
 	const user = "system:serviceaccount:default:nobody"
 	c := kube.ForTest(t, kube.Options{Users: []string{user}})
 	c.StopAPIServer()
+	if _, err := net.Dial("tcp", c.Config().Host); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("while nobody listens, a connection fails with: %v", err)
+	}
+	if _, err := net.Listen("tcp", c.Config().Host); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("while the API server is away, another takes its port: %v", err)
+	}
 	if err := c.StartAPIServer(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -18,14 +18,12 @@ import (
 )
 
 func newMeasuredReference(t *testing.T, cluster *kube.Cluster) (*column, func() map[string]float64) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := cluster.HoldPort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(address)
-	c := newReferenceColumn(t, cluster, "--bind-address=127.0.0.1", "--secure-port="+port, "--authorization-always-allow-paths=/metrics")
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	c := newReferenceColumn(t, cluster, "--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port), "--authorization-always-allow-paths=/metrics")
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // a certificate of its own
 	t.Cleanup(client.CloseIdleConnections)
 	return c, func() map[string]float64 {
