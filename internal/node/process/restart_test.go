@@ -126,6 +126,28 @@ func TestAHostOfAnotherDataDirectoryIsAnother(t *testing.T) {
 	}
 }
 
+// Two data directories may know of the same pods: one is a copy of the other.
+func TestAHostLeavesTheSamePodOfAnotherDataDirectoryAlone(t *testing.T) {
+	a, b := start(t), start(t)
+	lost, stays := a.container("sleep", "1000"), b.container("sleep", "1000")
+	if lost.ID != stays.ID {
+		t.Fatalf("%v is not %v", lost.ID, stays.ID)
+	}
+	a.start(lost)
+	b.start(stays)
+	if err := syscall.Kill(a.hostPID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.wait(lost.ID); !s.Lost {
+		t.Errorf("reported as %+v", s)
+	}
+	// Had anything killed it before, it would not be this that ends it.
+	b.stop(stays.ID, time.Hour)
+	if s := b.wait(stays.ID); s.Signal != 15 {
+		t.Errorf("ended as %+v", s)
+	}
+}
+
 func TestTwoControlPlanesFindOneHost(t *testing.T) {
 	dir := t.TempDir()
 	m := startIn(t, dir)

@@ -30,6 +30,9 @@ type Config struct {
 	PIDNamespace bool   `json:"pidNamespace,omitempty"`
 }
 
+// boxName is one for each data directory: the run directory's own name comes of its path.
+func (c Config) boxName() string { return filepath.Base(c.RunDir) }
+
 // Host runs containers.
 type Host struct {
 	config  Config
@@ -65,7 +68,7 @@ func open(config Config) (*Host, error) {
 	ended := h.inherit(past, boot)
 	h.box, err = sandbox.Open(sandbox.Config{
 		StateDir:     config.RunDir,
-		Name:         filepath.Base(config.RunDir),
+		Name:         config.boxName(),
 		WhyNoMount:   config.WhyNoMount,
 		NoCgroups:    config.NoCgroups,
 		OwnScope:     config.OwnScope,
@@ -96,7 +99,7 @@ func (h *Host) inherit(past history, boot string) []runtime.Status {
 		h.entries[id] = endedEntry(s)
 	}
 	if past.header.BootID == boot {
-		sandbox.Sweep(past.header.Cgroups, lost)
+		sandbox.Sweep(h.config.boxName(), past.header.Cgroups, lost)
 	}
 	return ended
 }

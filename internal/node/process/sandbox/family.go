@@ -14,8 +14,10 @@ import (
 // markVariable is in the environment of every process of a container.
 const markVariable = "STINT_CONTAINER"
 
-func mark(id runtime.ID) string {
-	return fmt.Sprintf("%s=%s/%s/%d", markVariable, id.PodUID, id.Container, id.Attempt)
+// mark tells whose a process is. The name of its Box is a part of it: a data directory that was copied knows of the
+// same pods.
+func mark(box string, id runtime.ID) string {
+	return fmt.Sprintf("%s=%s/%s/%s/%d", markVariable, box, id.PodUID, id.Container, id.Attempt)
 }
 
 // family keeps track of processes where no cgroup does. This process adopts the orphans of its containers; a mark in

@@ -120,7 +120,7 @@ func (l *launch) fork(t *thread) (*Process, error) {
 	if l.container.TerminationMessagePath != "" && !seen {
 		messagePath = l.slot.messagePath
 	}
-	env := environment(l.container, messagePath)
+	env := l.box.environment(l.container, messagePath)
 	dir, err := workingDir(l.container.WorkingDir)
 	if err != nil {
 		return nil, err

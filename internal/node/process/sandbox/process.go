@@ -114,7 +114,7 @@ func (p *Process) KillTree() error {
 		return p.slot.leaf.kill()
 	}
 	err := p.signal(unix.SIGKILL)
-	p.box.family.killTree(p.PID, mark(p.id))
+	p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id))
 	return err
 }
 
@@ -122,7 +122,7 @@ func (p *Process) KillTree() error {
 func (p *Process) EndTree() bool {
 	pause := patience{limit: leafGrace}
 	if p.slot.leaf == nil {
-		for p.box.family.killTree(p.PID, mark(p.id)) {
+		for p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id)) {
 			if !pause.next() {
 				return false
 			}

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	// StateDir is a directory on tmpfs for small files.
 	StateDir string
-	// Name tells this Box's cgroups from those of others.
+	// Name tells this Box's cgroups and processes from those of others.
 	Name string
 	// WhyNoMount, where set, is why mounting need not be tried.
 	WhyNoMount string
@@ -168,12 +168,12 @@ func (b *Box) Cgroups() []string {
 	return dirs
 }
 
-// Sweep ends everything that a Box which is gone has left: the processes in its cgroups, the processes that carry
-// one of its container's marks, and the cgroups.
-func Sweep(cgroups []string, ids []runtime.ID) {
+// Sweep ends everything that a Box of this name which is gone has left: the processes in its cgroups, the processes
+// that carry one of its containers' marks, and the cgroups.
+func Sweep(name string, cgroups []string, ids []runtime.ID) {
 	marks := map[string]bool{}
 	for _, id := range ids {
-		marks[mark(id)] = true
+		marks[mark(name, id)] = true
 	}
 	sweepMarked(marks)
 	for _, dir := range cgroups {
