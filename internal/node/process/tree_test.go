@@ -3,9 +3,9 @@ package process_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,16 +51,16 @@ func tellIfFailed(t *testing.T, word string, c runtime.Container) {
 	})
 }
 
-// escapes are ways for a process to leave its parent; each prints nothing and runs "sleep N".
+// escapes are ways for a process to leave its parent; each prints nothing and runs "sleep FOREVER".
 var escapes = map[string]string{
-	"a child in the background":           "sleep N &",
-	"a child in a session of its own":     "setsid sleep N &",
-	"an orphan in a session of its own":   "(setsid sleep N &)",
-	"a daemon that has forked twice":      "(setsid sh -c '(setsid sleep N &)' &)",
-	"a child without environment":         "env -i sleep N &",
-	"an orphan that ignores all signals":  "(trap '' TERM HUP INT; setsid sh -c 'trap \"\" TERM HUP INT; sleep N' &)",
-	"a child that holds the output open":  "sleep N & sleep N 2>&1 &",
-	"an orphan that holds no output open": "(setsid sleep N >/dev/null 2>&1 </dev/null &)",
+	"a child in the background":           "sleep FOREVER &",
+	"a child in a session of its own":     "setsid sleep FOREVER &",
+	"an orphan in a session of its own":   "(setsid sleep FOREVER &)",
+	"a daemon that has forked twice":      "(setsid sh -c '(setsid sleep FOREVER &)' &)",
+	"a child without environment":         "env -i sleep FOREVER &",
+	"an orphan that ignores all signals":  "(trap '' TERM HUP INT; setsid sh -c 'trap \"\" TERM HUP INT; sleep FOREVER' &)",
+	"a child that holds the output open":  "sleep FOREVER & sleep FOREVER 2>&1 &",
+	"an orphan that holds no output open": "(setsid sleep FOREVER >/dev/null 2>&1 </dev/null &)",
 }
 
 func TestNothingOutlivesItsContainer(t *testing.T) {
@@ -68,7 +68,7 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 		for name, script := range escapes {
 			t.Run(name, func(t *testing.T) {
 				n := unique()
-				c := m.container("sh", "-c", strings.ReplaceAll(script, "N", n)+"\nsleep 0.05; exit 7")
+				c := m.container("sh", "-c", strings.ReplaceAll(script, "FOREVER", n)+"\nsleep 0.05; exit 7")
 				if s := m.run(c); s.ExitCode != 7 {
 					t.Errorf("ended as %+v", s)
 				}
@@ -76,7 +76,7 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 			})
 			t.Run(name+", killed", func(t *testing.T) {
 				n := unique()
-				c := m.container("sh", "-c", "trap '' TERM; "+strings.ReplaceAll(script, "N", n)+
+				c := m.container("sh", "-c", "trap '' TERM; "+strings.ReplaceAll(script, "FOREVER", n)+
 					"\nwhile :; do sleep "+n+"; done")
 				tellIfFailed(t, n, c)
 				m.start(c)
@@ -93,10 +93,10 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 
 var uniques = 0
 
-// unique is a number of seconds that no other process sleeps.
+// unique is a time that no other process sleeps. None is a part of another one.
 func unique() string {
 	uniques++
-	return "98" + strings.Repeat("0", 3-len(strconv.Itoa(uniques))) + strconv.Itoa(uniques) + "." + strconv.Itoa(os.Getpid())
+	return fmt.Sprintf("98%06d.%07ds", uniques, os.Getpid())
 }
 
 func (m *machine) stop(id runtime.ID, grace time.Duration) {
