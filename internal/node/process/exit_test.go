@@ -3,6 +3,7 @@ package process_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,8 +79,15 @@ func TestOutput(t *testing.T) {
 		if _, err := os.Stat(silent.LogPath); !os.IsNotExist(err) {
 			t.Errorf("a container that prints nothing has a log (%v)", err)
 		}
-		c := m.container("sh", "-c", "echo out; echo err >&2; head -c 1000000 /dev/zero | tr '\\0' x; (sleep 0.1; echo lost) &")
+		gate := filepath.Join(t.TempDir(), "gate")
+		c := m.container("sh", "-c", "echo out; echo err >&2; head -c 1000000 /dev/zero | tr '\\0' x; "+
+			"(until [ -e "+gate+" ]; do sleep 0.01; done; echo lost) &")
 		m.run(c)
+		if n := alive(t, gate); n != 0 {
+			t.Errorf("%d processes have outlived their container", n)
+		}
+		write(t, gate, "")
+		eventually(t, "whoever waited for the gate is done", func() bool { return alive(t, gate) == 0 })
 		got := m.output(c)
 		for _, want := range []string{"out\n", "err\n"} {
 			if !strings.Contains(got, want) {
