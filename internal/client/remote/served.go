@@ -13,13 +13,14 @@ import (
 const servedPause = 2 * time.Second
 
 // whenServed asks an informer's question again and again while the API server does not know the kind. Left to itself an
-// informer asks less and less often, and logs each time.
+// informer asks less and less often, and logs each time. Only an answer shows that the kind is known: a server that is
+// away or busy tells nothing of it.
 func (r *resource[T]) whenServed(ctx context.Context, ask func() error) error {
 	log := klog.FromContext(ctx)
 	for {
 		err := ask()
 		if r.crd == "" || !apierrors.IsNotFound(err) {
-			if r.missing.CompareAndSwap(true, false) {
+			if err == nil && r.missing.CompareAndSwap(true, false) {
 				log.Info("The API server knows " + r.plural + " now")
 			}
 			return err
