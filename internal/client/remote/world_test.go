@@ -58,22 +58,17 @@ func newWorld(t *testing.T, config *rest.Config) *world {
 	return w
 }
 
-// end ends a pod, every seventh with a failure.
+// end ends a pod, every seventh with a failure. What becomes of it is decided once: news of it may come again while it is
+// still pending.
 func (w *world) end(p *corev1.Pod) {
 	owner := metav1.GetControllerOf(p)
 	if p.Namespace != w.namespace || owner == nil || p.Status.Phase != corev1.PodPending {
 		return
 	}
-	w.mu.Lock()
-	if w.pods[owner.UID] == nil {
-		w.pods[owner.UID], w.failed[owner.UID] = sets.Set[types.UID]{}, sets.Set[types.UID]{}
+	first, fails := w.see(owner.UID, p.UID)
+	if !first {
+		return
 	}
-	w.pods[owner.UID].Insert(p.UID)
-	fails := len(w.pods[owner.UID])%7 == 1
-	if fails {
-		w.failed[owner.UID].Insert(p.UID)
-	}
-	w.mu.Unlock()
 	phase, code := corev1.PodSucceeded, int32(0)
 	if fails {
 		phase, code = corev1.PodFailed, 1
@@ -86,6 +81,24 @@ func (w *world) end(p *corev1.Pod) {
 		})
 		return err == nil || apierrors.IsNotFound(err)
 	}, func() string { return "" })
+}
+
+// see tells whether a pod is new here, and whether it is to fail.
+func (w *world) see(job, pod types.UID) (first, fails bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pods[job] == nil {
+		w.pods[job], w.failed[job] = sets.Set[types.UID]{}, sets.Set[types.UID]{}
+	}
+	if w.pods[job].Has(pod) {
+		return false, false
+	}
+	w.pods[job].Insert(pod)
+	fails = len(w.pods[job])%7 == 1
+	if fails {
+		w.failed[job].Insert(pod)
+	}
+	return true, fails
 }
 
 // manager keeps the controllers of several worlds apart.
