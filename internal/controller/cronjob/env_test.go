@@ -89,6 +89,19 @@ func (e *env) create(cj *batchv1.CronJob) *batchv1.CronJob {
 	return made
 }
 
+// edit changes the spec as a person does.
+func (e *env) edit(name string, change func(*batchv1.CronJobSpec)) *batchv1.CronJob {
+	e.t.Helper()
+	cj, err := e.client.CronJobs().Get(context.Background(), "default", name)
+	if err == nil {
+		cj, err = e.client.CronJobs().Modify(context.Background(), cj, func(cj *batchv1.CronJob) { change(&cj.Spec) })
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return cj
+}
+
 // byHand makes a run on demand, as kubectl create job --from does.
 func (e *env) byHand(cj *batchv1.CronJob, name string) {
 	e.t.Helper()

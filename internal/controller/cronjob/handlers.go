@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
@@ -28,22 +27,11 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 			c.queue.Add(loop.Key(was)) // what is known of it is to be forgotten
 			return
 		}
-		if was != nil && scheduleChanged(was, is) {
-			c.memory.scheduleChanged(is)
-		}
-		if !c.memory.isOwn(is) {
+		// What another timetable makes due may have been held back until now.
+		if changed := c.memory.tell(was, is); changed || !c.memory.isOwn(is) {
 			c.queue.Add(loop.Key(is))
 		}
 	})
-}
-
-// scheduleChanged leaves out what is changed during a suspension: what was missed then counts by the schedule that is
-// resumed, as it would after a restart of the controller.
-func scheduleChanged(was, is *batchv1.CronJob) bool {
-	if ptr.Deref(is.Spec.Suspend, false) {
-		return false
-	}
-	return was.Spec.Schedule != is.Spec.Schedule || !ptr.Equal(was.Spec.TimeZone, is.Spec.TimeZone)
 }
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {

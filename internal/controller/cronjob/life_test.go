@@ -139,24 +139,15 @@ func TestAControllerThatWasAwayStartsWhatIsDueOnce(t *testing.T) {
 func TestAScheduleThatIsChangedWhileSuspendedCountsForAllThatWasMissed(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.missed("c", never, func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(true) })
-	edit := func(change func(*batchv1.CronJobSpec)) {
-		cj := e.until("c", "is there", func(*batchv1.CronJob) bool { return true })
-		if _, err := e.client.CronJobs().Modify(t.Context(), cj, func(cj *batchv1.CronJob) { change(&cj.Spec) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	edit(func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() })
-	edit(func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(false) })
+	e.edit("c", func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() })
+	e.edit("c", func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(false) })
 	e.until("c", "what was missed has started", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
 }
 
 func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.missed("c", never)
-	cj := e.until("c", "is there", func(*batchv1.CronJob) bool { return true })
-	if _, err := e.client.CronJobs().Modify(t.Context(), cj, func(cj *batchv1.CronJob) { cj.Spec.Schedule = halfAnHourAgo() }); err != nil {
-		t.Fatal(err)
-	}
+	cj := e.edit("c", func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() })
 	e.byHand(cj, "m") // The controller sees it after the change.
 	cj = e.until("c", "the run on demand is active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) > 0 })
 	if len(e.jobs()) != 1 {

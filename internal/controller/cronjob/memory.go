@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
@@ -30,12 +31,20 @@ const remembered = 4096
 type recollection struct {
 	uid    types.UID
 	latest loop.Latest[*batchv1.CronJob]
-	// scheduleSince is when the schedule was seen to change.
+	// told is the timetable that the handlers were told of last, nil if of none, and scheduleSince is when that changed.
+	told          *timetable
 	scheduleSince time.Time
 	// jobs are those that were written, by name, until the informer shows it; nil where nobody knows whether one was created.
 	jobs map[string]*batchv1.Job
-	// told are the events of the last decision, so that what lasts is told once.
-	told []core.Event
+	// events are those of the last decision, so that what lasts is told once.
+	events []core.Event
+}
+
+// timetable is what makes times due.
+type timetable struct{ schedule, zone string }
+
+func timetableOf(cj *batchv1.CronJob) timetable {
+	return timetable{cj.Spec.Schedule, ptr.Deref(cj.Spec.TimeZone, "")}
 }
 
 func newMemory() *memory {
@@ -78,12 +87,29 @@ func (m *memory) isOwn(cj *batchv1.CronJob) bool {
 	return r != nil && r.uid == cj.UID && r.latest.Covers(cj)
 }
 
-func (m *memory) scheduleChanged(cj *batchv1.CronJob) {
-	m.on(cj, func(r *recollection) { r.scheduleSince = time.Now() })
+// tell takes in what the handlers are told, and returns whether that is another timetable. A change during a suspension
+// has no time: what was missed then counts by the schedule that is resumed, as it would after a restart of the controller.
+func (m *memory) tell(was, is *batchv1.CronJob) (changed bool) {
+	told := timetableOf(is)
+	changed = was != nil && timetableOf(was) != told
+	m.on(is, func(r *recollection) {
+		if changed && !ptr.Deref(is.Spec.Suspend, false) {
+			r.scheduleSince = time.Now()
+		}
+		r.told = &told
+	})
+	return changed
 }
 
+// scheduleSince returns since when the timetable of cj is in force; zero if it was not seen to change. The informer may
+// show, and the server answer, one that the handlers are not told of yet: until they are, that has just begun.
 func (m *memory) scheduleSince(cj *batchv1.CronJob) (since time.Time) {
-	m.on(cj, func(r *recollection) { since = r.scheduleSince })
+	m.on(cj, func(r *recollection) {
+		since = r.scheduleSince
+		if r.told != nil && *r.told != timetableOf(cj) {
+			since = time.Now()
+		}
+	})
 	return since
 }
 
@@ -112,11 +138,11 @@ func (m *memory) written(cj *batchv1.CronJob) (jobs map[string]*batchv1.Job) {
 func (m *memory) news(cj *batchv1.CronJob, events []core.Event) (news []core.Event) {
 	m.on(cj, func(r *recollection) {
 		for _, e := range events {
-			if !slices.Contains(r.told, e) {
+			if !slices.Contains(r.events, e) {
 				news = append(news, e)
 			}
 		}
-		r.told = events
+		r.events = events
 	})
 	return news
 }

@@ -1,0 +1,106 @@
+package cronjob_test
+
+import (
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/cronjob"
+)
+
+func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		before  func(*batchv1.CronJobSpec)
+		changes []func(*batchv1.CronJobSpec)
+		// started is how many runs are due once the change is told.
+		started int
+	}{
+		"does not count for the time before": {
+			before:  func(*batchv1.CronJobSpec) {},
+			changes: []func(*batchv1.CronJobSpec){func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() }},
+		},
+		"does, once that is told, where it was changed during a suspension": {
+			before: func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(true) },
+			changes: []func(*batchv1.CronJobSpec){
+				func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() },
+				func(s *batchv1.CronJobSpec) { s.Suspend = ptr.To(false) },
+			},
+			started: 1,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			e := prepare(t)
+			e.missed("c", never, c.before)
+			told := make(chan struct{})
+			tell := sync.OnceFunc(func() { close(told) })
+			t.Cleanup(tell)
+			e.client = tellsLate{e.client, told}
+			e.run(cronjob.Options{})
+			var cj *batchv1.CronJob
+			for _, change := range c.changes {
+				cj = e.edit("c", change)
+			}
+			e.eventually("the change to be shown", func() bool {
+				shown, found, err := e.client.CronJobs().Informer().GetStore().GetByKey("default/c")
+				return err == nil && found && shown.(*batchv1.CronJob).Generation == cj.Generation
+			}, func() string { return "" })
+			e.byHand(cj, "before") // Its news has the controller look.
+			active := func(n int) {
+				t.Helper()
+				e.until("c", "runs are active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) >= n })
+				if jobs := e.jobs(); len(jobs) != n {
+					t.Errorf("%d Jobs, want %d", len(jobs), n)
+				}
+			}
+			active(1)
+			tell()
+			active(1 + c.started)
+			e.byHand(cj, "after")
+			active(2 + c.started)
+		})
+	}
+}
+
+// tellsLate is a client that shows a change of a schedule before it tells of it.
+type tellsLate struct {
+	client.Interface
+	told <-chan struct{}
+}
+
+func (c tellsLate) CronJobs() client.Resource[*batchv1.CronJob] {
+	return cronJobsLate{c.Interface.CronJobs(), c.told}
+}
+
+type cronJobsLate struct {
+	client.Resource[*batchv1.CronJob]
+	told <-chan struct{}
+}
+
+func (r cronJobsLate) Informer() cache.SharedIndexInformer {
+	return informerLate{r.Resource.Informer(), r.told}
+}
+
+type informerLate struct {
+	cache.SharedIndexInformer
+	told <-chan struct{}
+}
+
+func (i informerLate) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.SharedIndexInformer.AddEventHandler(handlerLate{h, i.told})
+}
+
+type handlerLate struct {
+	cache.ResourceEventHandler
+	told <-chan struct{}
+}
+
+func (h handlerLate) OnUpdate(was, is any) {
+	if was.(*batchv1.CronJob).Spec.Schedule != is.(*batchv1.CronJob).Spec.Schedule {
+		<-h.told
+	}
+	h.ResourceEventHandler.OnUpdate(was, is)
+}
