@@ -146,11 +146,10 @@ var scheduledLifeScenarios = []scenario{
 			o := s.createScheduled(every("R1//PT1S"))
 			first := o.tag(0)
 			o.succeeds(first)
-			o.becomes(runs("completed=" + first + " count=1"))
+			before := o.becomes(runs("completed=" + first + " count=1"))
 			o.update(every("R2//PT1S"))
-			now := o.becomes(takenUp)
-			since := now.Status.Schedule.Since
-			s.same("taken up before the first", false, since.Before(now.Status.LastScheduleTime))
+			since := o.becomes(takenUp).Status.Schedule.Since
+			s.same("taken up before the first", false, since.Before(before.Status.LastScheduleTime))
 			second, third := since.UTC().Format(tagLayout), since.Add(1e9).UTC().Format(tagLayout)
 			o.succeeds(second)
 			o.succeeds(third)
