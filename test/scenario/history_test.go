@@ -54,6 +54,13 @@ func (h *history) add(c change) {
 	h.changed = make(chan struct{})
 }
 
+// hasGaps tells whether writes may be missing.
+func (h *history) hasGaps() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.gaps
+}
+
 // until waits for done to say nothing. What it says else is what is still missing.
 func (h *history) until(patience time.Duration, done func(*history) string) (missing string) {
 	timeout := time.NewTimer(patience)

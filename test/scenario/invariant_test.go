@@ -15,9 +15,9 @@ import (
 
 // judge holds all that happened in the scene against the invariants, write by write.
 func (s *scene) judge() {
-	w := newWorld()
-	w.gaps, w.reference = s.history.gaps, s.column.reference
-	for _, c := range s.history.ordered() {
+	w, changes := newWorld(), s.history.ordered()
+	w.gaps, w.reference = s.history.hasGaps(), s.column.reference
+	for _, c := range changes {
 		for _, broken := range w.take(c) {
 			s.Errorf("invariant broken by write %d, %s:\n\t%s", c.version(), c, broken)
 		}
