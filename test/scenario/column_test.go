@@ -33,6 +33,7 @@ type column struct {
 	patience  time.Duration
 	reference bool
 	chronicle *chronicle
+	lateness  *lateness
 
 	mu         sync.Mutex
 	controller stoppable
@@ -56,7 +57,7 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 		t.Fatal(err)
 	}
 	column := &column{
-		name: name, api: api, controller: c, chronicle: startChronicle(t, api),
+		name: name, api: api, controller: c, chronicle: startChronicle(t, api), lateness: startLateness(t),
 		backoff: 10 * time.Second, patience: 4 * time.Minute, reference: name == onReference,
 	}
 	if !column.reference {

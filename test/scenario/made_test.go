@@ -55,14 +55,15 @@ func (s *scene) endOf(p pod) time.Time {
 	return end
 }
 
-// madeSoonAfter tells that the pods came after the delay, but not long after it: within twice the delay and three times
-// what the slowest marker of the column took to get its pod. So the bound grows with the load, and with nothing else.
+// madeSoonAfter tells that the pods came after the delay, but not long after it: within twice the delay, three times what
+// the slowest marker of the column took to get its pod, and as long as this process ever stood still, which may have been
+// when the delay was over and no marker under way. So the bound grows with the load, and with nothing else.
 func (l podList) madeSoonAfter(others podList, delay time.Duration) {
 	s := l.scene()
 	s.Helper()
 	l.madeAfter(others, delay)
 	s.settle() // there is a marker at least
-	allowed := 2*delay + 3*s.column.chronicle.slowestMarker() + 3*time.Second
+	allowed := 2*delay + 3*s.column.chronicle.slowestMarker() + s.column.lateness.until(time.Now()) + 3*time.Second
 	for _, before := range others {
 		latest := s.endOf(before).Add(allowed)
 		for _, p := range l {
