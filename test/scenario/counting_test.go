@@ -151,9 +151,11 @@ var countingScenarios = []scenario{
 			all := j.active(mostListed + 60)
 			j.becomes(active(mostListed + 60))
 			s.stopController()
+			before := j.storedVersion()
 			all.succeed()
 			s.startController()
 			j.becomes(succeeded(mostListed+60), failed(0), complete())
+			j.wasWrittenAtMost(10, before)
 			j.ended(mostListed + 60)
 		},
 		restarts: true,
