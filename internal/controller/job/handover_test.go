@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/kubernetes"
@@ -65,7 +66,7 @@ func onCluster(t *testing.T, c *kube.Cluster, s script) *env {
 	return e
 }
 
-// lead starts one of the two controllers; stop kills it.
+// lead starts one of the two controllers; stop kills it, and returns when nothing of it is under way any more.
 func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 	e.t.Helper()
 	if upstream {
@@ -73,7 +74,10 @@ func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		return p.Kill
+		return func() {
+			p.Kill()
+			e.untilNoPodsAreMade()
+		}
 	}
 	clients, err := remote.New(c.Config())
 	if err != nil {
@@ -91,4 +95,18 @@ func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 		}
 		clients.Wait()
 	}
+}
+
+// untilNoPodsAreMade waits for those that a dead controller has asked for, and that the API server is still about to make.
+// Whoever counts pods before they are there makes others in their place.
+func (e *env) untilNoPodsAreMade() {
+	e.t.Helper()
+	const quiet = time.Second
+	made, since := -1, time.Now()
+	e.eventually("pods to be as many for "+quiet.String(), func(context.Context) bool {
+		if n := len(e.podList()); n != made {
+			made, since = n, time.Now()
+		}
+		return time.Since(since) > quiet
+	}, func() string { return "" })
 }
