@@ -77,7 +77,7 @@ func dueTimes(e *env) {
 		e.t.Errorf("%d started, %d skipped, next at %v, want 3, none, none", s.ScheduleCount, s.SkippedCount, s.NextScheduleTime)
 	}
 	// They may run beside each other, and end in any order.
-	runs := slices.SortedFunc(slices.Values(s.CompletedExecutions), func(a, b stintv1.Execution) int { return a.DueAt.Compare(b.DueAt.Time) })
+	runs := slices.SortedFunc(slices.Values(s.CompletedExecutions), byDueTime)
 	first := runs[0].DueAt.Time
 	for i, run := range runs {
 		due := first.Add(time.Duration(i) * time.Second)
@@ -101,6 +101,8 @@ func dueTimes(e *env) {
 	e.untilEvents("due", "SuccessfulCreate: Created job due-"+tag, "SawCompletedRun: Saw completed run "+tag+", success")
 }
 
+func byDueTime(a, b stintv1.Execution) int { return a.DueAt.Compare(b.DueAt.Time) }
+
 func queue(e *env) {
 	e.create(newScheduledJob("queue", "R3//PT1S", keepAll, oneAtATime, command("hold")))
 	s := e.until("queue", "one runs, two wait", lists(2, 1, 0))
@@ -120,12 +122,16 @@ func queue(e *env) {
 }
 
 func skipOutdated(e *env) {
-	e.create(newScheduledJob("skip", "R4//PT1S", oneAtATime, command("hold")))
+	// A run holds the turn before anything is due: all due times have to wait, however many are dealt with at once.
+	e.create(newScheduledJob("skip", "", oneAtATime, command("hold")))
+	e.ask("skip", "first")
+	e.until("skip", "one runs", lists(0, 1, 0))
+	e.edit("skip", func(s *stintv1.ScheduledJobSpec) { s.Schedule = &stintv1.Schedule{TimeSpec: "R4//PT1S"} })
 	s := e.until("skip", "no due time is left", func(s *stintv1.ScheduledJobStatus) bool {
 		return s.NextScheduleTime == nil && s.LastScheduleTime != nil && lists(1, 1, 0)(s)
 	})
-	if s.SkippedCount != 2 || !s.PendingExecutions[0].DueAt.Equal(s.LastScheduleTime) {
-		e.t.Errorf("%d skipped, %+v waits, want 2 and the latest", s.SkippedCount, s.PendingExecutions[0])
+	if s.SkippedCount != 3 || !s.PendingExecutions[0].DueAt.Equal(s.LastScheduleTime) {
+		e.t.Errorf("%d skipped, %+v waits, want 3 and the latest", s.SkippedCount, s.PendingExecutions[0])
 	}
 	e.untilEvents("skip", "RunsSkipped")
 }
@@ -198,7 +204,8 @@ func lateTemplate(e *env) {
 }
 
 func history(e *env) {
-	e.create(newScheduledJob("history", "R4//PT1S", keepAll, func(s *stintv1.ScheduledJobSpec) {
+	// One at a time, so that they end in their order.
+	e.create(newScheduledJob("history", "R4//PT1S", keepAll, oneAtATime, func(s *stintv1.ScheduledJobSpec) {
 		s.SuccessfulJobsHistoryLimit, s.CompletedExecutionsHistoryLimit = ptr.To[int32](1), ptr.To[int32](3)
 	}))
 	s := e.until("history", "four runs", func(s *stintv1.ScheduledJobStatus) bool { return s.ScheduleCount == 4 && lists(0, 0, 3)(s) })
