@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -89,6 +90,28 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 			})
 		}
 	})
+}
+
+// Whoever looks at a process that forks and ends at once may find it ended, and its child is elsewhere by then.
+func TestAProcessThatIsAlwaysAnotherOneEndsWithItsContainer(t *testing.T) {
+	m := start(t, func(c *process.Config) { c.NoCgroups = true })
+	steps := filepath.Join(t.TempDir(), "steps")
+	hop := "hop() { echo >> " + steps + "; hop & }; hop"
+	m.start(m.container("sleep", "1000")) // might have been its parent
+	for range 100 {
+		m.run(m.container("sh", "-c", "setsid sh -c '"+hop+"' & until [ -e "+steps+" ]; do :; done"))
+		before, err := os.Stat(steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run(m.container("true")) // takes longer than a step
+		if after, err := os.Stat(steps); err != nil || after.Size() != before.Size() {
+			t.Fatalf("it went from step %d to %v (%v) when its container had ended", before.Size(), after, err)
+		}
+		if err := os.Remove(steps); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 var uniques = 0

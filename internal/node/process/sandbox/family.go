@@ -103,28 +103,57 @@ func (f *family) reap() {
 	}
 }
 
-// killTree kills all that came of the main process and tells whether there was anything. An orphan that shed both
+// maxPasses bounds how often in a row killTree looks: what multiplies faster must not keep containers from starting.
+const maxPasses = 10
+
+// killTree kills all that came of the main process and tells whether something may be left. An orphan that shed both
 // its mark and its session is ended when no container is left that it could belong to.
 func (f *family) killTree(main int, mark string) bool {
 	// While nothing is reaped, the numbers stay with their processes.
 	f.forking.RLock()
 	defer f.forking.RUnlock()
-	orphans, alone := f.orphans()
-	var found []int
-	for _, pid := range orphans {
-		if alone || hasMark(pid, map[string]bool{mark: true}) || sessionOf(pid) == main {
-			found = append(found, descendants(pid)...)
-		}
-	}
 	f.mu.Lock()
 	lives := f.mains[main]
 	f.mu.Unlock()
 	if lives {
-		found = append(found, descendants(main)...)
+		killAll(descendants(main))
 	}
+	dead := map[int]bool{}
+	for range maxPasses {
+		if f.killOrphans(main, mark, dead) {
+			return false
+		}
+	}
+	return true
+}
+
+// killOrphans kills those that came of the main process. It is true if that leaves none: one that lived as orphans
+// were listed may since have left us a child, and so may one that has ended unless it is among the dead of before.
+func (f *family) killOrphans(main int, mark string, dead map[int]bool) bool {
+	orphans, alone := f.orphans()
+	marks := map[string]bool{mark: true}
+	none := true
+	for _, pid := range orphans {
+		e := environOf(pid)
+		s := statOf(pid)
+		ours := alone || e.has(marks) || s.session == main
+		killed := ours && killAll(descendants(pid))
+		switch {
+		case s.dead:
+			none = none && dead[pid]
+			dead[pid] = true
+		case killed || e.isMissing() && !s.hasEnviron:
+			none = false
+		}
+	}
+	return none
+}
+
+// killAll tells whether there was anything that it may kill.
+func killAll(pids []int) bool {
 	killed := false
-	for _, pid := range found {
-		killed = unix.Kill(pid, unix.SIGKILL) == nil && !isZombie(pid) || killed
+	for _, pid := range pids {
+		killed = unix.Kill(pid, unix.SIGKILL) == nil || killed
 	}
 	return killed
 }

@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -46,37 +48,63 @@ func descendants(pid int) []int {
 	return all
 }
 
-// stat returns the fields of /proc/<pid>/stat from the state on.
-func stat(pid int) []string {
+// stat is what /proc/<pid>/stat tells of a process.
+type stat struct {
+	// dead: nothing is left of it but its number, and its children have another parent.
+	dead    bool
+	session int
+	// hasEnviron is false while it ends, when its environment is gone, and while it is being loaded.
+	hasEnviron bool
+}
+
+func statOf(pid int) stat {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	// The name in front may hold anything, brackets too.
-	at := bytes.LastIndexByte(data, ')')
-	return strings.Fields(string(data[at+1:]))
+	return parseStat(data)
 }
 
-func isZombie(pid int) bool {
-	fields := stat(pid)
-	return len(fields) == 0 || fields[0] == "Z" || fields[0] == "X"
-}
-
-func sessionOf(pid int) int {
-	fields := stat(pid)
-	if len(fields) < 4 {
-		return 0
+// parseStat takes the fields in the order of proc(5), whose first three are the number, the name and the state.
+func parseStat(line []byte) stat {
+	// The name may hold anything, brackets too.
+	fields := strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
+	field := func(n int) string {
+		if n -= 3; n < len(fields) {
+			return fields[n]
+		}
+		return ""
 	}
-	session, _ := strconv.Atoi(fields[3])
-	return session
+	var s stat
+	state := field(3)
+	s.dead = state == "" || state == "Z" || state == "X"
+	s.session, _ = strconv.Atoi(field(6))
+	flags, _ := strconv.ParseUint(field(9), 10, 32)
+	const exiting = 4
+	s.hasEnviron = flags&exiting == 0 && field(51) != "0"
+	return s
 }
 
-func hasMark(pid int, marks map[string]bool) bool {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	for variable := range bytes.SplitSeq(data, []byte{0}) {
+// environ is a process's environment.
+type environ struct {
+	data []byte
+	err  error
+}
+
+func environOf(pid int) environ {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return environ{data, err}
+}
+
+// has tells whether one of the marks is in it.
+func (e environ) has(marks map[string]bool) bool {
+	for variable := range bytes.SplitSeq(e.data, []byte{0}) {
 		if bytes.HasPrefix(variable, []byte(markVariable+"=")) && marks[string(variable)] {
 			return true
 		}
 	}
 	return false
 }
+
+// isMissing tells that there is none. What another user's process has is only hidden.
+func (e environ) isMissing() bool { return len(e.data) == 0 && !errors.Is(e.err, fs.ErrPermission) }
 
 // sweepMarked kills all processes of this machine that carry one of the marks.
 func sweepMarked(marks map[string]bool) {
@@ -89,7 +117,7 @@ func sweepMarked(marks map[string]bool) {
 		entries, _ := os.ReadDir("/proc")
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
-			if err != nil || !hasMark(pid, marks) {
+			if err != nil || !environOf(pid).has(marks) {
 				continue
 			}
 			fd, err := unix.PidfdOpen(pid, 0)
@@ -97,7 +125,7 @@ func sweepMarked(marks map[string]bool) {
 				continue
 			}
 			// Checked again on the pidfd's process: the number may have changed hands.
-			if hasMark(pid, marks) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
+			if environOf(pid).has(marks) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
 				found = true
 			}
 			unix.Close(fd)
