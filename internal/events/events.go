@@ -31,12 +31,15 @@ const (
 	writers = 8
 	// queued bounds the events that wait for one writer; further ones are dropped, as upstream does.
 	queued = 1000
-	// drainTime bounds how long Close writes.
+	// drainTime is the DrainTime of a new Writer.
 	drainTime = 2 * time.Second
 )
 
 // Writer writes events in the background.
 type Writer struct {
+	// DrainTime bounds how long Close writes; it may be changed before.
+	DrainTime time.Duration
+
 	sink   record.EventSink
 	scheme *runtime.Scheme
 	seed   maphash.Seed
@@ -54,7 +57,7 @@ type Writer struct {
 
 // NewWriter starts to write to sink, until Close.
 func NewWriter(sink record.EventSink, scheme *runtime.Scheme) *Writer {
-	w := &Writer{sink: sink, scheme: scheme, seed: maphash.MakeSeed(),
+	w := &Writer{DrainTime: drainTime, sink: sink, scheme: scheme, seed: maphash.MakeSeed(),
 		ending: make(chan struct{}), late: make(chan struct{})}
 	for i := range w.queues {
 		w.queues[i] = make(chan *corev1.Event, queued)
@@ -68,8 +71,8 @@ func (w *Writer) Recorder(component string) record.EventRecorder {
 	return recorder{writer: w, component: component}
 }
 
-// Close writes what is queued, for no longer than two seconds and the write that is under way then, and drops what
-// comes later.
+// Close writes what is queued, for no longer than DrainTime and the write that is under way then, and drops what comes
+// later.
 func (w *Writer) Close() {
 	w.closing.Lock()
 	w.closed = true
@@ -78,7 +81,7 @@ func (w *Writer) Close() {
 		close(q)
 	}
 	w.closing.Unlock()
-	timer := time.AfterFunc(drainTime, func() { close(w.late) })
+	timer := time.AfterFunc(w.DrainTime, func() { close(w.late) })
 	w.running.Wait()
 	timer.Stop()
 }

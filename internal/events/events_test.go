@@ -27,6 +27,8 @@ type ledger struct {
 	down    int
 	refusal error
 	asked   int
+	// slow is how long a write takes.
+	slow time.Duration
 }
 
 // answer is what becomes of the next write.
@@ -40,6 +42,9 @@ func (l *ledger) answer() error {
 }
 
 func (l *ledger) Create(e *corev1.Event) (*corev1.Event, error) {
+	if l.slow > 0 {
+		time.Sleep(l.slow)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.answer(); err != nil {
@@ -71,35 +76,58 @@ func pod(name string) *corev1.Pod {
 }
 
 func TestCloseWritesWhatIsQueued(t *testing.T) {
-	sink := &ledger{}
-	w := events.NewWriter(sink, scheme.Scheme)
-	r := w.Recorder("job-controller")
-	for i := range 500 {
-		r.Eventf(pod(fmt.Sprint(i)), corev1.EventTypeNormal, "Completed", "pod %d is done", i)
-	}
-	w.Close()
-	r.Event(pod("late"), corev1.EventTypeNormal, "Completed", "after the end")
-	if len(sink.created) != 500 {
-		t.Fatalf("%d events were written, want 500", len(sink.created))
-	}
-	e := sink.created[0]
-	if e.Source.Component != "job-controller" || e.ReportingController != "job-controller" || e.Namespace != "default" {
-		t.Errorf("event does not say where it comes from: %+v", e)
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{}
+		w := events.NewWriter(sink, scheme.Scheme)
+		r := w.Recorder("job-controller")
+		for i := range 500 {
+			r.Eventf(pod(fmt.Sprint(i)), corev1.EventTypeNormal, "Completed", "pod %d is done", i)
+		}
+		w.Close()
+		r.Event(pod("late"), corev1.EventTypeNormal, "Completed", "after the end")
+		if len(sink.created) != 500 {
+			t.Fatalf("%d events were written, want 500", len(sink.created))
+		}
+		e := sink.created[0]
+		if e.Source.Component != "job-controller" || e.ReportingController != "job-controller" || e.Namespace != "default" {
+			t.Errorf("event does not say where it comes from: %+v", e)
+		}
+	})
+}
+
+func TestCloseTakesAsLongAsItIsGiven(t *testing.T) {
+	for given, written := range map[time.Duration]int{2 * time.Second: 2, time.Minute: 10} {
+		t.Run(given.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := &ledger{slow: 1100 * time.Millisecond}
+				w := events.NewWriter(sink, scheme.Scheme)
+				w.DrainTime = given
+				for i := range 10 {
+					w.Recorder("job-controller").Event(pod("a"), corev1.EventTypeNormal, fmt.Sprint("Reason", i), "done")
+				}
+				w.Close()
+				if len(sink.created) != written {
+					t.Errorf("%d events were written, want %d", len(sink.created), written)
+				}
+			})
+		})
 	}
 }
 
 func TestRepeatedEventIsCountedUp(t *testing.T) {
 	for what, vanished := range map[string]bool{"it is there": false, "it has gone meanwhile": true} {
 		t.Run(what, func(t *testing.T) {
-			sink := &ledger{vanished: vanished}
-			w := events.NewWriter(sink, scheme.Scheme)
-			for range 3 {
-				w.Recorder("kubelet").Event(pod("a"), corev1.EventTypeWarning, "BackOff", "restarting")
-			}
-			w.Close()
-			if vanished && len(sink.created) != 3 || !vanished && (len(sink.created) != 1 || sink.patched != 2) {
-				t.Errorf("made %d, counted up %d times", len(sink.created), sink.patched)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				sink := &ledger{vanished: vanished}
+				w := events.NewWriter(sink, scheme.Scheme)
+				for range 3 {
+					w.Recorder("kubelet").Event(pod("a"), corev1.EventTypeWarning, "BackOff", "restarting")
+				}
+				w.Close()
+				if vanished && len(sink.created) != 3 || !vanished && (len(sink.created) != 1 || sink.patched != 2) {
+					t.Errorf("made %d, counted up %d times", len(sink.created), sink.patched)
+				}
+			})
 		})
 	}
 }
@@ -126,13 +154,15 @@ func TestEventsWaitForAServerThatDoesNotAnswer(t *testing.T) {
 }
 
 func TestARefusedEventIsNotTriedAgain(t *testing.T) {
-	sink := &ledger{refusal: apierrors.NewForbidden(corev1.Resource("events"), "e", errors.New("no"))}
-	w := events.NewWriter(sink, scheme.Scheme)
-	w.Recorder("job-controller").Event(pod("a"), corev1.EventTypeNormal, "Completed", "done")
-	w.Close()
-	if sink.asked != 1 {
-		t.Errorf("asked %d times", sink.asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{refusal: apierrors.NewForbidden(corev1.Resource("events"), "e", errors.New("no"))}
+		w := events.NewWriter(sink, scheme.Scheme)
+		w.Recorder("job-controller").Event(pod("a"), corev1.EventTypeNormal, "Completed", "done")
+		w.Close()
+		if sink.asked != 1 {
+			t.Errorf("asked %d times", sink.asked)
+		}
+	})
 }
 
 func TestCloseDoesNotWaitForAServerThatDoesNotAnswer(t *testing.T) {

@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,14 +12,16 @@ import (
 )
 
 func TestAnEventNamesTheScheduledJobThatItIsAbout(t *testing.T) {
-	sink := &ledger{}
-	w := events.NewWriter(sink, events.Scheme)
-	// Objects that a client has decoded do not tell their own kind.
-	sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "default", UID: "u"}}
-	w.Recorder("scheduledjob-controller").Event(sj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job nightly-x")
-	w.Close()
-	want := corev1.ObjectReference{APIVersion: "stint.dev/v1", Kind: "ScheduledJob", Name: "nightly", Namespace: "default", UID: "u"}
-	if len(sink.created) != 1 || sink.created[0].InvolvedObject != want {
-		t.Errorf("got %+v, want one about %+v", sink.created, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		sink := &ledger{}
+		w := events.NewWriter(sink, events.Scheme)
+		// Objects that a client has decoded do not tell their own kind.
+		sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "default", UID: "u"}}
+		w.Recorder("scheduledjob-controller").Event(sj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job nightly-x")
+		w.Close()
+		want := corev1.ObjectReference{APIVersion: "stint.dev/v1", Kind: "ScheduledJob", Name: "nightly", Namespace: "default", UID: "u"}
+		if len(sink.created) != 1 || sink.created[0].InvolvedObject != want {
+			t.Errorf("got %+v, want one about %+v", sink.created, want)
+		}
+	})
 }

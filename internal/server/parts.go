@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 	}
 	c := p.api.Client()
 	p.events = events.NewWriter(c.Events(), events.Scheme)
+	p.events.DrainTime = cmp.Or(o.EventDrainTime, p.events.DrainTime)
 	p.services = append(p.services, controllers(c, p.events, o)...)
 	if p.host == nil {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
@@ -47,6 +48,8 @@ type Options struct {
 	CronJob cronjob.Options
 	// ScheduledJob tunes the ScheduledJob controller.
 	ScheduledJob scheduledjob.Options
+	// EventDrainTime bounds how long a server that stops writes events that are not written yet; 0 is two seconds.
+	EventDrainTime time.Duration
 	// Executable is the stint binary that becomes the process host; empty is the running one.
 	Executable string
 	// Version is what the node reports as its own.

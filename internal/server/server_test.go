@@ -2,11 +2,13 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,11 +35,20 @@ func TestMain(m *testing.M) {
 // start starts a server that stops with the test, or earlier by the function returned.
 func start(t *testing.T, o server.Options) (*server.Server, func()) {
 	t.Helper()
+	s, stop, err := tryToStart(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, stop
+}
+
+func tryToStart(t *testing.T, o server.Options) (*server.Server, func(), error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := server.Start(ctx, o)
 	if err != nil {
 		cancel()
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	stop := func() {
 		cancel()
@@ -46,7 +57,7 @@ func start(t *testing.T, o server.Options) (*server.Server, func()) {
 		}
 	}
 	t.Cleanup(stop)
-	return s, stop
+	return s, stop, nil
 }
 
 func job(name string, command ...string) *batchv1.Job {
@@ -102,7 +113,7 @@ func logOf(t *testing.T, c kubernetes.Interface, job string) string {
 
 func TestJobRunsAndCanBeReadWhenNothingRunsAnyMore(t *testing.T) {
 	dir := t.TempDir()
-	s, stop := start(t, server.Options{DataDir: dir, Node: true})
+	s, stop := start(t, server.Options{DataDir: dir, Node: true, EventDrainTime: time.Minute})
 	c := clientOf(t, s)
 	if _, err := c.BatchV1().Jobs("default").Create(t.Context(), job("hello", "echo", "hello"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -222,8 +233,7 @@ func TestRefusesWhatAnotherHolds(t *testing.T) {
 }
 
 func TestMetricsEndpoint(t *testing.T) {
-	address := freeAddress(t)
-	start(t, server.Options{DataDir: t.TempDir(), MetricsListen: address})
+	address := startWithMetrics(t)
 	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": "go_goroutines"} {
 		response, err := http.Get("http://" + address + path)
 		if err != nil {
@@ -233,6 +243,21 @@ func TestMetricsEndpoint(t *testing.T) {
 		response.Body.Close()
 		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
 			t.Errorf("%s: %s, %v, without %q", path, response.Status, err, want)
+		}
+	}
+}
+
+// startWithMetrics starts a server that serves metrics, on an address that nobody else took after it was found free.
+func startWithMetrics(t *testing.T) (address string) {
+	t.Helper()
+	for {
+		address := freeAddress(t)
+		_, _, err := tryToStart(t, server.Options{DataDir: t.TempDir(), MetricsListen: address})
+		if err == nil {
+			return address
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
 		}
 	}
 }
