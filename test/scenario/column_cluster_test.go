@@ -99,6 +99,7 @@ func (s *stintController) start(t testing.TB) {
 		t.Fatal(err)
 	}
 	writer := events.NewWriter(client.Events(), events.Scheme)
+	writer.DrainTime = eventDrainTime
 	controllers := []interface{ Run(context.Context) error }{
 		controller.New(client, writer.Recorder("job-controller"), controller.Options{
 			ManagedBy: []string{batchv1.JobControllerName, controller.ManagedBy}, Registerer: s.metrics, ConcurrentSyncs: syncs,

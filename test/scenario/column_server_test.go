@@ -52,7 +52,7 @@ func (s *stintServer) replace(t testing.TB, o server.Options) {
 }
 
 func (s *stintServer) run(t testing.TB, o server.Options) {
-	o.DataDir, o.Job = s.dir, s.job
+	o.DataDir, o.Job, o.EventDrainTime = s.dir, s.job, eventDrainTime
 	ctx, cancel := context.WithCancel(context.Background())
 	running, err := server.Start(ctx, o)
 	if err != nil {

@@ -21,6 +21,9 @@ const (
 	onReference = "kube-controller-manager"
 )
 
+// eventDrainTime is what Stint's controllers have for their last events when a scenario stops them: others wait for those.
+const eventDrainTime = time.Minute
+
 // column is a place where scenarios run.
 type column struct {
 	name string
