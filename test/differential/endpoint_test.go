@@ -24,6 +24,8 @@ type endpoint struct {
 	name   string
 	url    string
 	client *http.Client
+	// cluster is nil for Stint.
+	cluster *kube.Cluster
 }
 
 func newEndpoint(t testing.TB, name string, config *rest.Config) *endpoint {
@@ -40,7 +42,16 @@ func newEndpoint(t testing.TB, name string, config *rest.Config) *endpoint {
 
 func kubernetes(t testing.TB) *endpoint {
 	flags := []string{"--allow-privileged=true"} // as kubeadm has it
-	return newEndpoint(t, "Kubernetes", kube.ForTest(t, kube.Options{APIServerFlags: flags}).Config())
+	cluster := kube.ForTest(t, kube.Options{APIServerFlags: flags})
+	e := newEndpoint(t, "Kubernetes", cluster.Config())
+	e.cluster = cluster
+	return e
+}
+
+// define has the cluster serve the kind that a file defines.
+func (e *endpoint) define(t testing.TB, file string) {
+	t.Helper()
+	must(t, e.cluster.InstallCRD(t.Context(), file))
 }
 
 // stint is a server without controllers, which would change what is stored, and without a node, so that nothing is

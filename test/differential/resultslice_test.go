@@ -45,7 +45,7 @@ func TestADefinitionSaysOfResultSlicesWhatTheServerSays(t *testing.T) {
 		"a message without end":   {with(map[string]any{"message": strings.Repeat("m", 4097)}), http.StatusUnprocessableEntity},
 	}
 	cluster, server := kubernetes(t), stint(t)
-	define(t, cluster, "../../deploy/crds/stint.dev_resultslices.yaml", "ResultSlice")
+	cluster.define(t, "../../deploy/crds/stint.dev_resultslices.yaml")
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			c.slice["apiVersion"], c.slice["kind"] = "stint.dev/v1", "ResultSlice"

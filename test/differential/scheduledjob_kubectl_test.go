@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stint-dev/stint/test/kube"
 )
@@ -31,28 +32,35 @@ status:
     overrides: {env: [{name: DRY_RUN, value: "1"}]}
 `
 
+// kubectlStep is what kubectl does with a cluster.
+type kubectlStep struct {
+	args, want string
+	// awaited is of what a cluster serves a while after the kind is there: discovery, and what explains its fields.
+	awaited bool
+}
+
 // What kubectl does with ScheduledJobs on a cluster. The steps build on each other.
-var definedSteps = []struct{ args, want string }{
-	{"apply -f " + definitionFile, "created"},
-	{"apply -f " + definitionFile, "unchanged"},
-	{"wait --for=condition=Established crd/scheduledjobs.stint.dev --timeout=30s", "condition met"},
-	{"apply -f MANIFEST", "scheduledjob.stint.dev/report created"},
-	{"apply -f MANIFEST", "unchanged"},
-	{"apply --server-side --force-conflicts -f MANIFEST", "serverside-applied"},
-	{"diff -f MANIFEST", ""},
-	{"explain scheduledjob.spec.schedule.timeSpec", "R[n]/<start>/<duration>"},
-	{"explain sj.status.pendingExecutions", "PendingExecutions wait to start"},
-	{"get sj -o wide", "LAST SCHEDULE   LAST SUCCESS   BLOCKED   NEXT   AGE   CONTAINERS   IMAGES"},
-	{"patch sj report --subresource=status --type=merge -p {\"status\":{\"pendingExecutions\":[{\"tag\":\"now\"}]}}", "patched"},
-	{"get sj report -o jsonpath={.status.pendingExecutions[0].tag},{.spec.completedExecutionsHistoryLimit}", "now,20"},
-	{"apply --server-side --force-conflicts --subresource=status --field-manager=march -f RUN", "serverside-applied"},
-	{"get sj report -o jsonpath={.status.pendingExecutions[*].tag}", "now march"},
-	{"get all", "scheduledjob.stint.dev/report"},
-	{"delete -f MANIFEST --timeout=20s", "deleted"},
+var definedSteps = []kubectlStep{
+	{args: "apply -f " + definitionFile, want: "created"},
+	{args: "apply -f " + definitionFile, want: "unchanged"},
+	{args: "wait --for=condition=Established crd/scheduledjobs.stint.dev --timeout=60s", want: "condition met"},
+	{args: "apply -f MANIFEST", want: "scheduledjob.stint.dev/report created", awaited: true},
+	{args: "apply -f MANIFEST", want: "unchanged"},
+	{args: "apply --server-side --force-conflicts -f MANIFEST", want: "serverside-applied"},
+	{args: "diff -f MANIFEST", want: ""},
+	{args: "explain scheduledjob.spec.schedule.timeSpec", want: "R[n]/<start>/<duration>", awaited: true},
+	{args: "explain sj.status.pendingExecutions", want: "PendingExecutions wait to start", awaited: true},
+	{args: "get sj -o wide", want: "LAST SCHEDULE   LAST SUCCESS   BLOCKED   NEXT   AGE   CONTAINERS   IMAGES"},
+	{args: "patch sj report --subresource=status --type=merge -p {\"status\":{\"pendingExecutions\":[{\"tag\":\"now\"}]}}", want: "patched"},
+	{args: "get sj report -o jsonpath={.status.pendingExecutions[0].tag},{.spec.completedExecutionsHistoryLimit}", want: "now,20"},
+	{args: "apply --server-side --force-conflicts --subresource=status --field-manager=march -f RUN", want: "serverside-applied"},
+	{args: "get sj report -o jsonpath={.status.pendingExecutions[*].tag}", want: "now march"},
+	{args: "get all", want: "scheduledjob.stint.dev/report"},
+	{args: "delete -f MANIFEST --timeout=60s", want: "deleted"},
 }
 
 func TestKubectlWorksWithTheDefinition(t *testing.T) {
-	kubectl, err := exec.LookPath("kubectl")
+	program, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip("kubectl is not in PATH: install it to run this test")
 	}
@@ -64,12 +72,25 @@ func TestKubectlWorksWithTheDefinition(t *testing.T) {
 	run := filepath.Join(home, "run.yaml")
 	must(t, os.WriteFile(run, []byte(definedRun), 0o600))
 	files := strings.NewReplacer("MANIFEST", manifest, "RUN", run)
-	for _, step := range definedSteps {
-		cmd := exec.CommandContext(t.Context(), kubectl, strings.Fields(files.Replace(step.args))...)
+	kubectl := func(args string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), program, strings.Fields(files.Replace(args))...)
 		cmd.Env = append(os.Environ(), "KUBECONFIG="+config, "HOME="+home)
 		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), step.want) {
+		return string(out), err
+	}
+	for _, step := range definedSteps {
+		if out, err := step.take(kubectl); err != nil || !strings.Contains(out, step.want) {
 			t.Errorf("kubectl %s: %v, want %q in:\n%s", step.args, err, step.want, out)
+		}
+	}
+}
+
+// take returns what kubectl says, of what is awaited once it is said or a minute is over.
+func (s kubectlStep) take(kubectl func(args string) (string, error)) (out string, err error) {
+	for end := time.Now().Add(time.Minute); ; {
+		out, err = kubectl(s.args)
+		if !s.awaited || err == nil && strings.Contains(out, s.want) || time.Now().After(end) {
+			return out, err
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 func TestWhatIsAcceptedAsAScheduledJobCanRun(t *testing.T) {
 	bases, _ := scheduledJobSections(t)
 	cluster, server := kubernetes(t), stint(t)
-	define(t, cluster, definitionFile, "ScheduledJob")
+	cluster.define(t, definitionFile)
 	tried := 0
 	for _, s := range podSections(t) {
 		if s.Base != "job" {

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -25,7 +23,7 @@ func TestADefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 	sections = append(sections, scheduledJobMixtures(sections))
 	checkCorpus(t, bases, sections)
 	cluster, server := kubernetes(t), stint(t)
-	define(t, cluster, definitionFile, "ScheduledJob")
+	cluster.define(t, definitionFile)
 	met, left := map[string]bool{}, 0
 	for i, s := range sections {
 		left += len(s.Cases)
@@ -84,25 +82,6 @@ func scheduledJobMixtures(sections []section) section {
 	mixed := section{Section: mixturesPrefix, Request: create, Base: "scheduledjob", Cases: map[string]any{}}
 	mix(&mixed, changes, *mixtures, rand.New(rand.NewPCG(*seed, 0)))
 	return mixed
-}
-
-// define makes the cluster serve a kind, and returns when it does.
-func define(t testing.TB, cluster *endpoint, file, kind string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	must(t, err)
-	_, err = cluster.want(call{method: http.MethodPost, contentType: "application/yaml", body: text,
-		path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"})
-	must(t, err)
-	list := call{method: http.MethodGet, path: fmt.Sprintf(collections[kind], "default")}
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		if _, err = cluster.want(list); err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
 }
 
 // compareVerdicts sends the change to both. What is accepted is stored alike.
