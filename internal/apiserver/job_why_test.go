@@ -36,6 +36,7 @@ func becomesState(t testing.TB, s *apiservertest.Server, name string, want stint
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
+	late := time.After(time.Minute)
 	for {
 		x, err := why(t, s, name)
 		if err == nil && x.State == want {
@@ -43,7 +44,7 @@ func becomesState(t testing.TB, s *apiservertest.Server, name string, want stint
 		}
 		select {
 		case <-ticker.C:
-		case <-time.After(time.Minute):
+		case <-late:
 			t.Fatalf("it is %+v, %v; want %s", x, err, want)
 		}
 	}
