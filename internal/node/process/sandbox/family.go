@@ -142,7 +142,7 @@ func (f *family) killOrphans(main int, mark string, dead map[int]bool) bool {
 		case s.dead:
 			none = none && dead[pid]
 			dead[pid] = true
-		case killed || e.isMissing() && !s.hasEnviron:
+		case killed || e.isOut(s):
 			none = false
 		}
 	}

@@ -53,8 +53,8 @@ type stat struct {
 	// dead: nothing is left of it but its number, and its children have another parent.
 	dead    bool
 	session int
-	// hasEnviron is false while it ends, when its environment is gone, and while it is being loaded.
-	hasEnviron bool
+	// ending: it may have let go of its environment. bare: it has none yet, or none for our eyes.
+	ending, bare bool
 }
 
 func statOf(pid int) stat {
@@ -78,7 +78,8 @@ func parseStat(line []byte) stat {
 	s.session, _ = strconv.Atoi(field(6))
 	flags, _ := strconv.ParseUint(field(9), 10, 32)
 	const exiting = 4
-	s.hasEnviron = flags&exiting == 0 && field(51) != "0"
+	s.ending = flags&exiting != 0
+	s.bare = field(51) == "0"
 	return s
 }
 
@@ -103,8 +104,12 @@ func (e environ) has(marks map[string]bool) bool {
 	return false
 }
 
-// isMissing tells that there is none. What another user's process has is only hidden.
-func (e environ) isMissing() bool { return len(e.data) == 0 && !errors.Is(e.err, fs.ErrPermission) }
+// isOut tells that there is none at this moment: the process ends, or is only being loaded. One that hides its
+// environment from us does so for good.
+func (e environ) isOut(s stat) bool {
+	hidden := errors.Is(e.err, fs.ErrPermission)
+	return len(e.data) == 0 && (s.ending || s.bare && !hidden)
+}
 
 // sweepMarked kills all processes of this machine that carry one of the marks.
 func sweepMarked(marks map[string]bool) {
