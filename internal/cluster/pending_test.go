@@ -2,8 +2,10 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,14 +42,18 @@ func TestPodsThatDoNotStartOnACluster(t *testing.T) {
 	n.awaitJob(t, "refused", "to fail for the refusal", failedFor(core.PendingTimeoutReason, "maximum memory usage per Container is 1Gi"))
 
 	n.hold("stuck", 0)
-	stuck := newJob("stuck", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) })
-	stuck.Annotations = map[string]string{core.PendingTimeoutSeconds: "2"}
-	n.create(t, stuck)
+	n.create(t, newJob("stuck", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) }))
 	await(t, "the pod", func(context.Context) (bool, error) { return n.made("stuck") == 1, nil })
 	n.mu.Lock()
 	pod := n.held["stuck"][0]
 	n.mu.Unlock()
 	if _, err := n.CoreV1().Pods(namespace).Patch(t.Context(), pod.Name, types.StrategicMergePatchType, []byte(pullFails), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	// The time counts from the pod's creation; what the pod waits for is to be known long before it is over.
+	timeout := int(time.Since(pod.CreationTimestamp.Time).Seconds()) + 2
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, core.PendingTimeoutSeconds, timeout)
+	if _, err := n.BatchV1().Jobs(namespace).Patch(t.Context(), "stuck", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	n.awaitJob(t, "stuck", "to fail for its pod", failedFor(batchv1.JobReasonBackoffLimitExceeded, "backoff limit"))

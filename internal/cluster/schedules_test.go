@@ -167,6 +167,7 @@ func TestAScheduledJobRunsOnACluster(t *testing.T) {
 
 	t.Run("on demand, in the order in which they were asked for", func(t *testing.T) {
 		s.make(t, newScheduledJob("demand", "", func(s *stintv1.ScheduledJobSpec) { s.AllowConcurrentRun = ptr.To(false) }))
+		s.awaitStatus(t, "demand", "to have a status that can be patched", func(s *stintv1.ScheduledJobStatus) bool { return s.ObservedGeneration > 0 })
 		s.hold("demand-first", 0)
 		s.kubectl(t, "patch", "scheduledjob", "demand", "--subresource=status", "--type=json", "-p", firstPending("first"))
 		s.awaitStatus(t, "demand", "to run", func(s *stintv1.ScheduledJobStatus) bool { return len(s.RunningExecutions) == 1 })
