@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,32 +18,44 @@ import (
 
 // quickLease is in the namespace of the test. A machine that does other things for some seconds does not cost it.
 func quickLease(name string) []string {
+	return lease(name, "8s", "6s")
+}
+
+// steadyLease is for tests that wait for no lease to run out: no machine is so busy that it costs it.
+func steadyLease(name string) []string {
+	return lease(name, "60s", "50s")
+}
+
+func lease(name, duration, deadline string) []string {
 	return []string{"--leader-elect-resource-namespace", namespace, "--leader-elect-resource-name", name,
-		"--leader-elect-lease-duration", "8s", "--leader-elect-renew-deadline", "6s", "--leader-elect-retry-period", "500ms"}
+		"--leader-elect-lease-duration", duration, "--leader-elect-renew-deadline", deadline, "--leader-elect-retry-period", "500ms"}
 }
 
 func TestLeaderElection(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	n := newNode(t, c)
-	for name, test := range map[string]func(*testing.T, *pair){
-		"a clean stop hands over":                             cleanStop,
-		"after a kill the standby goes on":                    kill,
-		"a stalled leader ends without another write":         stall,
-		"a stolen lease ends the leader":                      steal,
-		"a lease that was deleted is taken again":             deleteLease,
-		"a standby stops at once and leaves the lease alone":  stopStandby,
-		"the leader frees the lease when it stops in the end": cleanEnd,
+	for name, play := range map[string]struct {
+		lease func(name string) []string
+		test  func(*testing.T, *pair)
+	}{
+		"a clean stop hands over":                             {steadyLease, cleanStop},
+		"after a kill the standby goes on":                    {quickLease, kill},
+		"a stalled leader ends without another write":         {quickLease, stall},
+		"a stolen lease ends the leader":                      {steadyLease, steal},
+		"a lease that was deleted is taken again":             {steadyLease, deleteLease},
+		"a standby stops at once and leaves the lease alone":  {steadyLease, stopStandby},
+		"the leader frees the lease when it stops in the end": {steadyLease, cleanEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := strings.ReplaceAll(strings.ToLower(name), " ", "-")
 			p := &pair{node: n, id: id, manager: "stint.dev/" + id}
-			flags := append(quickLease(id), "--managed-by", p.manager)
+			flags := append(play.lease(id), "--managed-by", p.manager)
 			p.leader = controller(t, c, "", flags...)
 			p.awaitLeading(t, p.leader)
 			p.standby = controller(t, c, "", flags...)
 			p.standby.awaitReady(t)
 			p.standby.awaitLog(t, "leader=")
-			test(t, p)
+			play.test(t, p)
 		})
 	}
 }
@@ -79,6 +92,21 @@ func (p *pair) holder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
+}
+
+// give lets another hold the lease.
+func (p *pair) give(t *testing.T, holder string) {
+	t.Helper()
+	leases := p.CoordinationV1().Leases(namespace)
+	await(t, "the lease to be given to "+strconv.Quote(holder), func(ctx context.Context) (bool, error) {
+		lease, err := leases.Get(ctx, p.id, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		lease.Spec.HolderIdentity = &holder
+		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+		return err == nil, nil
+	})
 }
 
 func (p *pair) finish(t *testing.T) {
@@ -125,21 +153,13 @@ func stall(t *testing.T, p *pair) {
 
 func steal(t *testing.T, p *pair) {
 	p.halfway(t)
-	leases := p.CoordinationV1().Leases(namespace)
-	await(t, "the lease to be stolen", func(ctx context.Context) (bool, error) {
-		lease, err := leases.Get(ctx, p.id, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		lease.Spec.HolderIdentity = ptr.To("thief")
-		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
-		return err == nil, nil
-	})
+	p.give(t, "thief")
 	if status := p.leader.exit(t); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	p.leader.awaitLog(t, "stint: lost the lease "+namespace+"/"+p.id+" to thief: ")
-	p.awaitLeading(t, p.standby) // the thief does not renew
+	p.give(t, "") // the thief has had enough
+	p.awaitLeading(t, p.standby)
 	p.finish(t)
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -26,10 +25,11 @@ import (
 func TestMetricsAreThoseOfKubeControllerManager(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	n := newNode(t, c)
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	held, err := c.HoldPort()
 	if err != nil {
 		t.Fatal(err)
 	}
+	port := strconv.Itoa(held)
 	manager, err := c.StartControllerManager("job-controller", "--bind-address=127.0.0.1",
 		"--secure-port="+port, "--authorization-always-allow-paths=/metrics")
 	if err != nil {
@@ -135,7 +135,7 @@ func countedJobs() map[string]func(*batchv1.JobSpec) {
 func TestMetricsOfTheProcess(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	n := newNode(t, c)
-	s := controller(t, c, "", quickLease("metrics")...)
+	s := controller(t, c, "", steadyLease("metrics")...)
 	s.awaitReady(t)
 	n.create(t, newJob("one", jobcontroller.ManagedBy))
 	n.awaitEnd(t, "one")

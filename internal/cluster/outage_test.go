@@ -89,7 +89,7 @@ func TestWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {
 
 func TestASecondSignalEndsItAtOnce(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
-	s := controller(t, c, "", quickLease("busy")...)
+	s := controller(t, c, "", steadyLease("busy")...)
 	s.awaitLog(t, "self=true")
 	s.awaitReady(t)
 	// The lease cannot be released as long as nobody answers.
