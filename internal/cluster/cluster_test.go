@@ -89,10 +89,12 @@ func TestJobsGoFromOneToTheOtherAndBack(t *testing.T) {
 	}
 	until(10)
 	first.Kill()
+	n.awaitQuiet(t)
 	second := controller(t, c, "", "--managed-by", batchv1.JobControllerName)
 	until(20)
 	second.signal(syscall.SIGKILL)
 	<-second.done
+	n.awaitQuiet(t)
 	manager()
 	until(30)
 	for _, job := range jobs {

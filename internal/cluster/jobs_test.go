@@ -6,12 +6,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -72,13 +74,17 @@ func (n *node) advance(ctx context.Context, job string) {
 	}
 }
 
+// end tries until the API server takes the news: what is stuck or away for a while must not cost a test its pod.
 func (n *node) end(ctx context.Context, pod *corev1.Pod) {
 	patch := `{"status":{"phase":"Succeeded"}}`
 	if pod.Labels["fate"] == "fail" {
 		patch = `{"status":{"phase":"Failed","containerStatuses":[{"name":"main","image":"i","imageID":"",
 			"state":{"terminated":{"exitCode":42}}}]}}`
 	}
-	n.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+	wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		_, err := n.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+		return err == nil || apierrors.IsNotFound(err), nil
+	})
 }
 
 // hold lets first pods of a Job end and no more.
@@ -115,6 +121,22 @@ func (n *node) made(job string) int {
 		}
 	}
 	return count
+}
+
+// awaitQuiet waits until no more pods come: those that a dead controller has asked for come after it, and whoever counts
+// pods before they are there makes others in their place.
+func (n *node) awaitQuiet(t *testing.T) {
+	t.Helper()
+	const quiet = time.Second
+	made, since := -1, time.Now()
+	await(t, "pods to be as many for "+quiet.String(), func(context.Context) (bool, error) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if len(n.pods) != made {
+			made, since = len(n.pods), time.Now()
+		}
+		return time.Since(since) > quiet, nil
+	})
 }
 
 // newJob is managed by nobody in particular where manager is empty.

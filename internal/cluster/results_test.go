@@ -68,6 +68,7 @@ func TestResultsOutlivePodsAndController(t *testing.T) {
 	n.awaitJob(t, "indexed", "to be under way", func(j *batchv1.Job) bool { return j.Status.Succeeded >= 20 })
 	s.signal(syscall.SIGKILL)
 	s.exit(t)
+	n.awaitQuiet(t)
 	controller(t, c, "", "--leader-elect=false", "--kube-api-qps=-1").awaitReady(t)
 	n.letGo(t.Context(), "indexed")
 	n.awaitEnd(t, "indexed")
