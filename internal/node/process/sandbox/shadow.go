@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -82,6 +83,26 @@ func bindBack(from, to string) error {
 	if err != nil {
 		return err
 	}
+	return bindEntry(info, from, to)
+}
+
+// bindEntry shows from, which is what info tells, at to, unless it is gone since.
+func bindEntry(info fs.FileInfo, from, to string) error {
+	err := bind(info, from, to)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, gone := os.Lstat(from); !os.IsNotExist(gone) {
+		return err
+	}
+	if err := os.Remove(to); !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+func bind(info fs.FileInfo, from, to string) error {
+	var err error
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := os.Readlink(from)
