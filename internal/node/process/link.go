@@ -21,6 +21,8 @@ type link struct {
 	info runtime.Info
 	// child is the host's process id if this process started it.
 	child int
+	// life is the host process's, whoever started it.
+	life *life
 	// broken is closed when the connection is.
 	broken chan struct{}
 
@@ -32,6 +34,7 @@ type link struct {
 func newLink(conn *wire.Conn, welcome wire.Welcome) *link {
 	return &link{
 		conn:    conn,
+		life:    lifeOf(conn),
 		info:    welcome.Info,
 		broken:  make(chan struct{}),
 		waiting: map[uint64]chan wire.Reply{},
@@ -96,6 +99,14 @@ func (l *link) ask(ctx context.Context, request wire.Request) (wire.Reply, error
 func (l *link) close() {
 	l.out.Close()
 	l.conn.Close()
+}
+
+// awaitEnd waits until the host that has hung up is gone, and with it what was in its pid namespace: its sockets are
+// closed before, and the next host would report as ended what the kernel has not ended yet.
+func (l *link) awaitEnd(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	l.life.wait(ctx)
 }
 
 // links holds the link of the moment.

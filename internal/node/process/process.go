@@ -164,6 +164,9 @@ func (r *Runtime) attach(l *link) {
 	r.link.set(l)
 }
 
+// endPatience is how long a host process may take to be gone once it has hung up.
+const endPatience = 10 * time.Second
+
 // reconnectPause is how long to wait after a host process could not be started.
 const reconnectPause = time.Second
 
@@ -177,11 +180,14 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 		case <-ctx.Done():
 			l.close()
 			<-l.broken
+			l.life.close()
 			return
 		case <-l.broken:
 		}
 		r.link.set(nil)
 		l.close()
+		l.awaitEnd(ctx)
+		l.life.close()
 		next, ok := r.reconnect(ctx)
 		reap(l.child)
 		if !ok {

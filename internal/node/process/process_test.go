@@ -19,6 +19,13 @@ func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
 	}
+	if run := os.Getenv(hangUpVariable); run != "" {
+		if err := hangUp(run); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/gob"
 	"fmt"
 	"net"
@@ -50,22 +51,25 @@ func (c *Conn) Flush() error { return c.out.Flush() }
 // Close ends the connection.
 func (c *Conn) Close() error { return c.socket.Close() }
 
-// CheckPeer refuses a peer that is another user.
-func (c *Conn) CheckPeer() error {
+// Peer tells which process has the other end.
+func (c *Conn) Peer() (*unix.Ucred, error) {
 	raw, err := c.socket.SyscallConn()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var cred *unix.Ucred
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	})
+	return cred, cmp.Or(err, failed)
+}
+
+// CheckPeer refuses a peer that is another user.
+func (c *Conn) CheckPeer() error {
+	cred, err := c.Peer()
 	if err != nil {
 		return err
-	}
-	if failed != nil {
-		return failed
 	}
 	if cred.Uid != uint32(os.Geteuid()) {
 		return fmt.Errorf("the other end of the socket belongs to user %d, not %d", cred.Uid, os.Geteuid())

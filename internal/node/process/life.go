@@ -1,0 +1,55 @@
+package process
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/wire"
+)
+
+// life tells when a process is gone. It need not be a child.
+type life struct{ pidfd *os.File }
+
+// lifeOf returns that of the process at the other end, or nil where it cannot be seen from here.
+func lifeOf(conn *wire.Conn) *life {
+	peer, err := conn.Peer()
+	if err != nil {
+		return nil
+	}
+	fd, err := unix.PidfdOpen(int(peer.Pid), 0)
+	if err != nil {
+		return nil
+	}
+	// Non-blocking, so that the runtime's poller waits for it and no thread has to.
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil
+	}
+	return &life{os.NewFile(uintptr(fd), "pidfd")}
+}
+
+// wait waits until the process is gone, or ctx ends.
+func (l *life) wait(ctx context.Context) {
+	if l == nil {
+		return
+	}
+	raw, err := l.pidfd.SyscallConn()
+	if err != nil {
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.pidfd.SetReadDeadline(time.Now()) })
+	defer stop()
+	_ = raw.Read(func(fd uintptr) bool {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 || err != nil && err != unix.EINTR
+	})
+}
+
+func (l *life) close() {
+	if l != nil {
+		l.pidfd.Close()
+	}
+}
