@@ -60,6 +60,7 @@ func (h *house) startNode(change func(*node.Config)) {
 	h.t.Helper()
 	h.events = record.NewFakeRecorder(10_000)
 	c := node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir, Recorder: h.events, Version: "test"}
+	c.LeaveWithin(patience)
 	if change != nil {
 		change(&c)
 	}

@@ -37,6 +37,8 @@ type keeper struct {
 	frozen bool
 	jobs   client.Resource[*batchv1.Job]
 	drop   func(rubbish)
+	// linger is how long what belongs to no Job stays all the same.
+	linger time.Duration
 	queue  workqueue.TypedInterface[keepTask]
 
 	kept   map[string]*keptLog
@@ -64,6 +66,7 @@ func newKeeper(c Config, drop func(rubbish)) *keeper {
 		frozen: c.Cordoned,
 		jobs:   c.Client.Jobs(),
 		drop:   drop,
+		linger: c.times.logsLinger,
 		queue:  workqueue.NewTyped[keepTask](),
 		kept:   map[string]*keptLog{},
 		ofJob:  map[types.UID]map[*keptLog]bool{},
@@ -81,7 +84,7 @@ func (n *Node) leaveLogs(api *corev1.Pod) {
 		n.keeper.queue.Add(keepTask{folder: filepath.Base(dir), mark: mark})
 		return
 	}
-	n.trash.Add(rubbish{dir, now().Add(logsLinger)})
+	n.trash.Add(rubbish{dir, now().Add(n.times.logsLinger)})
 }
 
 // leaveLogsOf is leaveLogs for a pod that may be known from the runtime only.
@@ -125,7 +128,7 @@ func (k *keeper) run(ctx context.Context) {
 			k.counted = true
 			k.trim()
 		case !found:
-			k.settle(ctx, t.folder, t.mark, now().Add(logsLinger))
+			k.settle(ctx, t.folder, t.mark, now().Add(k.linger))
 		case ctx.Err() == nil:
 			k.recall(ctx, t.folder)
 		}

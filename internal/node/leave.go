@@ -16,7 +16,7 @@ const leaveWithin = abandonedGrace + 500*time.Millisecond
 // leave ends containers whose pods are gone: nobody would learn of them from the API server until the next run. All
 // others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
 func (n *Node) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.leaveWithin)
 	defer cancel()
 	left := n.stopOrphans(ctx)
 	for len(left) > 0 {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,19 @@ type Config struct {
 	// Workers is how many pods are looked at side by side; 0 is 32. Most of a worker's time is waiting for the
 	// runtime and the store.
 	Workers int
+
+	times times
+}
+
+// times are those that tests change; a zero one is the constant of that name.
+type times struct{ reportAfter, leaveWithin, logsLinger time.Duration }
+
+func (t times) complete() times {
+	return times{
+		reportAfter: cmp.Or(t.reportAfter, reportAfter),
+		leaveWithin: cmp.Or(t.leaveWithin, leaveWithin),
+		logsLinger:  cmp.Or(t.logsLinger, logsLinger),
+	}
 }
 
 // Node runs pods.
@@ -87,6 +101,7 @@ func New(c Config) (*Node, error) {
 	if c.Workers == 0 {
 		c.Workers = 32
 	}
+	c.times = c.times.complete()
 	name, err := nameFor(c.Name, c.Dir)
 	if err != nil {
 		return nil, err

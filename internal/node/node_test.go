@@ -21,7 +21,7 @@ import (
 func TestShortPodTakesOneWrite(t *testing.T) {
 	rt := newScripted()
 	h := newHouse(t, rt)
-	h.startNode(nil)
+	h.startNode(func(c *node.Config) { c.ReportAfter(patience) })
 	created := h.create(build("short", []string{"exit", "0"}, nil))
 	writes := 0
 	last := created.ResourceVersion

@@ -205,7 +205,7 @@ func TestVolumesAndOrderOfRealProcesses(t *testing.T) {
 
 func TestDeletionOfRealProcesses(t *testing.T) {
 	h := newHouse(t, processes(t, t.TempDir()))
-	h.startNode(nil)
+	h.startNode(func(c *node.Config) { c.LogsLinger(patience) })
 	pod := h.create(build("traps", shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done"), func(p *corev1.Pod) {
 		p.Finalizers = []string{"example.com/hold"}
 	}))

@@ -33,7 +33,7 @@ func (n *Node) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.
 	if p.changedAt.IsZero() {
 		p.changedAt = t
 	}
-	due := p.changedAt.Add(reportAfter)
+	due := p.changedAt.Add(n.times.reportAfter)
 	if !t.Before(due) {
 		if n.write(ctx, p, api, n.bind(d.Status)) {
 			p.changedAt = time.Time{}

@@ -21,7 +21,7 @@ type rubbish struct {
 func (n *Node) sweepTrash(ctx context.Context) {
 	leaving, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	context.AfterFunc(ctx, func() { time.AfterFunc(leaveWithin, cancel) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(n.times.leaveWithin, cancel) })
 	for {
 		r, down := n.trash.Get()
 		if down {
