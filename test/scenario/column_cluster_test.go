@@ -3,13 +3,11 @@ package scenario_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
@@ -32,26 +30,12 @@ func startCluster(t *testing.T) *kube.Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(others.Kill)
-	define(t, cluster, "scheduledjobs")
-	define(t, cluster, "resultslices")
+	for _, kind := range []string{"scheduledjobs", "resultslices"} {
+		if err := cluster.InstallCRD(t.Context(), "../../deploy/crds/stint.dev_"+kind+".yaml"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return cluster
-}
-
-// define has the API server serve a kind of Stint's.
-func define(t *testing.T, cluster *kube.Cluster, plural string) {
-	definition, err := os.ReadFile("../../deploy/crds/stint.dev_" + plural + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := kubernetes.NewForConfig(cluster.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = api.RESTClient().Post().AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").
-		SetHeader("Content-Type", "application/yaml").Body(definition).Do(t.Context()).Error()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // upstream is kube-controller-manager with nothing but its controllers of Jobs and CronJobs.

@@ -7,7 +7,8 @@
 //	kube-controller-manager   kube-apiserver      upstream's: the reference  where STINT_CLUSTER is set
 //
 // A scenario that fails in the last column expects something wrong, unless it names the difference that is meant and
-// why; those of ScheduledJobs, which are Stint's own, do not run there. All scenarios of a column run at the same time, each in a namespace of its own, before a scripted node:
+// why; those of ScheduledJobs, which are Stint's own, do not run there. All scenarios of a column run at the same time,
+// on the reference sixty of them, each in a namespace of its own, before a scripted node:
 //
 //	scenario ── create, update, delete ──► API server ◄── status ── scripted node ◄── scenario
 //	    ▲                                      │
