@@ -174,11 +174,11 @@ func TestLogsOutliveThePodsOfAJob(t *testing.T) {
 	alone := h.create(build("alone", script, nil))
 	h.until(alone, "the pod runs", inPhase(corev1.PodRunning))
 	h.speaks(pod)
-	for _, p := range []*corev1.Pod{pod, alone} {
+	for _, p := range []*corev1.Pod{alone, pod} {
 		h.deletePod(p, 30)
 		h.until(p, "it is gone", gone)
 	}
-	h.marked(pod)
+	h.marked(pod) // So the node has been told of both.
 	text, err := h.attempt(pod, 0, corev1.PodLogOptions{Follow: true})
 	if err != nil || text != "hello\nbye\n" {
 		t.Errorf("the kept log is %q, %v", text, err)
