@@ -27,7 +27,7 @@ type ledger struct {
 	down    int
 	refusal error
 	asked   int
-	// slow is how long a write takes.
+	// slow is how long a write takes, in the time of synctest.
 	slow time.Duration
 }
 
@@ -42,9 +42,7 @@ func (l *ledger) answer() error {
 }
 
 func (l *ledger) Create(e *corev1.Event) (*corev1.Event, error) {
-	if l.slow > 0 {
-		time.Sleep(l.slow)
-	}
+	time.Sleep(l.slow)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.answer(); err != nil {

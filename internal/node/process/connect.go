@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func establish(ctx context.Context, config Config) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	l := &launcher{config: config}
-	var failed error
+	var refused, failed error
 	for ctx.Err() == nil {
 		dir, err := runDir(config.Dir)
 		if err != nil {
@@ -35,15 +36,18 @@ func establish(ctx context.Context, config Config) (*link, error) {
 		if errors.As(err, &incompatible) {
 			return nil, err
 		}
+		if errors.Is(err, errRefused) {
+			refused = err
+		}
 		if failed = l.advance(ctx, dir); errors.Is(failed, errNoRung) {
 			return nil, failed
 		}
 	}
-	if failed == nil {
-		failed = ctx.Err()
-	}
-	return nil, failed
+	return nil, cmp.Or(refused, failed, ctx.Err())
 }
+
+// errRefused: a host lives, and does not serve this data directory, or nobody any more.
+var errRefused = errors.New("the host process refuses")
 
 // incompatibleError is about a host that must not be replaced.
 type incompatibleError struct{ reason string }
@@ -59,14 +63,18 @@ func connect(runDir, dataDir string) (*link, error) {
 	if welcome.Refused == "" {
 		return newLink(conn, welcome), nil
 	}
+	peer, err := conn.Peer()
 	conn.Close()
+	if err != nil {
+		return nil, err
+	}
 	if welcome.Protocol == wire.Protocol {
-		return nil, fmt.Errorf("host process %d: %s", welcome.PID, welcome.Refused)
+		return nil, fmt.Errorf("%w (%d): %s", errRefused, peer.Pid, welcome.Refused)
 	}
 	if welcome.Live > 0 {
 		return nil, &incompatibleError{fmt.Sprintf("host process %d is of another version of stint (%s) and runs "+
 			"%d containers: let them end under that version, or end the process and lose them",
-			welcome.PID, welcome.Refused, welcome.Live)}
+			peer.Pid, welcome.Refused, welcome.Live)}
 	}
 	conn, _, err = greet(runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir, Replace: true})
 	if err != nil {

@@ -61,6 +61,32 @@ func TestAHostRefusesWhatItCannotServe(t *testing.T) {
 	}
 }
 
+// The file that leads to the host is copied as well.
+func TestACopyOfADataDirectoryIsToldWhatToDo(t *testing.T) {
+	m := start(t)
+	m.start(m.container("sleep", "1000"))
+	dir := t.TempDir()
+	pointer := filepath.Join(dir, "process-runtime")
+	write(t, pointer, m.runDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err := process.Start(ctx, process.Config{Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "not of "+dir+": if "+dir+" is a copy, remove the file process-runtime") {
+		t.Fatalf("started with %v", err)
+	}
+	if err := os.Remove(pointer); err != nil {
+		t.Fatal(err)
+	}
+	other, err := process.Start(t.Context(), process.Config{Dir: dir, IdleExit: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if all, err := other.List(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("it has the containers of the original: %v, %v", all, err)
+	}
+}
+
 // oldHost answers in place of a host of another version.
 func oldHost(t *testing.T, live int) (dir string) {
 	t.Helper()
@@ -85,7 +111,7 @@ func oldHost(t *testing.T, live int) (dir string) {
 			conn := wire.NewConn(socket)
 			var h wire.Hello
 			if conn.Receive(&h) == nil {
-				_ = conn.Send(wire.Welcome{Protocol: 99, PID: 1, Live: live, Refused: "it speaks version 99"})
+				_ = conn.Send(wire.Welcome{Protocol: 99, Live: live, Refused: "it speaks version 99"})
 			}
 			conn.Close()
 			if h.Replace {
@@ -99,7 +125,7 @@ func oldHost(t *testing.T, live int) (dir string) {
 
 func TestAHostOfAnotherVersionKeepsItsContainers(t *testing.T) {
 	_, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 2)})
-	if err == nil || !strings.Contains(err.Error(), "another version") || !strings.Contains(err.Error(), "2 containers") {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("host process %d is of another version", os.Getpid())) || !strings.Contains(err.Error(), "2 containers") {
 		t.Errorf("started with %v", err)
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -115,13 +114,9 @@ func (m *machine) hostPID() int {
 		m.t.Fatal(err)
 	}
 	defer socket.Close()
-	raw, err := socket.SyscallConn()
+	owner, err := wire.NewConn(socket).Peer()
 	if err != nil {
 		m.t.Fatal(err)
-	}
-	var owner *unix.Ucred
-	if e := raw.Control(func(fd uintptr) { owner, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil || err != nil {
-		m.t.Fatal(e, err)
 	}
 	return int(owner.Pid)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 
 	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -56,12 +55,13 @@ func (h *Host) attend(conn *wire.Conn) {
 func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := wire.Welcome{Protocol: wire.Protocol, PID: os.Getpid(), Live: h.live, Info: h.box.Info()}
+	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.box.Info()}
 	switch {
 	case h.closing:
 		w.Refused = "it is ending"
 	case hello.Dir != h.config.Dir:
-		w.Refused = fmt.Sprintf("it runs the containers of %s, not of %s", h.config.Dir, hello.Dir)
+		w.Refused = fmt.Sprintf("it runs the containers of %[1]s, not of %[2]s: if %[2]s is a copy, remove the file "+
+			"process-runtime from it; if it was moved, let the containers end first", h.config.Dir, hello.Dir)
 	case hello.Protocol != wire.Protocol:
 		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
 			wire.Protocol, hello.Protocol)

@@ -35,7 +35,6 @@ type Hello struct {
 // Welcome answers it.
 type Welcome struct {
 	Protocol int
-	PID      int
 	// Live counts the containers that run.
 	Live int
 	Info runtime.Info
