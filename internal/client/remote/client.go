@@ -1,12 +1,14 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,8 +37,12 @@ type Client struct {
 	running sync.WaitGroup
 }
 
-// New makes a client. Config carries QPS, Burst, ContentType and UserAgent; built-in kinds travel as protobuf where it
-// names no content type.
+// answerTime is for how long an answer is waited for. It is more than the minute in which a kube-apiserver says itself
+// that a request takes too long.
+const answerTime = 70 * time.Second
+
+// New makes a client. Config carries QPS, Burst, ContentType and UserAgent, and with Timeout for how long the answer to
+// one request is waited for, 70 s by default; built-in kinds travel as protobuf where it names no content type.
 //
 // Writes and reads share the limit on requests. Events have another one, of the same size, so that they never keep pods
 // waiting. Informers have none: each has one watch, and waits by itself before it opens another.
@@ -46,14 +52,16 @@ func New(config *rest.Config) (*Client, error) {
 		config.ContentType = runtime.ContentTypeProtobuf
 		config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
+	within := cmp.Or(config.Timeout, answerTime)
+	config.Timeout = 0 // The transport would end watches after it.
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
 	unlimited := rest.CopyConfig(config)
 	unlimited.QPS, unlimited.RateLimiter = -1, nil
-	writes := connection{limited(config), transport}
-	watches := connection{unlimited, transport}
+	writes := connection{limited(config), transport, within}
+	watches := connection{unlimited, transport, within}
 
 	c := &Client{}
 	var errs [7]error
@@ -63,7 +71,7 @@ func New(config *rest.Config) (*Client, error) {
 	c.scheduledJobs, errs[3] = newResource[*stintv1.ScheduledJob](c, scheduledJobs, writes, watches)
 	c.podTemplates, errs[4] = newResource[*corev1.PodTemplate](c, podTemplates, writes, watches)
 	c.resultSlices, errs[5] = newResource[*stintv1.ResultSlice](c, resultSlices, writes, watches)
-	c.events, errs[6] = newEventSink(connection{limited(config), transport})
+	c.events, errs[6] = newEventSink(connection{limited(config), transport, within})
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -125,10 +133,11 @@ func (c *Client) add(r informing) {
 	c.made = append(c.made, r)
 }
 
-// connection makes REST clients of one transport and one limit on requests.
+// connection makes REST clients of one transport and one limit on requests. Within is for how long an answer is waited for.
 type connection struct {
 	config    *rest.Config
 	transport *http.Client
+	within    time.Duration
 }
 
 func (c connection) to(k kind) (rest.Interface, error) {

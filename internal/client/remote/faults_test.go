@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/rest"
@@ -35,6 +36,7 @@ type story struct {
 var stories = []story{
 	{"requests get lost", map[fault]int{lostRequest: 5}, map[fault]int{lostRequest: 3}},
 	{"answers get lost", map[fault]int{lostAnswer: 5, lateAnswer: 7}, nil},
+	{"answers never end", map[fault]int{noAnswer: 29, halfAnswer: 31}, nil},
 	{"the server is busy", map[fault]int{busy: 61, turnedAway: 11, slow: 5}, map[fault]int{turnedAway: 3}},
 	{"the server is broken", map[fault]int{broken: 11, unavailable: 7}, map[fault]int{broken: 3}},
 	{"watches break and cannot be taken up", nil, map[fault]int{cutStream: 2, tooOld: 3}},
@@ -80,7 +82,7 @@ func (s story) play(t *testing.T, config *rest.Config) {
 	w := newWorld(t, config)
 	p := startProxy(t, config, s.faults())
 	through := p.config()
-	through.BearerToken = config.BearerToken
+	through.BearerToken, through.Timeout = config.BearerToken, 2*time.Second
 	w.startController(through)
 
 	w.createJobs()

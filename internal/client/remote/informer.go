@@ -3,11 +3,13 @@ package remote
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 )
@@ -37,7 +39,7 @@ func (r *resource[T]) list(ctx context.Context, options metav1.ListOptions) (run
 		return nil, err
 	}
 	err = r.whenServed(ctx, func() error {
-		return r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Do(ctx).Into(list)
+		return r.about(r.watches.Get(), metav1.NamespaceAll).VersionedParams(&options, parameters).Do(ctx).Into(list)
 	})
 	return list, err
 }
@@ -46,10 +48,32 @@ func (r *resource[T]) watch(ctx context.Context, options metav1.ListOptions) (wa
 	options.Watch = true
 	var w watch.Interface
 	err := r.whenServed(ctx, func() (err error) {
-		w, err = r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Watch(ctx)
+		w, err = r.watchOnce(ctx, options)
 		return err
 	})
 	return w, err
+}
+
+// watchOnce ends a watch where the API server should have and nothing is heard of it.
+func (r *resource[T]) watchOnce(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(ptr.Deref(options.TimeoutSeconds, 0))*time.Second+r.within)
+	w, err := r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Watch(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return endingWatch{w, cancel}, nil
+}
+
+// endingWatch lets go of its context when it is stopped.
+type endingWatch struct {
+	watch.Interface
+	cancel context.CancelFunc
+}
+
+func (w endingWatch) Stop() {
+	w.Interface.Stop()
+	w.cancel()
 }
 
 func (r *resource[T]) trimmed(obj any) (any, error) {

@@ -28,7 +28,8 @@ type tricky struct {
 	requests  atomic.Int64
 }
 
-func newTricky(t *testing.T) *tricky {
+// newTricky waits so long for an answer.
+func newTricky(t *testing.T, wait time.Duration) *tricky {
 	t.Helper()
 	config := overTheNetwork(t, startServer(t))
 	c := &tricky{config: config, next: make(chan fault, 10), namespace: namespaces(config)(t)}
@@ -42,7 +43,7 @@ func newTricky(t *testing.T) *tricky {
 		}
 	})
 	through := p.config()
-	through.BearerToken = config.BearerToken
+	through.BearerToken, through.Timeout = config.BearerToken, wait
 	var err error
 	if c.Client, err = remote.New(through); err != nil {
 		t.Fatal(err)
@@ -63,9 +64,11 @@ func (c *tricky) pod() *corev1.Pod {
 }
 
 func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
-	c := newTricky(t)
+	c := newTricky(t, 2*time.Second)
 	ctx := t.Context()
-	for _, faults := range [][]fault{{lostAnswer}, {lateAnswer}, {lostRequest}, {lostAnswer, broken}, {lostAnswer, none, turnedAway}} {
+	for _, faults := range [][]fault{
+		{lostAnswer}, {lateAnswer}, {lostRequest}, {noAnswer}, {halfAnswer}, {lostAnswer, broken}, {lostAnswer, none, turnedAway},
+	} {
 		before := c.podCount(t)
 		c.meets(faults...)
 		made, err := c.Pods().Create(ctx, c.pod())
@@ -121,12 +124,12 @@ func (c *tricky) podCount(t *testing.T) int {
 	informer := other.Pods().Informer()
 	other.Start(ctx)
 	defer func() { cancel(); other.Wait() }()
-	<-informer.HasSyncedChecker().Done()
+	untilSynced(ctx, t, informer)
 	return len(informer.GetStore().ListKeys())
 }
 
 func TestARefusedWriteIsNotRepeated(t *testing.T) {
-	c := newTricky(t)
+	c := newTricky(t, time.Minute)
 	for _, f := range []fault{turnedAway, broken} {
 		c.meets(f)
 		if _, err := c.Pods().Create(t.Context(), c.pod()); err == nil || c.requests.Load() != 1 {
@@ -157,7 +160,7 @@ func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	defer func() { cancel(); c.Wait() }()
 	informer := c.Jobs().Informer()
 	c.Start(ctx)
-	<-informer.HasSyncedChecker().Done()
+	untilSynced(ctx, t, informer)
 	// The one request that pods have is still there.
 	if _, err := c.Pods().Get(ctx, namespace, "p"); !apierrors.IsNotFound(err) {
 		t.Error(err)

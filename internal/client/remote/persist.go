@@ -29,7 +29,7 @@ var (
 func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got T, unsure bool, err error) {
 	for {
 		got, err = do()
-		if err == nil || !p.again(err) || p.Steps == 0 {
+		if err == nil || ctx.Err() != nil || !p.again(err) || p.Steps == 0 {
 			return got, unsure, err
 		}
 		// Where there was no connection there was no request.
@@ -44,11 +44,12 @@ func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got 
 	}
 }
 
-// unanswered tells whether nobody knows what became of a request: the connection broke, or the API server says that it
-// could not wait for the end. An error that says when to come back has been waited for by client-go, many times.
+// unanswered tells whether nobody knows what became of a request: the connection broke, no answer came in time, or the
+// API server says that it could not wait for the end. An error that says when to come back has been waited for by
+// client-go, many times.
 func unanswered(err error) bool {
 	if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
-		return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+		return true
 	}
 	_, waited := apierrors.SuggestsClientDelay(err)
 	return !waited && (apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err))

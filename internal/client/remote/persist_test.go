@@ -22,8 +22,7 @@ func TestWhichErrorsAreTriedAgain(t *testing.T) {
 	}{
 		"refused connection":       {&url.Error{Op: "Post", Err: syscall.ECONNREFUSED}, true, true},
 		"broken connection":        {fmt.Errorf("reading: %w", syscall.ECONNRESET), true, true},
-		"own end":                  {&url.Error{Op: "Post", Err: context.Canceled}, false, false},
-		"own deadline":             {context.DeadlineExceeded, false, false},
+		"no answer in time":        {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, true, true},
 		"timeout":                  {apierrors.NewTimeoutError("late", 0), true, true},
 		"timeout, to come back":    {apierrors.NewTimeoutError("late", 1), false, true},
 		"unavailable":              {apierrors.NewServiceUnavailable("no"), true, true},
@@ -57,6 +56,7 @@ func TestPersistGivesUp(t *testing.T) {
 		}{
 			"nobody there":        {briefly, syscall.ECONNREFUSED, 1100 * time.Millisecond, 4, false},
 			"connection breaks":   {briefly, syscall.ECONNRESET, 1100 * time.Millisecond, 4, true},
+			"no answer in time":   {briefly, context.DeadlineExceeded, 1100 * time.Millisecond, 4, true},
 			"stubbornly":          {stubbornly, syscall.ECONNRESET, 10 * time.Second, 6, true},
 			"refused at once":     {briefly, apierrors.NewBadRequest("bad"), 0, 1, false},
 			"refused, stubbornly": {stubbornly, apierrors.NewBadRequest("bad"), 0, 1, false},

@@ -1,7 +1,9 @@
 package remote_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -24,6 +26,10 @@ const (
 	lostAnswer
 	// lateAnswer says that it took too long, although it was carried out.
 	lateAnswer
+	// noAnswer keeps the request from the API server and the connection open.
+	noAnswer
+	// halfAnswer stops in the middle of an answer and keeps the connection open.
+	halfAnswer
 	// busy is 429 with Retry-After, turnedAway 429 without.
 	busy
 	turnedAway
@@ -77,6 +83,13 @@ func (p *proxy) config() *rest.Config {
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// An answer may come before the end of the request. Over HTTP/2 the two would wait for each other if the request were
+	// passed on as it comes.
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	f := p.faults(r)
 	p.mu.Lock()
 	p.seen[f]++
@@ -90,6 +103,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case lateAnswer:
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
 		refuse(w, http.StatusGatewayTimeout, "Timeout")
+	case noAnswer:
+		<-r.Context().Done()
+	case halfAnswer:
+		p.forward.ServeHTTP(&stoppingWriter{ResponseWriter: w, until: r.Context().Done()}, r)
 	case busy:
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusTooManyRequests, "TooManyRequests")
@@ -136,6 +153,23 @@ func (s *shortWriter) Write(b []byte) (int, error) {
 		panic(http.ErrAbortHandler)
 	}
 	return s.ResponseWriter.Write(b)
+}
+
+// stoppingWriter passes the first half of what is written on.
+type stoppingWriter struct {
+	http.ResponseWriter
+	until <-chan struct{}
+}
+
+func (s *stoppingWriter) Write(b []byte) (int, error) {
+	if _, err := s.ResponseWriter.Write(b[:len(b)/2]); err != nil {
+		return 0, err
+	}
+	if err := http.NewResponseController(s.ResponseWriter).Flush(); err != nil {
+		return 0, err
+	}
+	<-s.until
+	return 0, http.ErrAbortHandler
 }
 
 // Unwrap lets the proxy flush.

@@ -24,10 +24,10 @@ type recorder struct {
 }
 
 // request is what matters of one.
-type request struct{ Verb, Path, Type, Accept, Body string }
+type request struct{ Verb, Path, Timeout, Type, Accept, Body string }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	seen := request{Verb: req.Method, Path: req.URL.Path, Type: req.Header.Get("Content-Type"), Accept: req.Header.Get("Accept")}
+	seen := request{Verb: req.Method, Path: req.URL.Path, Timeout: req.URL.Query().Get("timeout"), Type: req.Header.Get("Content-Type"), Accept: req.Header.Get("Accept")}
 	if strings.HasSuffix(seen.Type, "+json") && req.GetBody != nil {
 		if body, err := req.GetBody(); err == nil {
 			b, _ := io.ReadAll(body)
@@ -88,14 +88,14 @@ func TestAPodsLifeTakesOneRequestPerChange(t *testing.T) {
 	if err := c.Pods().Delete(t.Context(), made, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	const accept = protobuf + ",application/json"
+	const accept, timeout = protobuf + ",application/json", "1m10s"
 	all := "/api/v1/namespaces/" + namespace + "/pods"
 	one := all + "/" + made.Name
 	want := []request{
-		{"POST", all, protobuf, accept, ""},
-		{"PATCH", one, patches, accept, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"],` +
+		{"POST", all, timeout, protobuf, accept, ""},
+		{"PATCH", one, timeout, patches, accept, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"],` +
 			`"uid":"` + string(made.UID) + `"}}`},
-		{"DELETE", one, protobuf, accept, ""},
+		{"DELETE", one, timeout, protobuf, accept, ""},
 	}
 	if d := cmp.Diff(want, requests.taken()); d != "" {
 		t.Errorf("requests (-want +got):\n%s", d)
@@ -118,10 +118,10 @@ func TestInformersStream(t *testing.T) {
 	informer := c.Jobs().Informer()
 	ctx, cancel := context.WithCancel(t.Context())
 	c.Start(ctx)
-	<-informer.HasSyncedChecker().Done()
+	untilSynced(ctx, t, informer)
 	cancel()
 	c.Wait()
-	want := []request{{"GET", "/apis/batch/v1/jobs", "", protobuf + ",application/json", ""}}
+	want := []request{{"GET", "/apis/batch/v1/jobs", "", "", protobuf + ",application/json", ""}}
 	if d := cmp.Diff(want, requests.taken()); d != "" {
 		t.Errorf("requests (-want +got):\n%s", d)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,8 @@ type resource[T client.Object] struct {
 	kind
 	owner           *Client
 	writes, watches rest.Interface
+	// within is for how long an answer is waited for; a watch has none.
+	within time.Duration
 
 	once     sync.Once
 	informer cache.SharedIndexInformer
@@ -61,7 +64,7 @@ func newResource[T client.Object](owner *Client, k kind, writes, watches connect
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", k.plural, err)
 	}
-	return &resource[T]{kind: k, owner: owner, writes: w, watches: r}, nil
+	return &resource[T]{kind: k, owner: owner, writes: w, watches: r, within: writes.within}, nil
 }
 
 func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
@@ -175,7 +178,7 @@ func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptio
 }
 
 func (r *resource[T]) about(request *rest.Request, namespace string) *rest.Request {
-	return request.NamespaceIfScoped(namespace, namespace != "").Resource(r.plural)
+	return request.NamespaceIfScoped(namespace, namespace != "").Resource(r.plural).Timeout(r.within)
 }
 
 func (r *resource[T]) do(ctx context.Context, request *rest.Request) (T, error) {

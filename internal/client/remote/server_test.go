@@ -1,9 +1,12 @@
 package remote_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/stint-dev/stint/internal/apiserver"
@@ -24,4 +27,13 @@ func overTheNetwork(t *testing.T, s *apiserver.Server) *rest.Config {
 func startServer(t *testing.T) *apiserver.Server {
 	t.Helper()
 	return apiservertest.Start(t, apiservertest.Listening(t)).Server
+}
+
+func untilSynced(ctx context.Context, t *testing.T, informer cache.SharedIndexInformer) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		t.Fatal("the informer does not show what there is")
+	}
 }

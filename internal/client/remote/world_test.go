@@ -131,8 +131,13 @@ func (w *world) startController(config *rest.Config) {
 	go func() { stopped <- jc.Run(ctx) }()
 	w.Cleanup(func() {
 		cancel()
-		if err := <-stopped; err != nil {
-			w.Error(err)
+		select {
+		case err := <-stopped:
+			if err != nil {
+				w.Error(err)
+			}
+		case <-time.After(time.Minute):
+			panic("the controller does not stop") // So that all goroutines are shown.
 		}
 		c.Wait()
 		writer.Close()

@@ -1,0 +1,40 @@
+package remote
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+)
+
+func TestAWatchWhoseEndIsLostEnds(t *testing.T) {
+	for name, start := range map[string]func(http.ResponseWriter){
+		"before it begins":   func(http.ResponseWriter) {},
+		"after it has begun": func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				start(w)
+				<-r.Context().Done()
+			}))
+			t.Cleanup(s.Close)
+			c, err := New(&rest.Config{Host: s.URL, Timeout: 100 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := c.jobs.watch(t.Context(), metav1.ListOptions{TimeoutSeconds: ptr.To[int64](1)})
+			if err != nil {
+				return
+			}
+			defer w.Stop()
+			for e := range w.ResultChan() {
+				t.Errorf("an event: %v", e)
+			}
+		})
+	}
+}
