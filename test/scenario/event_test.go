@@ -11,6 +11,7 @@ var eventScenarios = []scenario{
 			j.becomes(is(batchv1.JobSuspended, ""))
 			j.resume()
 			name := j.active(1)[0].Name
+			j.becomes(isNot(batchv1.JobSuspended)) // What is not stored yet is not told.
 			j.suspend()
 			j.becomes(is(batchv1.JobSuspended, ""))
 			j.says(
