@@ -133,11 +133,12 @@ func (c *Client) add(r informing) {
 	c.made = append(c.made, r)
 }
 
-// connection makes REST clients of one transport and one limit on requests. Within is for how long an answer is waited for.
+// connection makes REST clients of one transport and one limit on requests.
 type connection struct {
 	config    *rest.Config
 	transport *http.Client
-	within    time.Duration
+	// within is for how long an answer is waited for.
+	within time.Duration
 }
 
 func (c connection) to(k kind) (rest.Interface, error) {

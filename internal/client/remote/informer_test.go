@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -27,13 +29,19 @@ func TestAWatchWhoseEndIsLostEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := c.jobs.watch(t.Context(), metav1.ListOptions{TimeoutSeconds: ptr.To[int64](1)})
-			if err != nil {
-				return
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			w, err := c.jobs.watch(ctx, metav1.ListOptions{TimeoutSeconds: ptr.To[int64](1)})
+			if err == nil {
+				defer w.Stop()
+				for e := range w.ResultChan() {
+					t.Errorf("an event: %v", e)
+				}
+			} else if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
 			}
-			defer w.Stop()
-			for e := range w.ResultChan() {
-				t.Errorf("an event: %v", e)
+			if ctx.Err() != nil {
+				t.Error("it ended only with its caller")
 			}
 		})
 	}

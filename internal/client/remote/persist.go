@@ -29,7 +29,7 @@ var (
 func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got T, unsure bool, err error) {
 	for {
 		got, err = do()
-		if err == nil || ctx.Err() != nil || !p.again(err) || p.Steps == 0 {
+		if err == nil || !p.again(err) || p.Steps == 0 {
 			return got, unsure, err
 		}
 		// Where there was no connection there was no request.

@@ -155,6 +155,9 @@ func (s *shortWriter) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
+// Unwrap lets the proxy flush.
+func (s *shortWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
 // stoppingWriter passes the first half of what is written on.
 type stoppingWriter struct {
 	http.ResponseWriter
@@ -171,6 +174,3 @@ func (s *stoppingWriter) Write(b []byte) (int, error) {
 	<-s.until
 	return 0, http.ErrAbortHandler
 }
-
-// Unwrap lets the proxy flush.
-func (s *shortWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

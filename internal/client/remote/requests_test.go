@@ -27,7 +27,8 @@ type recorder struct {
 type request struct{ Verb, Path, Timeout, Type, Accept, Body string }
 
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	seen := request{Verb: req.Method, Path: req.URL.Path, Timeout: req.URL.Query().Get("timeout"), Type: req.Header.Get("Content-Type"), Accept: req.Header.Get("Accept")}
+	seen := request{Verb: req.Method, Path: req.URL.Path, Timeout: req.URL.Query().Get("timeout"),
+		Type: req.Header.Get("Content-Type"), Accept: req.Header.Get("Accept")}
 	if strings.HasSuffix(seen.Type, "+json") && req.GetBody != nil {
 		if body, err := req.GetBody(); err == nil {
 			b, _ := io.ReadAll(body)
