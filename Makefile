@@ -7,13 +7,33 @@ LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitVersion=$(KUBE) \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBE)
 GO      ?= go
-# The packages with tests that want a real kube-apiserver; elsewhere they skip.
-CLUSTER_TESTS := ./test/kube/... ./test/scenario/... ./test/differential/... ./internal/client/... ./internal/cluster/... ./internal/cli/results ./internal/cli/schedules ./internal/cli/why ./internal/controller/job
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
+
+# Program and tests are compiled alike, so that each package is compiled once.
+export CGO_ENABLED := 0
+export GOFLAGS += -trimpath
+
+# Every test run: where gotestsum records it is $(1), the packages are $(2), flags of go test $(3), of gotestsum $(4).
+# Property tests start from the same seed, and from every failure that is kept in testdata/rapid, unless SEED says otherwise.
+SEED    ?= 1
+RECORDS := bin/tests
+gotest   = @mkdir -p $(RECORDS) && RAPID_SEED=$(SEED) $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname-and-test-fails \
+	--hide-summary=skipped,output --jsonfile=$(RECORDS)/$(1).json $(4) --packages='$(2)' -- -count=1 -timeout 20m $(3)
+
+# What drives kubectl, scripts or a real cluster may be run once more where it fails; test-report names what then passed.
+RERUN   := --rerun-fails=1 --rerun-fails-run-root-test
+DRIVING := ^Test(Kubectl|Scripts)
+DRIVING_PACKAGES := ./internal/apiserver ./internal/cli ./test/differential
+
+# Tests of a real cluster are named TestCluster...; elsewhere they skip.
+CLUSTER := ^TestCluster
+CLUSTER_PACKAGES := ./test/kube ./test/differential ./internal/client/remote ./internal/cluster ./internal/cli/results ./internal/cli/schedules ./internal/cli/why ./internal/controller/job
+
+RACE_PACKAGES := ./internal/controller/... ./internal/client/... ./internal/node/... ./internal/server ./internal/events ./test/scenario
 
 .PHONY: build
 build: ## bin/stint
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/stint ./cmd/stint
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/stint ./cmd/stint
 
 .PHONY: pi
 pi: build ## run the pi Job of the Kubernetes documentation
@@ -21,24 +41,40 @@ pi: build ## run the pi Job of the Kubernetes documentation
 	bin/stint run -f examples/pi.yaml
 
 .PHONY: test
-test: ## the ordinary tests, a few minutes
-	$(GO) test ./...
+test: ## the ordinary tests, a few minutes; needs nothing but Go
+	$(call gotest,test,./...,-skip '$(DRIVING)')
+	$(call gotest,test-driving,$(DRIVING_PACKAGES),-run '$(DRIVING)',$(RERUN))
+	@$(GO) run ./test/report $(RECORDS)/test.json $(RECORDS)/test-driving.json
+	@echo 'Not run here: make test-race (needs a C compiler), make test-cluster (a real kube-apiserver), make test-long.'
 
 .PHONY: test-race
-test-race: ## the same under the race detector (needs a C compiler)
-	$(GO) test -race -short ./...
-
-.PHONY: test-long
-test-long: ## property tests with many histories, a server killed for minutes, and fuzzing
-	$(GO) test ./internal/job -rapid.checks=75000 -timeout 20m
-	$(GO) test ./internal/controller/job/model -rapid.checks=25000 -timeout 20m
-	$(GO) test ./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model -rapid.checks=10000 -timeout 20m
-	$(GO) test ./test/crash -crash.for 3m -timeout 20m
-	hack/fuzz.sh 20000x
+test-race: export CGO_ENABLED := 1
+test-race: ## what runs at the same time, under the race detector (needs a C compiler)
+	$(call gotest,race,$(RACE_PACKAGES),-race -short)
 
 .PHONY: test-cluster
+test-cluster: export STINT_CLUSTER = $(shell test/cluster/build)
 test-cluster: ## the tests against a real kube-apiserver, which is built the first time
-	STINT_CLUSTER=$$(test/cluster/build) $(GO) test -count=1 -p 1 -timeout 20m $(CLUSTER_TESTS)
+	@test/cluster/build >/dev/null
+	$(call gotest,cluster,$(CLUSTER_PACKAGES),-p 1 -run '$(CLUSTER)',$(RERUN))
+	$(call gotest,cluster-scenarios,./test/scenario,-run '$(CLUSTER)')
+
+.PHONY: test-long
+test-long: SEED = 0
+test-long: test-faults ## before a change is called done: new seeds, a server killed for minutes, planted faults, fuzzing
+	$(call gotest,long-core,./internal/job,-rapid.checks=75000)
+	$(call gotest,long-model,./internal/controller/job/model,-rapid.checks=25000)
+	$(call gotest,long-schedules,./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model,-rapid.checks=10000)
+	$(call gotest,long-crash,./test/crash,-crash.for 3m)
+	hack/fuzz.sh 20000x
+
+.PHONY: test-faults
+test-faults: ## faults planted in the controllers are caught by the ordinary tests
+	$(GO) run ./test/faults
+
+.PHONY: test-report
+test-report: ## what the last runs skipped, and what passed only when run again
+	@$(GO) run ./test/report $(wildcard $(RECORDS)/*.json)
 
 .PHONY: lint
 lint:
