@@ -86,9 +86,13 @@ func TestConclusion(t *testing.T) {
 		"a failed Job": {
 			job: aJob(target), want: batchv1.JobFailed, events: []string{"BackoffLimitExceeded"},
 		},
-		"a pod is terminating":          {job: aJob(target), pods: []*corev1.Pod{aPod("a", running, deleted, released)}},
-		"a pod is active":               {job: aJob(target), pods: []*corev1.Pod{aPod("a", running)}},
-		"a pod is to be counted":        {job: aJob(met), pods: []*corev1.Pod{aPod("a", succeeded)}, again: true},
+		"a pod is terminating":   {job: aJob(target), pods: []*corev1.Pod{aPod("a", running, deleted, released)}},
+		"a pod is active":        {job: aJob(target), pods: []*corev1.Pod{aPod("a", running)}},
+		"a pod is to be counted": {job: aJob(met), pods: []*corev1.Pod{aPod("a", succeeded)}, again: true},
+		"a pod is counted by its index and has its finalizer still": {
+			job:  aJob(met, withIndexes, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded = "1", 1 }),
+			pods: []*corev1.Pod{aPod("a", withIndex(1), succeeded)}, again: true,
+		},
 		"the verdict is not stored yet": {job: aJob(func(j *batchv1.Job) { j.Status.Succeeded = 3 }), again: true},
 	}
 	for name, tt := range tests {
