@@ -81,7 +81,10 @@ func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
 		w.work()
 		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
 		bring(w, p.jobs, p.jobs.behind(), false)
-		for len(w.server.pods.objects) > 0 {
+		for n := 0; len(w.server.pods.objects) > 0; n++ {
+			if n > 60 {
+				w.fail("the suspended Job keeps its pods")
+			}
 			w.pass(time.Second)
 			w.work()
 		}

@@ -1,0 +1,48 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestPodsAreToldToEndOnceThoughTheInformerIsLate(t *testing.T) {
+	why := play(t, func(w *world) {
+		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
+			Parallelism: ptr.To[int32](2), Completions: ptr.To[int32](2),
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.start(0, 0)
+		w.rest()
+		for _, name := range w.server.pods.names() {
+			w.run(w.server.pods.objects[name])
+		}
+		w.rest()
+		p := w.processes[0]
+		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+		bring(w, p.jobs, p.jobs.behind(), false)
+		w.pass(time.Second)
+		w.work()
+		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Labels = map[string]string{"another": "look"} })
+		bring(w, p.jobs, p.jobs.behind(), false)
+		w.pass(time.Second)
+		w.work()
+		told := 0
+		for _, e := range p.events {
+			if e.reason == "SuccessfulDelete" {
+				told++
+			}
+		}
+		if told != 2 {
+			w.fail("2 pods are told to end %d times", told)
+		}
+		w.settle()
+	})
+	if why != nil {
+		t.Fatal(why)
+	}
+}
