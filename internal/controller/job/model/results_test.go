@@ -24,6 +24,10 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 			w.serveUntil("create slice")
 			w.serve(w.requests.list()[0], lost)
 		},
+		"after a write that came to nothing": func(w *world) {
+			w.serveUntil("create slice")
+			w.serve(w.requests.list()[0], timeout)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			why := play(t, func(w *world) {
