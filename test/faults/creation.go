@@ -1,0 +1,54 @@
+package main
+
+// creation are faults by which pods are made too soon, or too many.
+var creation = []fault{
+	{
+		wrong: "A failed index gets its next pod without back-off.",
+		file:  "internal/job/backoff_limit_per_index.go",
+		old:   "return v.delayLeft(int(allFailuresBefore(last))+1, endedAt(last))",
+		new:   "return v.delayLeft(0, endedAt(last))",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "The last failed pod of an index is released before the next one has taken over its count of failures.",
+		file:  "internal/job/tracking.go",
+		old:   "return failed(v.job, p) && (v.NoMorePods || v.retained[indexOf(p)] != p)",
+		new:   "return failed(v.job, p)",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "A Job's back-off does not grow with the failures in a row.",
+		file:  "internal/job/delay.go",
+		old:   "		delay *= 2\n",
+		new:   "		delay += 0\n",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "Pods that were just created are forgotten until the informer shows them, and are created again.",
+		file:  "internal/controller/job/create.go",
+		old:   "	c.index.wrote(job.UID, made, c.options.Clock.Now())\n",
+		new:   "",
+		tests: "./internal/controller/job/model",
+	},
+	{
+		wrong: "With podReplacementPolicy Failed a pod is replaced while it is still terminating.",
+		file:  "internal/job/parallelism.go",
+		old:   "missing -= len(v.terminating)",
+		new:   "missing -= 0",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "A deletion is forgotten until the informer shows it, and the pod counts as active.",
+		file:  "internal/controller/job/apply.go",
+		old:   "	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })\n",
+		new:   "",
+		tests: "./internal/controller/job/model",
+	},
+	{
+		wrong: "A pod that vanished during a write comes back with the write's answer.",
+		file:  "internal/controller/job/index.go",
+		old:   "	if j.gone.Has(p.UID) {\n		return\n	}\n",
+		new:   "",
+		tests: "./internal/controller/job -run ^TestIndex$",
+	},
+}

@@ -1,0 +1,33 @@
+package main
+
+// deletions are faults by which something is deleted that should stay, or stays that should go.
+var deletions = []fault{
+	{
+		wrong: "The garbage collector deletes a dependent of which one owner is gone and another lives.",
+		file:  "internal/controller/gc/decide.go",
+		old:   "if len(o.owners(Solid, Unverifiable)) == 0 {",
+		new:   "if len(o.owners(Absent)) > 0 || len(o.owners(Solid, Unverifiable)) == 0 {",
+		tests: "./internal/controller/gc -run ^TestDecide$",
+	},
+	{
+		wrong: "An owner goes before its dependents, which were to stay, have let go of it.",
+		file:  "internal/controller/gc/decide.go",
+		old:   "o.State == Orphaning && !o.Dependents",
+		new:   "o.State == Orphaning",
+		tests: "./internal/controller/gc -run ^(TestDecide|TestOrphansStay)$",
+	},
+	{
+		wrong: "A Job is deleted at its expiry though its time to live has been changed since it was read.",
+		file:  "internal/controller/ttl/ttl.go",
+		old:   "Propagation: metav1.DeletePropagationForeground, Unchanged: true}",
+		new:   "Propagation: metav1.DeletePropagationForeground}",
+		tests: "./internal/controller/ttl -run ^TestWhatHappensBetweenTheDecisionAndTheDeletion$",
+	},
+	{
+		wrong: "What could not be done is not tried again.",
+		file:  "internal/controller/loop/queue.go",
+		old:   "		q.AddRateLimited(key)\n",
+		new:   "",
+		tests: "./internal/controller/loop",
+	},
+}

@@ -1,0 +1,51 @@
+package main
+
+// endings are faults in how a Job ends and in what remains of it.
+var endings = []fault{
+	{
+		wrong: "A Job is Complete while its pods still have finalizers.",
+		file:  "internal/job/status.go",
+		old:   "if !quiet(v) || listed > 0 || holdsFinalizers(v) {",
+		new:   "if !quiet(v) || listed > 0 {",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "A finalizer goes though the pod's result could not be kept.",
+		file:  "internal/controller/job/apply.go",
+		old:   "	err := recorded(true)\n",
+		new:   "	err := recorded(true)\n	err = nil\n",
+		tests: "./internal/controller/job/model",
+	},
+	{
+		wrong: "An older report of a pod takes the place of its end.",
+		file:  "internal/results/append.go",
+		old:   "if supersedes(&r, was) {",
+		new:   "if !supersedes(was, &r) || r.UID == was.UID {",
+		tests: "./internal/results",
+	},
+	{
+		wrong: "A Job shows the results of an earlier one of its name.",
+		file:  "internal/results/merge.go",
+		old:   "		if !metav1.IsControlledBy(s, job) {\n",
+		new:   "		if metav1.GetControllerOf(s) == nil {\n",
+		tests: "./internal/results",
+	},
+}
+
+// starts are faults in when a Job has started.
+var starts = []fault{
+	{
+		wrong: "A Job that is resumed keeps the start from before, and its deadline counts the suspension.",
+		file:  "internal/job/deadline.go",
+		old:   "	case wasSuspended(v.job):\n		return &now\n",
+		new:   "",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "A suspended Job keeps its startTime.",
+		file:  "internal/job/suspend.go",
+		old:   "		s.status.StartTime = nil\n",
+		new:   "",
+		tests: "./internal/job",
+	},
+}

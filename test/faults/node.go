@@ -1,0 +1,19 @@
+package main
+
+// onTheNode are faults in what a node reports of a pod.
+var onTheNode = []fault{
+	{
+		wrong: "A pod has succeeded although one of its containers failed.",
+		file:  "internal/node/lifecycle/report.go",
+		old:   "if u.role == main && (u.Last == nil || u.Last.ExitCode != 0) {",
+		new:   "if u.role == main && u.Last == nil {",
+		tests: "./internal/node/lifecycle",
+	},
+	{
+		wrong: "A container that crashes is started again at once.",
+		file:  "internal/node/lifecycle/backoff.go",
+		old:   "if h.Streak == 0 || ranLong(h.Last) {",
+		new:   "if h.Streak >= 0 || ranLong(h.Last) {",
+		tests: "./internal/node/lifecycle",
+	},
+}

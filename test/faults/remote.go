@@ -1,0 +1,19 @@
+package main
+
+// remotely are faults in how a server is spoken to whose answers can be lost.
+var remotely = []fault{
+	{
+		wrong: "A create whose answer was lost is repeated under another name.",
+		file:  "internal/client/remote/create.go",
+		old:   "if getErr == nil && sameMaker(stored, obj) {",
+		new:   "if getErr == nil && stored.GetUID() == obj.GetUID() {",
+		tests: "./internal/client/remote -run ^TestAWriteWhoseAnswerIsLostIsDoneOnce$",
+	},
+	{
+		wrong: "An object is deleted by its name, though another has the name by now.",
+		file:  "internal/client/remote/resource.go",
+		old:   "	if uid != \"\" {\n",
+		new:   "	if uid != \"\" && opts.Unchanged {\n",
+		tests: "./internal/client/remote -run ^TestRemoteKeepsThePromisesOnTheEmbeddedServer$",
+	},
+}
