@@ -113,7 +113,8 @@ func (s *Server) setUp(resources []registry.Resource) error {
 	return ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme)
 }
 
-// drainTimeout is how long requests may go on when the server stops; watches and followed logs are ended at once.
+// drainTimeout is how long requests may go on when the server stops; watches and followed logs are ended at once. A
+// request that is slower is cut off, as it is by kill -9: what was acknowledged is on the disk, and clients ask again.
 const drainTimeout = 5 * time.Second
 
 // Run serves until ctx ends. When it returns, nothing of the server uses the store any more.

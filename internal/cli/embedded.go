@@ -24,8 +24,9 @@ func embedded(o server.Options) target.Start {
 }
 
 // looking serves what a data directory holds.
-func looking(dataDir string) target.Start {
-	return withData(server.Options{DataDir: dataDir, ReadOnly: true})
+func looking(o server.Options) target.Start {
+	o.ReadOnly = true
+	return withData(o)
 }
 
 // withData starts servers only where there is data: whoever looks for something makes nothing.
@@ -42,9 +43,9 @@ func withData(o server.Options) target.Start {
 
 // describing serves what the kinds are like, which takes no data. Where there is none it uses a directory that goes with
 // the server.
-func describing(dataDir string) target.Start {
-	if store.Exists(dataDir) {
-		return looking(dataDir)
+func describing(o server.Options) target.Start {
+	if store.Exists(o.DataDir) {
+		return looking(o)
 	}
 	return func(ctx context.Context) (target.Server, error) {
 		dir, err := os.MkdirTemp("", "stint-")

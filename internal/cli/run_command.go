@@ -96,7 +96,8 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	}
 	return run.Options{
 		Files: f.files, Stdin: streams.In, Logs: logs, Target: where,
-		Start:  embedded(server.Options{DataDir: where.DataDir, Listen: "127.0.0.1:0", Node: true, Allocatable: allocatable, KeepLogs: keep}),
+		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
+			Allocatable: allocatable, KeepLogs: keep}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/server"
 	"github.com/stint-dev/stint/internal/store"
@@ -25,6 +26,7 @@ const serverSyncBatchPeriod = 20 * time.Millisecond
 
 type serverFlags struct {
 	dataDir     string
+	start       startTimeout
 	listen      string
 	runtime     string
 	criEndpoint string
@@ -60,6 +62,7 @@ on, and the next server takes them back.`,
 
 func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	addDataDir(flags, &f.dataDir)
+	f.start.add(flags)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
 	flags.StringVar(&f.runtime, "runtime", "process", "what runs containers: process")
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
@@ -103,11 +106,15 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	timeout, err := f.start.checked()
+	if err != nil {
+		return server.Options{}, err
+	}
 	dir, err := dataDir(f.dataDir)
 	if err != nil {
 		return server.Options{}, err
 	}
-	return server.Options{DataDir: dir, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
+	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
 		Allocatable: allocatable, KeepLogs: keep, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 
@@ -116,7 +123,10 @@ func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) 
 	logLibraries(verbosity)
 	ctx, cancel := untilInterrupted(ctx)
 	defer cancel()
-	s, err := whenFree(ctx, func() (*server.Server, error) { return server.Start(ctx, o) })
+	waiting, stopWaiting := context.WithTimeout(ctx, o.StartTimeout)
+	defer stopWaiting()
+	s, err := whenFree(waiting, func() bool { return target.Answers(waiting, o.DataDir) },
+		func() (*server.Server, error) { return server.Start(ctx, o) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -134,21 +144,25 @@ func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) 
 	return s.Wait()
 }
 
-// lookPatience is how long a command that looks at the data directory, as stint get does where no server runs, may hold it.
-const lookPatience = 3 * time.Second
+// endPatience is how long a server that answers may hold the data directory: it may have been told to end. Where it is slow
+// to end, the user is told which process to wait for.
+const endPatience = 3 * time.Second
 
-// whenFree starts a server as soon as nobody looks at its data directory.
-func whenFree(ctx context.Context, start func() (*server.Server, error)) (*server.Server, error) {
-	patience, cancel := context.WithTimeout(ctx, lookPatience)
-	defer cancel()
+// whenFree starts a server as soon as nothing holds its data directory: a command that looks, as stint get does where no
+// server runs, ends by itself, however long it takes. A server that answers does not.
+func whenFree(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
+	begun := time.Now()
 	for {
 		s, err := start()
 		var locked *store.LockedError
 		if !errors.As(err, &locked) {
 			return s, err
 		}
+		if time.Since(begun) > endPatience && answers() {
+			return nil, err
+		}
 		select {
-		case <-patience.Done():
+		case <-ctx.Done():
 			return nil, err
 		case <-time.After(50 * time.Millisecond):
 		}

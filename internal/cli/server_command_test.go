@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -22,32 +23,38 @@ func TestWhetherOtherMachinesReachAServer(t *testing.T) {
 }
 
 func TestAServerWaitsForALookToEnd(t *testing.T) {
+	const limit = time.Minute
 	tests := map[string]struct {
-		held    time.Duration
-		starts  bool
-		atLeast time.Duration
+		held           time.Duration
+		answers, start bool
+		took           time.Duration
 	}{
-		"nobody looks":                {0, true, 0},
-		"a look is soon over":         {time.Second, true, time.Second},
-		"another server does not end": {time.Hour, false, lookPatience},
+		"nothing holds the data directory":              {0, false, true, 0},
+		"a look is over":                                {time.Second, false, true, time.Second},
+		"a look is slow":                                {limit - time.Second, false, true, limit - time.Second},
+		"a server that answers is told to end":          {time.Second, true, true, time.Second},
+		"a server that answers does not end":            {time.Hour, true, false, endPatience},
+		"what does not answer does not end within time": {time.Hour, false, false, limit},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
 				var want server.Server
-				got, err := whenFree(t.Context(), func() (*server.Server, error) {
+				got, err := whenFree(ctx, func() bool { return tt.answers }, func() (*server.Server, error) {
 					if time.Since(begun) < tt.held {
 						return nil, &store.LockedError{Dir: "d", PID: 1}
 					}
 					return &want, nil
 				})
 				var locked *store.LockedError
-				if tt.starts && (err != nil || got != &want) || !tt.starts && !errors.As(err, &locked) {
+				if tt.start && (err != nil || got != &want) || !tt.start && !errors.As(err, &locked) {
 					t.Errorf("got %v, %v", got, err)
 				}
-				if took := time.Since(begun); took < tt.atLeast || took > tt.atLeast+time.Second {
-					t.Errorf("took %s, want about %s", took, tt.atLeast)
+				if took := time.Since(begun); took < tt.took || took > tt.took+time.Second {
+					t.Errorf("took %s, want about %s", took, tt.took)
 				}
 			})
 		})

@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	// settleSlack is how long pods may take to go, beyond their grace period, while no other goes.
-	settleSlack = 30 * time.Second
+	// settleSlack is how long pods may take to go, beyond their grace period, while no other goes. What holds them is said
+	// long before, so it may be longer than the slowest machine takes.
+	settleSlack = 2 * time.Minute
 	// holdPatience is how long deleting takes until it is said what holds what was deleted.
 	holdPatience = 5 * time.Second
 	// namesShown bounds the objects that are told of by name.

@@ -85,15 +85,16 @@ func verbCommand(v verbs.Verb, streams genericiooptions.IOStreams) *cobra.Comman
 
 // offline starts what a verb needs to look at the data directory of a server that does not run. Deleting takes the
 // controllers, and the node to end pods that have outlived their server; it begins no others.
-func offline(v verbs.Verb) func(dataDir string) target.Start {
+func offline(v verbs.Verb) func(server.Options) target.Start {
 	switch {
 	case v.Needs == verbs.NeedsServer:
 		return nil
 	case v.Needs == verbs.NeedsNothing:
 		return describing
 	case v.Name == "delete":
-		return func(dataDir string) target.Start {
-			return withData(server.Options{DataDir: dataDir, Node: true, Cordoned: true})
+		return func(o server.Options) target.Start {
+			o.Node, o.Cordoned = true, true
+			return withData(o)
 		}
 	}
 	return looking

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/server"
 )
 
 // where holds the flags that choose a server.
@@ -15,6 +16,7 @@ type where struct {
 	context    string
 	namespace  string
 	dataDir    string
+	start      startTimeout
 }
 
 func (w *where) addFlags(flags *pflag.FlagSet) {
@@ -22,6 +24,7 @@ func (w *where) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&w.context, "context", "", "context of the kubeconfig")
 	flags.StringVarP(&w.namespace, "namespace", "n", "", "namespace of objects that name none (default \"default\")")
 	addDataDir(flags, &w.dataDir)
+	w.start.add(flags)
 }
 
 func addDataDir(flags *pflag.FlagSet, dir *string) {
@@ -34,11 +37,15 @@ func (w *where) options() (target.Options, error) {
 	if err != nil {
 		return target.Options{}, err
 	}
-	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, DataDir: dir, Namespace: w.namespace}, nil
+	timeout, err := w.start.checked()
+	if err != nil {
+		return target.Options{}, err
+	}
+	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, DataDir: dir, Namespace: w.namespace, StartTimeout: timeout}, nil
 }
 
 // connect finds the server. Start makes one on the data directory where none runs; nil makes none.
-func (w *where) connect(ctx context.Context, start func(dataDir string) target.Start) (*target.Target, error) {
+func (w *where) connect(ctx context.Context, start func(server.Options) target.Start) (*target.Target, error) {
 	options, err := w.options()
 	if err != nil {
 		return nil, err
@@ -47,7 +54,7 @@ func (w *where) connect(ctx context.Context, start func(dataDir string) target.S
 	if start == nil {
 		return target.Connect(ctx, options, nil)
 	}
-	return target.Connect(ctx, options, start(options.DataDir))
+	return target.Connect(ctx, options, start(server.Options{DataDir: options.DataDir, StartTimeout: options.StartTimeout}))
 }
 
 // dataDir is absolute, because the host process and the containers work elsewhere.

@@ -26,6 +26,8 @@ import (
 type Options struct {
 	// DataDir holds the store, the keys, the kubeconfig and the logs of pods. It is made where absent.
 	DataDir string
+	// StartTimeout bounds the waiting for the process host; 0 is process.DefaultStartTimeout.
+	StartTimeout time.Duration
 	// Listen is the address to serve HTTPS on, host:port; empty serves this process only.
 	Listen string
 	// MetricsListen is the address to serve /metrics, /healthz and /readyz on, over plain HTTP; empty serves none.

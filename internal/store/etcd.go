@@ -16,8 +16,9 @@ const (
 	segmentBytes = 16 << 20
 	// quotaBytes bounds the database. etcd refuses writes beyond it until upkeep has made room.
 	quotaBytes = 8 << 30
-	// startTimeout is far beyond what reading the largest store takes.
-	startTimeout = 2 * time.Minute
+	// startTimeout is far beyond what reading the largest store takes, quotaBytes from a slow disk of a busy machine. What
+	// cannot be read is known at once.
+	startTimeout = 10 * time.Minute
 	// memberName is written into the store; it must never change.
 	memberName = "stint"
 )

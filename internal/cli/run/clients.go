@@ -76,12 +76,15 @@ func (s *session) reconnect(ctx context.Context) error {
 		s.out.Note("the server has gone: looking for another, or going on without")
 	}
 	for {
-		t, err := target.Connect(ctx, s.opts.Target, s.opts.Start)
-		if err == nil {
+		t, err := connect(ctx, s.opts)
+		switch {
+		case err == nil:
 			s.moved = true
 			return s.use(t)
-		}
-		if s.opts.Start != nil || !errors.Is(err, target.ErrNoServer) {
+		case errors.Is(err, ErrInterrupted):
+			s.leave()
+			return err
+		case s.opts.Start != nil || !errors.Is(err, target.ErrNoServer):
 			return err
 		}
 		select {

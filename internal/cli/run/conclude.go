@@ -23,7 +23,7 @@ const (
 	failuresShown = 10
 	lastLines     = 10
 	// logPatience is how long the rest of the logs may take once a Job has ended.
-	logPatience = 30 * time.Second
+	logPatience = 2 * time.Minute
 )
 
 // conclude reads what is left of a Job's logs and tells how it ended. The caller holds the lock.
@@ -91,7 +91,7 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) [
 }
 
 // podPatience is how long the watch may take to tell of pods that went with their Job.
-const podPatience = 5 * time.Second
+const podPatience = 30 * time.Second
 
 // awaitPods waits for the pods of a Job that is gone, which nobody can list any more.
 func (s *session) awaitPods(ctx context.Context, job *batchv1.Job) {

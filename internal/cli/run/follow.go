@@ -73,12 +73,13 @@ func (s *session) followHere(ctx context.Context) error {
 	return s.verdict()
 }
 
-// lastWords waits a moment for what pods wrote when they were told to end.
+// lastWords waits for what pods wrote when they were told to end. All have, so it is there to be read, and only a server
+// that hangs makes the user wait.
 func (s *session) lastWords(ctx context.Context) {
 	if s.logs == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	s.logs.DrainAll(ctx)
 }

@@ -14,8 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deletionSlack is for the node and the garbage collector, wherever they are.
-const deletionSlack = 30 * time.Second
+// deletionSlack is for the node and the garbage collector, wherever they are and however busy. It is counted from when
+// something went last.
+const deletionSlack = 2 * time.Minute
 
 const (
 	// leftShown bounds the Jobs that are told of, and the pods of each.

@@ -51,8 +51,9 @@ func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *b
 	return c.Recall(ctx, run, gone), false, nil
 }
 
-// recallPatience is how long the controller may take to see that a Job has gone.
-const recallPatience = 30 * time.Second
+// recallPatience is how long the controller may take to see that a Job has gone. It needs no more than moments unless it
+// does not run.
+const recallPatience = 2 * time.Minute
 
 // Recall completes a Job that is gone with what the status of its ScheduledJob tells of its end.
 func (c *Clients) Recall(ctx context.Context, run Run, job *batchv1.Job) *batchv1.Job {

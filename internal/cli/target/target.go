@@ -6,6 +6,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/store"
 )
 
@@ -44,6 +46,9 @@ type Options struct {
 	DataDir    string
 	// Namespace is the flag's value.
 	Namespace string
+	// StartTimeout bounds the waiting for who holds the data directory: a server to answer, a look to end. It is
+	// process.DefaultStartTimeout if zero.
+	StartTimeout time.Duration
 }
 
 // Server is a server in this process.
@@ -77,40 +82,50 @@ func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
 	if paths := kubeconfigs(o); len(paths) > 0 && !isOwn(paths, o.DataDir) {
 		return fromKubeconfig(o, paths)
 	}
-	if t, ok := local(ctx, o); ok {
-		return t, nil
-	}
-	if start == nil {
-		return nil, fmt.Errorf("%w on %s: start one with stint server, or run Jobs with stint run -f FILE",
-			ErrNoServer, o.DataDir)
-	}
-	return startOrJoin(ctx, o, start)
+	return joinOrStart(ctx, o, start)
 }
 
-// lockPatience is how long another command may hold the data directory: one that only looks is soon done, and one
-// that runs Jobs soon answers.
-const lockPatience = 10 * time.Second
-
-// startOrJoin starts a server in this process, or uses the one that somebody else is just starting.
-func startOrJoin(ctx context.Context, o Options, start Start) (*Target, error) {
-	patience, cancel := context.WithTimeout(ctx, lockPatience)
+// joinOrStart uses the server that runs on the data directory, or starts one in this process. Who holds the data
+// directory is waited for: a server soon answers, a command that only looks is soon done.
+func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
+	limit := cmp.Or(o.StartTimeout, process.DefaultStartTimeout)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for {
-		t, err := embedded(ctx, o, start)
-		var locked *store.LockedError
-		if err == nil || !errors.As(err, &locked) {
+	for patience := firstLook; ; {
+		config, err := ask(limited, o.DataDir, patience)
+		if err == nil {
+			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace)}, nil
+		}
+		if isSlow(err) {
+			patience *= 2
+		}
+		t, held, err := startUnlessHeld(ctx, o, start, err)
+		if !held {
 			return t, err
 		}
 		select {
-		case <-patience.Done():
-			return nil, err
+		case <-limited.Done():
+			return nil, fmt.Errorf("%w (waited for %s: allow more with --start-timeout)", err, limit)
 		case <-time.After(100 * time.Millisecond):
-		}
-		if t, ok := local(ctx, o); ok {
-			return t, nil
 		}
 	}
 }
+
+// startUnlessHeld starts a server in this process. Whether another one runs is for the lock on the data directory to
+// say, and never for how fast it answers. Unanswered is why the other one could not be used.
+func startUnlessHeld(ctx context.Context, o Options, start Start, unanswered error) (t *Target, held bool, err error) {
+	if start != nil {
+		t, err = embedded(ctx, o, start)
+		var locked *store.LockedError
+		return t, errors.As(err, &locked), err
+	}
+	if errors.Is(unanswered, errNotReady) || isSlow(unanswered) {
+		return nil, true, fmt.Errorf("%w on %s that is ready: %w", ErrNoServer, o.DataDir, unanswered)
+	}
+	return nil, false, fmt.Errorf("%w on %s: start one with stint server, or run Jobs with stint run -f FILE", ErrNoServer, o.DataDir)
+}
+
+func isSlow(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
 // kubeconfigs lists the files that the user named.
 func kubeconfigs(o Options) []string {
@@ -164,37 +179,44 @@ func fromKubeconfig(o Options, paths []string) (*Target, error) {
 	return &Target{Kind: Cluster, Config: config, Namespace: namespace}, nil
 }
 
-// answerTimeout is how long a server on the loopback interface may take to say that it is there.
-const answerTimeout = 3 * time.Second
+// firstLook is how long a server may take to answer before the lock on the data directory is asked, too: what listens
+// there may be another program. A server that is slower is asked again, with twice the time.
+const firstLook = 3 * time.Second
 
-func local(ctx context.Context, o Options) (*Target, bool) {
-	config, err := clientcmd.BuildConfigFromFlags("", ownKubeconfig(o.DataDir))
-	if err != nil {
-		return nil, false
-	}
-	if !answers(ctx, config) {
-		return nil, false
-	}
-	return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace)}, true
+// errNotReady: a server is starting, or stopping.
+var errNotReady = errors.New("it answers that it is not ready")
+
+// Answers reports whether a server on the data directory answers, and is no command that only looks at it.
+func Answers(ctx context.Context, dataDir string) bool {
+	_, err := ask(ctx, dataDir, firstLook)
+	return err == nil
 }
 
-func answers(ctx context.Context, config *rest.Config) bool {
+// ask returns the way to the server on the data directory if that is ready.
+func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", ownKubeconfig(dataDir))
+	if err != nil {
+		return nil, err
+	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
 	if err != nil {
-		return false
+		return nil, err
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return false
+		return nil, err
 	}
 	defer response.Body.Close()
-	return response.StatusCode == http.StatusOK
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%w (%s)", errNotReady, response.Status)
+	}
+	return config, nil
 }
 
 // embedded starts a server that outlives ctx: what is to stop must be stopped through it.
@@ -217,13 +239,13 @@ func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
 // Stopped is closed when a server in this process has ended, wanted or not. Close tells why.
 func (t *Target) Stopped() <-chan struct{} { return t.stopped }
 
-// Listens tells whether somebody takes connections where the server is, sane or not.
+// Listens reports whether anything takes connections where the server is, sane or not. What is slow to take them listens.
 func (t *Target) Listens(ctx context.Context) bool {
 	address, err := url.Parse(t.Config.Host)
 	if err != nil {
 		return false
 	}
-	dialer := net.Dialer{Timeout: answerTimeout}
+	dialer := net.Dialer{Timeout: firstLook}
 	connection, err := dialer.DialContext(ctx, "tcp", address.Host)
 	if err != nil {
 		return !utilnet.IsConnectionRefused(err)

@@ -3,15 +3,21 @@ package target
 import (
 	"context"
 	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/store"
+	"github.com/stint-dev/stint/test/await"
 )
 
 const clusterConfig = `apiVersion: v1
@@ -136,11 +142,103 @@ func TestConnectWaitsForALookToEnd(t *testing.T) {
 		}
 		return idle{ctx}, nil
 	}
-	got, err := Connect(t.Context(), Options{DataDir: dir}, start)
+	got, err := Connect(t.Context(), Options{DataDir: dir, StartTimeout: await.Limit}, start)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := got.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// serve answers as a server on the data directory does, with what answer gives it.
+func serve(t *testing.T, answer http.HandlerFunc) (dataDir string) {
+	t.Helper()
+	t.Setenv("KUBECONFIG", "")
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	config := strings.Replace(clusterConfig, "https://cluster.example:6443", s.URL, 1)
+	if err := os.WriteFile(ownKubeconfig(dir), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestConnectWaitsForAServerThatIsThere(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		starts bool
+	}{
+		"where it could start one itself": {true},
+		"where it cannot":                 {false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var asked atomic.Int32
+			dir := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				if asked.Add(1) < 3 {
+					http.Error(w, "starting", http.StatusInternalServerError)
+				}
+			})
+			start := func(context.Context) (Server, error) { return nil, &store.LockedError{Dir: dir, PID: 1} }
+			if !tc.starts {
+				start = nil
+			}
+			got, err := Connect(t.Context(), Options{DataDir: dir, StartTimeout: await.Limit}, start)
+			if err != nil || got.Kind != Local {
+				t.Fatalf("found %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// silent does not answer before as many requests as that have been given up.
+func silent(t *testing.T, requests int32) (dataDir string) {
+	var asked atomic.Int32
+	return serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) <= requests {
+			<-r.Context().Done()
+		}
+	})
+}
+
+func TestWhetherAnotherServerRunsIsNotForItsSpeedToSay(t *testing.T) {
+	dir := silent(t, 1)
+	held := func(context.Context) (Server, error) { return nil, &store.LockedError{Dir: dir, PID: 1} }
+	got, err := Connect(t.Context(), Options{DataDir: dir, StartTimeout: await.Limit}, held)
+	if err != nil || got.Kind != Local {
+		t.Errorf("a server that is slow: found %+v, %v", got, err)
+	}
+	got, err = Connect(t.Context(), Options{DataDir: silent(t, math.MaxInt32), StartTimeout: await.Limit}, startIdle)
+	if err != nil || got.Kind != Embedded {
+		t.Fatalf("another program where the last server was: found %+v, %v", got, err)
+	}
+	if err := got.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConnectSaysWhatItHasWaitedFor(t *testing.T) {
+	dir := silent(t, math.MaxInt32)
+	held := func(context.Context) (Server, error) { return nil, &store.LockedError{Dir: dir, PID: 17} }
+	var locked *store.LockedError
+	_, err := Connect(t.Context(), Options{DataDir: dir, StartTimeout: time.Millisecond}, held)
+	if !errors.As(err, &locked) || !strings.Contains(err.Error(), "process 17") || !strings.Contains(err.Error(), "waited for 1ms: allow more with --start-timeout") {
+		t.Errorf("the data directory is held: %v", err)
+	}
+	_, err = Connect(t.Context(), Options{DataDir: dir, StartTimeout: time.Millisecond}, nil)
+	if !errors.Is(err, ErrNoServer) || !strings.Contains(err.Error(), "that is ready") || !strings.Contains(err.Error(), "--start-timeout") {
+		t.Errorf("a server that hangs: %v", err)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	ready := serve(t, func(http.ResponseWriter, *http.Request) {})
+	await.Until(t, "one that is ready answers", func() bool { return Answers(await.Context(t), ready) })
+	starting := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	if Answers(await.Context(t), starting) {
+		t.Error("one that is starting")
+	}
+	if Answers(await.Context(t), t.TempDir()) {
+		t.Error("one where there is none")
 	}
 }

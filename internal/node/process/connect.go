@@ -13,50 +13,53 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
-// startPatience is how long a host process may take to answer.
-const startPatience = 30 * time.Second
-
 // establish connects to the living host of the data directory, or starts one.
-func establish(ctx context.Context, config Config) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+func establish(ctx context.Context, l *launcher) (*link, error) {
+	limited, cancel := context.WithTimeout(ctx, l.config.StartTimeout)
 	defer cancel()
-	l := &launcher{config: config}
-	var refused, failed error
-	for ctx.Err() == nil {
-		dir, err := runDir(config.Dir)
+	var refused *refusedError
+	for {
+		dir, err := runDir(l.config.Dir)
 		if err != nil {
 			return nil, err
 		}
-		link, err := connect(dir, config.Dir)
+		link, err := connect(limited, dir, l.config.Dir)
 		if err == nil {
 			link.child = l.pid
 			return link, nil
 		}
-		var incompatible *incompatibleError
-		if errors.As(err, &incompatible) {
+		if errors.As(err, &refused) && refused.stays {
 			return nil, err
 		}
-		if errors.Is(err, errRefused) {
-			refused = err
-		}
-		if failed = l.advance(ctx, dir); errors.Is(failed, errNoRung) {
+		failed := l.advance(limited, dir)
+		switch {
+		case errors.Is(failed, errNoRung):
 			return nil, failed
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case limited.Err() != nil:
+			if refused != nil {
+				err = refused
+			}
+			l.giveUp()
+			return nil, fmt.Errorf("it has not answered within %s: %w; if this machine is that slow, allow more with --start-timeout",
+				l.config.StartTimeout, cmp.Or(failed, err))
 		}
 	}
-	return nil, cmp.Or(refused, failed, ctx.Err())
 }
 
-// errRefused: a host lives, and does not serve this data directory, or nobody any more.
-var errRefused = errors.New("the host process refuses")
+// refusedError: a host lives, and does not serve this control plane.
+type refusedError struct {
+	reason string
+	// stays: the host has something to do, and makes no room for another one.
+	stays bool
+}
 
-// incompatibleError is about a host that must not be replaced.
-type incompatibleError struct{ reason string }
-
-func (e *incompatibleError) Error() string { return e.reason }
+func (e *refusedError) Error() string { return e.reason }
 
 // connect opens a link through the socket in runDir.
-func connect(runDir, dataDir string) (*link, error) {
-	conn, welcome, err := greet(runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
+func connect(ctx context.Context, runDir, dataDir string) (*link, error) {
+	conn, welcome, err := greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +72,15 @@ func connect(runDir, dataDir string) (*link, error) {
 		return nil, err
 	}
 	if welcome.Protocol == wire.Protocol {
-		return nil, fmt.Errorf("%w (%d): %s", errRefused, peer.Pid, welcome.Refused)
+		return nil, &refusedError{stays: welcome.Stays,
+			reason: fmt.Sprintf("the host process refuses (%d): %s", peer.Pid, welcome.Refused)}
 	}
 	if welcome.Live > 0 {
-		return nil, &incompatibleError{fmt.Sprintf("host process %d is of another version of stint (%s) and runs "+
+		return nil, &refusedError{stays: true, reason: fmt.Sprintf("host process %d is of another version of stint (%s) and runs "+
 			"%d containers: let them end under that version, or end the process and lose them",
 			peer.Pid, welcome.Refused, welcome.Live)}
 	}
-	conn, _, err = greet(runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir, Replace: true})
+	conn, _, err = greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir, Replace: true})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +88,9 @@ func connect(runDir, dataDir string) (*link, error) {
 	return nil, errors.New("the host process makes room for one of this version")
 }
 
-func greet(runDir string, hello wire.Hello) (*wire.Conn, wire.Welcome, error) {
+// greet asks the host to serve this control plane. A host that was stopped does not answer; the end of ctx ends the
+// waiting.
+func greet(ctx context.Context, runDir string, hello wire.Hello) (*wire.Conn, wire.Welcome, error) {
 	var welcome wire.Welcome
 	address := &net.UnixAddr{Name: filepath.Join(runDir, host.SocketName), Net: "unix"}
 	socket, err := net.DialUnix("unix", nil, address)
@@ -92,8 +98,7 @@ func greet(runDir string, hello wire.Hello) (*wire.Conn, wire.Welcome, error) {
 		return nil, welcome, err
 	}
 	conn := wire.NewConn(socket)
-	// A host that was stopped must not stop us too.
-	_ = socket.SetDeadline(time.Now().Add(startPatience))
+	answered := context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Unix(1, 0)) })
 	err = conn.CheckPeer()
 	if err == nil {
 		err = conn.Send(hello)
@@ -101,10 +106,12 @@ func greet(runDir string, hello wire.Hello) (*wire.Conn, wire.Welcome, error) {
 	if err == nil {
 		err = conn.Receive(&welcome)
 	}
+	if !answered() {
+		err = cmp.Or(err, ctx.Err())
+	}
 	if err != nil {
 		conn.Close()
 		return nil, welcome, err
 	}
-	_ = socket.SetDeadline(time.Time{})
 	return conn, welcome, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,34 +38,35 @@ func HostMain(args []string) (handled bool, exitCode int) {
 // errNoRung: every way to start a host has failed.
 var errNoRung = errors.New("it cannot be started")
 
-// launcher starts a host process, the best way first.
+// launcher starts a host process, the best way first. It takes the next one only where a process cannot be started or
+// has failed. One that is slow is waited for: the next way would isolate containers less.
 type launcher struct {
 	config Config
+	ways   []rung
 	// tried counts the rungs that have failed.
-	tried   int
-	why     string
-	pid     int
-	pause   time.Duration
-	started time.Time
+	tried int
+	why   string
+	pid   int
+	pause time.Duration
 }
 
-// rungPatience is how long one way may take before the next one is tried.
-const rungPatience = 8 * time.Second
+func newLauncher(config Config) *launcher {
+	return &launcher{config: config, ways: rungs(config)}
+}
 
-// advance waits a little for the host that was started last, or starts one.
+// advance starts a host, or looks at the one that was started last.
 func (l *launcher) advance(ctx context.Context, runDir string) error {
 	if l.pid == 0 {
-		return l.launch(runDir)
+		err := l.launch(runDir)
+		if isLack(err) {
+			l.rest(ctx)
+		}
+		return err
 	}
 	status, ended := l.poll()
 	if !ended {
-		l.pause = min(max(2*l.pause, time.Millisecond), 5*time.Millisecond)
-		select {
-		case <-ctx.Done():
-			return errors.New("the host process does not answer")
-		case <-time.After(l.pause):
-			return nil
-		}
+		l.rest(ctx)
+		return nil
 	}
 	l.pid, l.pause = 0, 0
 	if status.ExitStatus() == host.ExitTaken || status.ExitStatus() == 0 {
@@ -75,34 +77,50 @@ func (l *launcher) advance(ctx context.Context, runDir string) error {
 	return fmt.Errorf("the host process ended at once: %s", l.why)
 }
 
-// poll tells whether the host has ended. One that does not answer in time is ended if there is another way to try.
+// rest waits a little, longer from time to time.
+func (l *launcher) rest(ctx context.Context) {
+	l.pause = min(max(2*l.pause, time.Millisecond), 5*time.Millisecond)
+	select {
+	case <-ctx.Done():
+	case <-time.After(l.pause):
+	}
+}
+
+// poll reports whether the host has ended.
 func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
 	pid, err := syscall.Wait4(l.pid, &status, syscall.WNOHANG, nil)
-	if err != nil || pid != 0 {
-		return status, true
+	return status, err != nil || pid != 0
+}
+
+// giveUp ends the host that was started and has not answered. No control plane has reached it, so it has no containers.
+func (l *launcher) giveUp() {
+	if pid := l.pid; pid != 0 {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		// A process that is stuck in the kernel must not hold up this one.
+		go func() { _, _ = syscall.Wait4(pid, nil, 0, nil) }()
 	}
-	if time.Since(l.started) < rungPatience || l.tried+1 >= len(rungs(l.config)) {
-		return status, false
-	}
-	_ = syscall.Kill(l.pid, syscall.SIGKILL)
-	_, _ = syscall.Wait4(l.pid, &status, 0, nil)
-	return status, true
+}
+
+// isLack reports whether a process cannot be started at the moment. That is no refusal: it may be possible later.
+func isLack(err error) bool {
+	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY},
+		func(lack error) bool { return errors.Is(err, lack) })
 }
 
 // logName is the file in the run directory that holds what the host has to complain about.
 const logName = "host.log"
 
 func (l *launcher) launch(runDir string) error {
-	ways := rungs(l.config)
-	if l.tried >= len(ways) {
+	if l.tried >= len(l.ways) {
 		os.Remove(filepath.Join(runDir, logName))
 		os.Remove(runDir) // unless a former host has left its journal there
 		return fmt.Errorf("%w: %s", errNoRung, l.why)
 	}
 	config := host.Config{
-		Dir: l.config.Dir, RunDir: runDir, IdleExit: l.config.IdleExit, NoCgroups: l.config.NoCgroups,
+		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,
+		NoCgroups: l.config.NoCgroups,
 	}
-	cmd, err := ways[l.tried](l, config)
+	cmd, err := l.ways[l.tried](l, config)
 	if err != nil {
 		return err
 	}
@@ -113,11 +131,13 @@ func (l *launcher) launch(runDir string) error {
 	defer out.Close()
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", out, out
 	if err := cmd.Start(); err != nil {
-		l.why = err.Error()
-		l.tried++
+		if !isLack(err) {
+			l.why = err.Error()
+			l.tried++
+		}
 		return err
 	}
-	l.pid, l.started = cmd.Process.Pid, time.Now()
+	l.pid = cmd.Process.Pid
 	return cmd.Process.Release()
 }
 

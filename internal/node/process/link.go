@@ -101,14 +101,6 @@ func (l *link) close() {
 	l.conn.Close()
 }
 
-// awaitEnd waits until the host that has hung up is gone, and with it what was in its pid namespace: its sockets are
-// closed before, and the next host would report as ended what the kernel has not ended yet.
-func (l *link) awaitEnd(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
-	defer cancel()
-	l.life.wait(ctx)
-}
-
 // links holds the link of the moment.
 type links struct {
 	mu      sync.Mutex

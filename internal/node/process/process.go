@@ -15,6 +15,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// DefaultIdleExit is how long a host process stays without containers and control plane.
+// DefaultIdleExit spares a server that is started again a new host process.
 const DefaultIdleExit = 10 * time.Second
+
+// DefaultStartTimeout is far beyond what a busy machine takes to start a host process.
+const DefaultStartTimeout = 2 * time.Minute
 
 // Config says which host process is meant and how one is started.
 type Config struct {
@@ -37,7 +41,10 @@ type Config struct {
 	Dir string
 	// Executable is the program to start the host from; its main function calls HostMain first. Empty is this one.
 	Executable string
-	// IdleExit is DefaultIdleExit if zero.
+	// StartTimeout bounds the waiting for a host process to answer, and for the end of one that has hung up. It is
+	// DefaultStartTimeout if zero.
+	StartTimeout time.Duration
+	// IdleExit is how long a host process stays without containers and control plane. It is DefaultIdleExit if zero.
 	IdleExit time.Duration
 	// NoCgroups and NoNamespaces leave out what the machine could do.
 	NoCgroups, NoNamespaces bool
@@ -60,7 +67,7 @@ func Start(ctx context.Context, config Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := establish(ctx, config)
+	first, err := establish(ctx, newLauncher(config))
 	if err != nil {
 		return nil, fmt.Errorf("container host process: %w", err)
 	}
@@ -91,9 +98,8 @@ func complete(config Config) (Config, error) {
 			return config, err
 		}
 	}
-	if config.IdleExit == 0 {
-		config.IdleExit = DefaultIdleExit
-	}
+	config.StartTimeout = cmp.Or(config.StartTimeout, DefaultStartTimeout)
+	config.IdleExit = cmp.Or(config.IdleExit, DefaultIdleExit)
 	return config, nil
 }
 
@@ -164,9 +170,6 @@ func (r *Runtime) attach(l *link) {
 	r.link.set(l)
 }
 
-// endPatience is how long a host process may take to be gone once it has hung up.
-const endPatience = 10 * time.Second
-
 // reconnectPause is how long to wait after a host process could not be started.
 const reconnectPause = time.Second
 
@@ -186,7 +189,7 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 		}
 		r.link.set(nil)
 		l.close()
-		l.awaitEnd(ctx)
+		r.awaitEnd(ctx, l)
 		l.life.close()
 		next, ok := r.reconnect(ctx)
 		reap(l.child)
@@ -199,9 +202,21 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 	}
 }
 
+// awaitEnd waits until the host that has hung up is gone, and with it what was in its pid namespace: its sockets are
+// closed before, and the next host would report as ended what the kernel has not ended yet. Calls that wait meanwhile
+// are told after a while why they do.
+func (r *Runtime) awaitEnd(ctx context.Context, l *link) {
+	tell := time.AfterFunc(r.config.StartTimeout, func() {
+		r.link.fail(fmt.Errorf("the container host process has hung up and is not gone after %s: another one is started when it is; "+
+			"if it hangs, end it", r.config.StartTimeout))
+	})
+	defer tell.Stop()
+	l.life.wait(ctx)
+}
+
 func (r *Runtime) reconnect(ctx context.Context) (*link, bool) {
 	for {
-		l, err := establish(ctx, r.config)
+		l, err := establish(ctx, newLauncher(r.config))
 		if err == nil {
 			return l, true
 		}

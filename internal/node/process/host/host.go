@@ -20,6 +20,8 @@ type Config struct {
 	Dir string `json:"dir"`
 	// RunDir is where its socket and journal are.
 	RunDir string `json:"runDir"`
+	// StartTimeout is how long the control plane that starts the host waits for it.
+	StartTimeout time.Duration `json:"startTimeout"`
 	// IdleExit is how long the host stays without containers and control plane.
 	IdleExit time.Duration `json:"idleExit"`
 
@@ -44,8 +46,10 @@ type Host struct {
 	live     int
 	sessions map[*session]bool
 	idle     *time.Timer
-	closing  bool
-	done     chan struct{}
+	// greeted: a control plane has been here.
+	greeted bool
+	closing bool
+	done    chan struct{}
 }
 
 // open takes over what a former host has left in the run directory.
@@ -183,6 +187,7 @@ func (h *Host) conclude(e *entry, s runtime.Status) {
 }
 
 // drainGrace is how long a pipe may stay open after the container's last process is gone: somebody outside holds it.
+// However late its reader comes, it takes what is in the pipe, and so all that the container has written.
 const drainGrace = 200 * time.Millisecond
 
 // supervise follows a container to its end.

@@ -39,7 +39,7 @@ func Main(config Config) int {
 			return ExitNoNamespaces
 		}
 	}
-	lock, err := takeLock(config.RunDir)
+	lock, err := takeLock(config)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return ExitTaken
@@ -66,13 +66,11 @@ func furnish(config Config) error {
 	return nil
 }
 
-// lockPatience is how long a host that is ending may take.
-const lockPatience = 10 * time.Second
-
-// takeLock makes this process the only host of the run directory.
-func takeLock(runDir string) (*os.File, error) {
-	path := filepath.Join(runDir, "lock")
-	for deadline := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+// takeLock makes this process the only host of the run directory. A host that is ending has it for a while; after the
+// limit the control plane waits no more for this one.
+func takeLock(config Config) (*os.File, error) {
+	path := filepath.Join(config.RunDir, "lock")
+	for limit := time.Now().Add(config.StartTimeout); ; time.Sleep(10 * time.Millisecond) {
 		lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
@@ -82,8 +80,8 @@ func takeLock(runDir string) (*os.File, error) {
 			return lock, nil
 		}
 		lock.Close()
-		if time.Now().After(deadline) {
-			return nil, errors.New("another host process has " + runDir)
+		if time.Now().After(limit) {
+			return nil, errors.New("another host process has " + config.RunDir)
 		}
 	}
 }

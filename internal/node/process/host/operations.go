@@ -68,20 +68,27 @@ func (h *Host) removePod(uid types.UID) error {
 
 // rest ends the host after a while without containers and control planes. The caller holds h.mu.
 func (h *Host) rest() {
-	busy := h.live > 0 || len(h.sessions) > 0
 	switch {
-	case busy && h.idle != nil:
+	case h.busy() && h.idle != nil:
 		h.idle.Stop()
 		h.idle = nil
-	case !busy && h.idle == nil && !h.closing:
-		h.idle = time.AfterFunc(h.config.IdleExit, h.endIfIdle)
+	case !h.busy() && h.idle == nil && !h.closing:
+		stay := h.config.IdleExit
+		if !h.greeted {
+			// The control plane that has started this host may take that long to reach it.
+			stay = h.config.StartTimeout
+		}
+		h.idle = time.AfterFunc(stay, h.endIfIdle)
 	}
 }
+
+// busy reports whether there are containers or control planes. The caller holds h.mu.
+func (h *Host) busy() bool { return h.live > 0 || len(h.sessions) > 0 }
 
 func (h *Host) endIfIdle() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.live == 0 && len(h.sessions) == 0 {
+	if !h.busy() {
 		h.end()
 	}
 }

@@ -66,13 +66,15 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
 			wire.Protocol, hello.Protocol)
 	}
-	if hello.Replace && h.live == 0 && len(h.sessions) == 0 {
+	if hello.Replace && !h.busy() {
 		h.end()
 		w.Refused = "it is ending"
 	}
 	if w.Refused != "" {
+		w.Stays = h.busy()
 		return nil, w
 	}
+	h.greeted = true
 	s := &session{host: h, conn: conn}
 	// Counted, but told nothing until it can listen.
 	h.sessions[s] = false

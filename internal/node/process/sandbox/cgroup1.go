@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -151,7 +150,7 @@ func (l *limited) oomKills() int64 {
 }
 
 func (l *limited) remove() {
-	pause := patience{limit: time.Second}
+	pause := patience{limit: killPatience}
 	for _, dir := range []string{l.memory, l.cpu} {
 		for dir != "" && errors.Is(os.Remove(dir), unix.EBUSY) && pause.next() {
 		}
@@ -166,7 +165,7 @@ func sweepDivided(dir string) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		pause := patience{limit: 5 * time.Second}
+		pause := patience{limit: killPatience}
 		for os.Remove(path) != nil && pause.next() {
 			killMembers(path)
 		}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 )
 
 // unified is our part of the version 2 tree. Its leaves hold a container each.
@@ -157,7 +156,7 @@ func sweepUnified(dir string) {
 	if setFile(dir, "cgroup.kill", "1") != nil {
 		return
 	}
-	pause := patience{limit: 5 * time.Second}
+	pause := patience{limit: killPatience}
 	for counter(dir, "cgroup.events", "populated") > 0 && pause.next() {
 	}
 	entries, _ := os.ReadDir(dir)

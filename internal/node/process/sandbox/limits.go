@@ -39,6 +39,10 @@ func (l limits) weight() int64 {
 // defaultWeight is that of a fresh cgroup.
 const defaultWeight = 100
 
+// killPatience is how long the kernel may take to end what was killed, and to let go of its cgroup. Neither takes a minute
+// on a busy machine, only where a process is stuck in the kernel, as on a dead disk: that is left behind.
+const killPatience = time.Minute
+
 // patience waits for the kernel to finish something that it does not announce: a little at first, then longer.
 type patience struct {
 	limit  time.Duration

@@ -11,9 +11,6 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// leafGrace is how long a killed tree may take to be gone; a process stuck in the kernel takes longer.
-const leafGrace = 10 * time.Second
-
 // oomScore makes the kernel choose containers before the programs that supervise them.
 const oomScore = "500"
 
@@ -120,7 +117,7 @@ func (p *Process) KillTree() error {
 
 // EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
 func (p *Process) EndTree() bool {
-	pause := patience{limit: leafGrace}
+	pause := patience{limit: killPatience}
 	if p.slot.leaf == nil {
 		for p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id)) {
 			if !pause.next() {

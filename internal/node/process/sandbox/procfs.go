@@ -116,7 +116,7 @@ func sweepMarked(marks map[string]bool) {
 	if len(marks) == 0 {
 		return
 	}
-	pause := patience{limit: leafGrace}
+	pause := patience{limit: killPatience}
 	for found := true; found; found = found && pause.next() {
 		found = false
 		entries, _ := os.ReadDir("/proc")

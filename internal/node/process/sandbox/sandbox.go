@@ -115,7 +115,7 @@ func (b *Box) tryLeaf() error {
 	if err != nil {
 		return err
 	}
-	pause := patience{limit: leafGrace}
+	pause := patience{limit: killPatience}
 	for l.populated() && pause.next() {
 	}
 	if !state.Success() {

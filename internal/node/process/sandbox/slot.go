@@ -106,7 +106,7 @@ func (s *slot) discard() {
 		os.Remove(s.messagePath)
 	}
 	if s.leaf != nil {
-		pause := patience{limit: leafGrace}
+		pause := patience{limit: killPatience}
 		for s.leaf.populated() && pause.next() {
 		}
 		_ = s.leaf.remove()

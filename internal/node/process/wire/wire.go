@@ -40,6 +40,8 @@ type Welcome struct {
 	Info runtime.Info
 	// Refused says why the host hangs up now.
 	Refused string
+	// Stays: the host that refuses has containers or a control plane, and does not end soon.
+	Stays bool
 }
 
 // Op is what a request asks for.
