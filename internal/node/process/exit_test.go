@@ -11,6 +11,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestExit(t *testing.T) {
@@ -87,7 +88,7 @@ func TestOutput(t *testing.T) {
 			t.Errorf("%d processes have outlived their container", n)
 		}
 		write(t, gate, "")
-		eventually(t, "whoever waited for the gate is done", func() bool { return alive(t, gate) == 0 })
+		await.Until(t, "whoever waited for the gate is done", func() bool { return alive(t, gate) == 0 })
 		got := m.output(c)
 		for _, want := range []string{"out\n", "err\n"} {
 			if !strings.Contains(got, want) {

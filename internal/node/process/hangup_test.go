@@ -81,6 +81,7 @@ func TestTheNextHostStartsWhenTheLastOneIsGone(t *testing.T) {
 	if _, err := tell.Write([]byte{0}); err != nil {
 		t.Fatal(err)
 	}
+	// Time for the next host to start, were it started. On a slow machine it would not be noticed; this one cannot fail.
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := m.List(ctx); !errors.Is(err, context.DeadlineExceeded) {

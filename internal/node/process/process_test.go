@@ -13,6 +13,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestMain(m *testing.M) {
@@ -29,9 +30,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long a test waits for what must happen.
-const patience = time.Minute
-
 // machine is a runtime with a host of its own, and what its events have told.
 type machine struct {
 	*process.Runtime
@@ -46,13 +44,18 @@ func start(t testing.TB, change ...func(*process.Config)) *machine {
 	return startIn(t, t.TempDir(), change...)
 }
 
+// configOf has a host end soon after the test, and start however slow the machine is.
+func configOf(dir string) process.Config {
+	return process.Config{Dir: dir, StartTimeout: await.Limit, IdleExit: 100 * time.Millisecond}
+}
+
 func startIn(t testing.TB, dir string, change ...func(*process.Config)) *machine {
 	t.Helper()
-	config := process.Config{Dir: filepath.Join(dir, "data"), IdleExit: 100 * time.Millisecond}
+	config := configOf(filepath.Join(dir, "data"))
 	for _, c := range change {
 		c(&config)
 	}
-	r, err := process.Start(t.Context(), config)
+	r, err := process.Start(await.Context(t), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func onEveryRung(t *testing.T, test func(t *testing.T, m *machine)) {
 
 // leave ends all containers and sees to it that nothing of the host is left on the machine.
 func (m *machine) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
 	defer cancel()
 	all, err := m.List(ctx)
 	if err != nil {
@@ -93,7 +96,7 @@ func (m *machine) leave() {
 	}
 	run := m.runDir()
 	m.Close()
-	eventually(m.t, "the host leaves nothing behind", func() bool {
+	await.Until(m.t, "the host leaves nothing behind", func() bool {
 		_, err := os.Stat(run)
 		return os.IsNotExist(err) && len(m.cgroups()) == 0
 	})
@@ -136,9 +139,7 @@ func (m *machine) container(command ...string) runtime.Container {
 
 func (m *machine) start(c runtime.Container) runtime.Status {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	s, err := m.Start(ctx, c)
+	s, err := m.Start(await.Context(m.t), c)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -148,17 +149,12 @@ func (m *machine) start(c runtime.Container) runtime.Status {
 // wait returns how the container ended.
 func (m *machine) wait(id runtime.ID) runtime.Status {
 	m.t.Helper()
-	late := time.After(patience)
 	for {
 		if s, ok := m.ended[id]; ok {
 			return s
 		}
-		select {
-		case s := <-m.Events():
-			m.ended[s.ID] = s
-		case <-late:
-			m.t.Fatalf("container %v has not ended within %s", id, patience)
-		}
+		s := await.Value(m.t, fmt.Sprintf("the end of container %v", id), m.Events())
+		m.ended[s.ID] = s
 	}
 }
 
@@ -169,16 +165,4 @@ func (m *machine) run(c runtime.Container) runtime.Status {
 		return s
 	}
 	return m.wait(c.ID)
-}
-
-// eventually waits until ok holds.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for pause := time.Millisecond; !ok(); pause = min(2*pause, 50*time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
-		}
-		<-time.After(pause)
-	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/process/wire"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // hello greets the machine's host as a control plane of another version would.
@@ -51,7 +52,7 @@ func TestAHostRefusesWhatItCannotServe(t *testing.T) {
 		"to be replaced while it has a control plane ": {wire.Hello{Protocol: 99, Dir: dir, Replace: true}, "version 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if w := m.hello(test.hello); !strings.Contains(w.Refused, test.want) || w.Live != 1 {
+			if w := m.hello(test.hello); !strings.Contains(w.Refused, test.want) || w.Live != 1 || !w.Stays {
 				t.Errorf("answered %+v", w)
 			}
 		})
@@ -63,28 +64,51 @@ func TestAHostRefusesWhatItCannotServe(t *testing.T) {
 
 // The file that leads to the host is copied as well.
 func TestACopyOfADataDirectoryIsToldWhatToDo(t *testing.T) {
-	m := start(t)
-	m.start(m.container("sleep", "1000"))
-	dir := t.TempDir()
-	pointer := filepath.Join(dir, "process-runtime")
-	write(t, pointer, m.runDir())
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	_, err := process.Start(ctx, process.Config{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), "not of "+dir+": if "+dir+" is a copy, remove the file process-runtime") {
-		t.Fatalf("started with %v", err)
+	for name, command := range map[string][]string{
+		"a container runs":         {"sleep", "1000"},
+		"only the server is there": {"true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := start(t)
+			m.start(m.container(command...))
+			dir := t.TempDir()
+			pointer := filepath.Join(dir, "process-runtime")
+			write(t, pointer, m.runDir())
+			_, err := process.Start(await.Context(t), configOf(dir))
+			if err == nil || !strings.Contains(err.Error(), "not of "+dir+": if "+dir+" is a copy, remove the file process-runtime") {
+				t.Fatalf("started with %v", err)
+			}
+			if strings.Contains(err.Error(), "has not answered") {
+				t.Errorf("it has waited for a host that stays: %v", err)
+			}
+			if err := os.Remove(pointer); err != nil {
+				t.Fatal(err)
+			}
+			other, err := process.Start(await.Context(t), configOf(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Close()
+			if all, err := other.List(await.Context(t)); err != nil || len(all) != 0 {
+				t.Errorf("it has the containers of the original: %v, %v", all, err)
+			}
+		})
 	}
-	if err := os.Remove(pointer); err != nil {
+}
+
+// Its host goes by the old name, and is waited for where it is about to end.
+func TestADataDirectoryThatWasMovedWhileNothingRunsIsServed(t *testing.T) {
+	m := start(t)
+	m.Close()
+	moved := filepath.Join(t.TempDir(), "data")
+	if err := os.Rename(filepath.Join(m.dir, "data"), moved); err != nil {
 		t.Fatal(err)
 	}
-	other, err := process.Start(t.Context(), process.Config{Dir: dir, IdleExit: 100 * time.Millisecond})
+	r, err := process.Start(await.Context(t), configOf(moved))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	if all, err := other.List(t.Context()); err != nil || len(all) != 0 {
-		t.Errorf("it has the containers of the original: %v, %v", all, err)
-	}
+	r.Close()
 }
 
 // oldHost answers in place of a host of another version.
@@ -124,14 +148,14 @@ func oldHost(t *testing.T, live int) (dir string) {
 }
 
 func TestAHostOfAnotherVersionKeepsItsContainers(t *testing.T) {
-	_, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 2)})
+	_, err := process.Start(await.Context(t), configOf(oldHost(t, 2)))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("host process %d is of another version", os.Getpid())) || !strings.Contains(err.Error(), "2 containers") {
 		t.Errorf("started with %v", err)
 	}
 }
 
 func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
-	r, err := process.Start(t.Context(), process.Config{Dir: oldHost(t, 0), IdleExit: 100 * time.Millisecond})
+	r, err := process.Start(await.Context(t), configOf(oldHost(t, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +170,9 @@ func TestAHostThatCannotStartSaysWhy(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho out of order >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := process.Start(t.Context(), process.Config{Dir: t.TempDir(), Executable: broken})
+	config := configOf(t.TempDir())
+	config.Executable = broken
+	_, err := process.Start(await.Context(t), config)
 	if err == nil || !strings.Contains(err.Error(), "out of order") {
 		t.Errorf("started with %v", err)
 	}
@@ -160,7 +186,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 	m := start(t)
 	m.run(m.container("true"))
 	m.leave()
-	eventually(t, "no goroutine is left", func() bool {
+	await.Until(t, "no goroutine is left", func() bool {
 		left := goleak.Find(before)
 		if left != nil {
 			t.Log(left)
@@ -176,11 +202,11 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the host stands still", func() bool {
+	await.Until(t, "the host stands still", func() bool {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err == nil && strings.Contains(string(data), ") T ")
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // Later is as good.
 	defer cancel()
 	_, err := m.List(ctx)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
@@ -189,7 +215,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("ended with %v", err)
 	}
-	if _, err := m.List(t.Context()); err != nil {
+	if _, err := m.List(await.Context(t)); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
 }

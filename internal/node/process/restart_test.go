@@ -1,7 +1,6 @@
 package process_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,12 +12,13 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // list returns all that the host knows.
 func (m *machine) list() map[runtime.ID]runtime.Status {
 	m.t.Helper()
-	all, err := m.List(context.Background())
+	all, err := m.List(await.Context(m.t))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestContainersRunOnWithoutAControlPlane(t *testing.T) {
 	}
 
 	m = startIn(t, dir, func(c *process.Config) { c.IdleExit = time.Hour })
-	eventually(t, "the exit is in the list", func() bool { return m.list()[short.ID].State == runtime.Exited })
+	await.Until(t, "the exit is in the list", func() bool { return m.list()[short.ID].State == runtime.Exited })
 	if s := m.list()[short.ID]; s.ExitCode != 3 || s.Lost {
 		t.Errorf("ended as %+v", s)
 	}
@@ -71,7 +71,7 @@ func TestWhatTheControlPlaneHasNotTakenSurvivesTheHost(t *testing.T) {
 	m.run(c)
 	run := m.runDir()
 	m.Close()
-	eventually(t, "the idle host ends", func() bool {
+	await.Until(t, "the idle host ends", func() bool {
 		_, err := os.Stat(filepath.Join(run, "host.sock"))
 		return os.IsNotExist(err)
 	})
@@ -91,7 +91,7 @@ func TestContainersEndWithTheirHost(t *testing.T) {
 			lost.MemoryLimitBytes, lost.CPUMilliLimit = 64<<20, 500
 		}
 		m.start(lost)
-		eventually(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) == 2 })
+		await.Until(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) == 2 })
 		if err := syscall.Kill(m.hostPID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -151,14 +151,14 @@ func TestAHostLeavesTheSamePodOfAnotherDataDirectoryAlone(t *testing.T) {
 func TestTwoControlPlanesFindOneHost(t *testing.T) {
 	dir := t.TempDir()
 	m := startIn(t, dir)
-	second, err := process.Start(t.Context(), process.Config{Dir: filepath.Join(dir, "data")})
+	second, err := process.Start(await.Context(t), configOf(filepath.Join(dir, "data")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer second.Close()
 	c := m.container("sleep", "1000")
 	m.start(c)
-	all, err := second.List(t.Context())
+	all, err := second.List(await.Context(t))
 	if err != nil || len(all) != 1 {
 		t.Errorf("the second one sees %v (%v)", all, err)
 	}

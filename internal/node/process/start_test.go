@@ -11,6 +11,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestStartErrorsNameTheFaultAndAreNoFailuresOfTheRuntime(t *testing.T) {
@@ -93,7 +94,7 @@ func TestManyAtOnceAndNoFilesLeftOpen(t *testing.T) {
 	const kept = 64*4 + 100
 	for range 2 {
 		round(500)
-		eventually(t, "idle slots alone have files", func() bool { return openFiles(t, host) < kept })
+		await.Until(t, "idle slots alone have files", func() bool { return openFiles(t, host) < kept })
 	}
 }
 

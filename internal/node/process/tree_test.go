@@ -2,7 +2,6 @@ package process_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // having are the folders in /proc of the processes that have word on their command line.
@@ -73,7 +73,7 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 				if s := m.run(c); s.ExitCode != 7 {
 					t.Errorf("ended as %+v", s)
 				}
-				eventually(t, "the tree is gone", func() bool { return alive(t, n) == 0 })
+				await.Until(t, "the tree is gone", func() bool { return alive(t, n) == 0 })
 			})
 			t.Run(name+", killed", func(t *testing.T) {
 				n := unique()
@@ -81,12 +81,12 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 					"\nwhile :; do sleep "+n+"; done")
 				tellIfFailed(t, n, c)
 				m.start(c)
-				eventually(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) >= 2 })
+				await.Until(t, "the container has children", func() bool { return alive(t, "sleep\x00"+n) >= 2 })
 				m.stop(c.ID, 10*time.Millisecond)
 				if s := m.wait(c.ID); s.Signal != 9 || s.ExitCode != 137 {
 					t.Errorf("ended as %+v", s)
 				}
-				eventually(t, "the tree is gone", func() bool { return alive(t, n) == 0 })
+				await.Until(t, "the tree is gone", func() bool { return alive(t, n) == 0 })
 			})
 		}
 	})
@@ -124,7 +124,7 @@ func unique() string {
 
 func (m *machine) stop(id runtime.ID, grace time.Duration) {
 	m.t.Helper()
-	if err := m.Stop(context.Background(), id, grace); err != nil {
+	if err := m.Stop(await.Context(m.t), id, grace); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -142,7 +142,7 @@ func TestStop(t *testing.T) {
 		t.Run("a program may end in its own way", func(t *testing.T) {
 			c := m.container("sh", "-c", "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done")
 			m.start(c)
-			eventually(t, "the trap is set", func() bool { _, err := os.Stat(c.LogPath); return err == nil })
+			await.Until(t, "the trap is set", func() bool { _, err := os.Stat(c.LogPath); return err == nil })
 			m.stop(c.ID, time.Hour)
 			if s := m.wait(c.ID); s.Signal != 0 || s.ExitCode != 9 {
 				t.Errorf("ended as %+v", s)
@@ -151,7 +151,7 @@ func TestStop(t *testing.T) {
 		t.Run("a second stop shortens the grace and cannot extend it", func(t *testing.T) {
 			c := m.container("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.01; done")
 			m.start(c)
-			eventually(t, "the trap is set", func() bool { _, err := os.Stat(c.LogPath); return err == nil })
+			await.Until(t, "the trap is set", func() bool { _, err := os.Stat(c.LogPath); return err == nil })
 			m.stop(c.ID, time.Hour)
 			m.stop(c.ID, 20*time.Millisecond)
 			m.stop(c.ID, time.Hour)

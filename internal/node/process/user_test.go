@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // nobody is a user without any rights.
@@ -27,7 +28,10 @@ func TestAsAnUnprivilegedUser(t *testing.T) {
 	}
 	binary := filepath.Join(dir, "process.test")
 	copyProgram(t, binary)
-	args := []string{"-test.v", "-test.timeout=5m"}
+	args := []string{"-test.v", "-test.timeout=0"}
+	if deadline, ok := t.Deadline(); ok {
+		args[1] = "-test.timeout=" + max(time.Minute, time.Until(deadline)-time.Minute).String()
+	}
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}

@@ -71,7 +71,7 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Refused = "it is ending"
 	}
 	if w.Refused != "" {
-		w.Stays = h.busy()
+		w.Stays = h.stays()
 		return nil, w
 	}
 	h.greeted = true
@@ -80,6 +80,16 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 	h.sessions[s] = false
 	h.rest()
 	return s, w
+}
+
+// stays reports whether there are containers, or control planes that have not just gone. The caller holds h.mu.
+func (h *Host) stays() bool {
+	for s := range h.sessions {
+		if !s.conn.HungUp() {
+			return true
+		}
+	}
+	return h.live > 0
 }
 
 func (h *Host) leave(s *session) {

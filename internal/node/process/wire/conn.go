@@ -65,6 +65,21 @@ func (c *Conn) Peer() (*unix.Ucred, error) {
 	return cred, cmp.Or(err, failed)
 }
 
+// HungUp reports whether the other end is closed. It asks the kernel, who knows before the reader does.
+func (c *Conn) HungUp() bool {
+	raw, err := c.socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	hungUp := true
+	err = raw.Control(func(fd uintptr) {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, err := unix.Poll(poll, 0)
+		hungUp = err == nil && n > 0
+	})
+	return hungUp || err != nil
+}
+
 // CheckPeer refuses a peer that is another user.
 func (c *Conn) CheckPeer() error {
 	cred, err := c.Peer()

@@ -1,0 +1,129 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stint-dev/stint/internal/node/process/host"
+	"github.com/stint-dev/stint/test/await"
+)
+
+// ways makes a launcher of a strong and a weak way to start a host: the strong one starts it through another program.
+// Tried counts how often each has been taken.
+func ways(t *testing.T, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
+	t.Helper()
+	config, err := complete(Config{Dir: t.TempDir(), StartTimeout: timeout, IdleExit: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried = new([2]int)
+	way := func(i int, wrapper ...string) rung {
+		return func(l *launcher, c host.Config) (*exec.Cmd, error) {
+			tried[i]++
+			return l.command(c, wrapper...)
+		}
+	}
+	l = &launcher{config: config, ways: []rung{way(0, through), way(1)}}
+	t.Cleanup(func() {
+		dir, err := runDir(config.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return l, tried
+}
+
+// script is a program that does as text says, and then runs its arguments.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "through")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// end lets the host of a link end, and waits until it has.
+func end(t *testing.T, l *link) {
+	t.Helper()
+	l.close()
+	await.Until(t, "the host ends", func() bool {
+		pid, err := syscall.Wait4(l.child, nil, syscall.WNOHANG, nil)
+		return err != nil || pid != 0
+	})
+	l.life.close()
+}
+
+func TestASlowHostIsNotReplacedByAWeakerOne(t *testing.T) {
+	dir := t.TempDir()
+	slow := script(t, "echo >> "+dir+"/begun; until [ -e "+dir+"/go ]; do sleep 0.01; done")
+	l, tried := ways(t, await.Limit, slow)
+	type result struct {
+		link *link
+		err  error
+	}
+	started := make(chan result, 1)
+	go func() {
+		link, err := establish(await.Context(t), l)
+		started <- result{link, err}
+	}()
+	await.Until(t, "the host has begun", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "begun"))
+		return err == nil
+	})
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := await.Value(t, "the host answers", started)
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	defer end(t, got.link)
+	if *tried != [2]int{1, 0} {
+		t.Errorf("the strong and the weak way were tried %d times", *tried)
+	}
+}
+
+func TestAHostThatHangsFailsTheStart(t *testing.T) {
+	l, tried := ways(t, 50*time.Millisecond, script(t, "while :; do sleep 1; done"))
+	link, err := establish(await.Context(t), l)
+	if err == nil {
+		end(t, link)
+	}
+	if err == nil || !strings.Contains(err.Error(), "has not answered within 50ms") || !strings.Contains(err.Error(), "--start-timeout") {
+		t.Errorf("established with %v", err)
+	}
+	if *tried != [2]int{1, 0} {
+		t.Errorf("the strong and the weak way were tried %d times", *tried)
+	}
+	await.Until(t, "the host is ended", func() bool { return errors.Is(syscall.Kill(l.pid, 0), syscall.ESRCH) })
+}
+
+func TestAHostThatIsRefusedIsStartedInTheNextWay(t *testing.T) {
+	for name, through := range map[string]string{
+		"the host fails":                script(t, "echo Operation not permitted >&2; exit 3"),
+		"the process cannot be started": filepath.Join(t.TempDir(), "absent"),
+		"the kernel ends the host":      script(t, "kill -SYS $$"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, tried := ways(t, await.Limit, through)
+			link, err := establish(await.Context(t), l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end(t, link)
+			if *tried != [2]int{1, 1} {
+				t.Errorf("the strong and the weak way were tried %d times", *tried)
+			}
+		})
+	}
+}
