@@ -25,7 +25,7 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		}
 		link, err := connect(limited, dir, l.config.Dir)
 		if err == nil {
-			link.child = l.pid
+			link.child = l.settle(link)
 			return link, nil
 		}
 		if errors.As(err, &refused) && refused.stays {

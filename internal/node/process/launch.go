@@ -92,6 +92,16 @@ func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
 	return status, err != nil || pid != 0
 }
 
+// settle returns the number of the host's process if it is the one that was started. If another control plane has been
+// faster, the one that was started waits for nothing.
+func (l *launcher) settle(link *link) int {
+	if peer, err := link.conn.Peer(); err == nil && int(peer.Pid) != l.pid {
+		l.giveUp()
+		return 0
+	}
+	return l.pid
+}
+
 // giveUp ends the host that was started and has not answered. No control plane has reached it, so it has no containers.
 func (l *launcher) giveUp() {
 	if pid := l.pid; pid != 0 {

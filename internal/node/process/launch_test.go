@@ -18,7 +18,12 @@ import (
 // Tried counts how often each has been taken.
 func ways(t *testing.T, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
 	t.Helper()
-	config, err := complete(Config{Dir: t.TempDir(), StartTimeout: timeout, IdleExit: time.Millisecond})
+	return waysIn(t, t.TempDir(), timeout, through)
+}
+
+func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
+	t.Helper()
+	config, err := complete(Config{Dir: dir, StartTimeout: timeout, IdleExit: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,15 +68,15 @@ func end(t *testing.T, l *link) {
 	l.life.close()
 }
 
-func TestASlowHostIsNotReplacedByAWeakerOne(t *testing.T) {
+// begin establishes a link in the background, through a program that waits until a file exists. It returns when that
+// program runs.
+func begin(t *testing.T, dataDir string) (l *launcher, tried *[2]int, gate string, started chan result) {
+	t.Helper()
 	dir := t.TempDir()
-	slow := script(t, "echo >> "+dir+"/begun; until [ -e "+dir+"/go ]; do sleep 0.01; done")
-	l, tried := ways(t, await.Limit, slow)
-	type result struct {
-		link *link
-		err  error
-	}
-	started := make(chan result, 1)
+	gate = filepath.Join(dir, "gate")
+	slow := script(t, "echo >> "+dir+"/begun; until [ -e "+gate+" ]; do sleep 0.01; done")
+	l, tried = waysIn(t, dataDir, await.Limit, slow)
+	started = make(chan result, 1)
 	go func() {
 		link, err := establish(await.Context(t), l)
 		started <- result{link, err}
@@ -80,7 +85,17 @@ func TestASlowHostIsNotReplacedByAWeakerOne(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, "begun"))
 		return err == nil
 	})
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o644); err != nil {
+	return l, tried, gate, started
+}
+
+type result struct {
+	link *link
+	err  error
+}
+
+func TestASlowHostIsNotReplacedByAWeakerOne(t *testing.T) {
+	_, tried, gate, started := begin(t, t.TempDir())
+	if err := os.WriteFile(gate, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	got := await.Value(t, "the host answers", started)
@@ -91,6 +106,26 @@ func TestASlowHostIsNotReplacedByAWeakerOne(t *testing.T) {
 	if *tried != [2]int{1, 0} {
 		t.Errorf("the strong and the weak way were tried %d times", *tried)
 	}
+}
+
+func TestASlowHostEndsWhereAnotherControlPlaneHasStartedOne(t *testing.T) {
+	dir := t.TempDir()
+	slow, _, _, started := begin(t, dir)
+	fast := newLauncher(slow.config)
+	first, err := establish(await.Context(t), fast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end(t, first)
+	second := await.Value(t, "both have a host", started)
+	if second.err != nil {
+		t.Fatal(second.err)
+	}
+	defer second.link.close()
+	if first.child != fast.pid || second.link.child != 0 {
+		t.Errorf("the host is %d, of one control plane %d, and of the other %d", fast.pid, first.child, second.link.child)
+	}
+	await.Until(t, "the slow host is ended", func() bool { return errors.Is(syscall.Kill(slow.pid, 0), syscall.ESRCH) })
 }
 
 func TestAHostThatHangsFailsTheStart(t *testing.T) {
