@@ -1,4 +1,18 @@
 // Package apiservertest runs API servers, and controllers on them, for tests.
+//
+// To start a server takes a tenth of a second of processor time, far more with the race detector. So the tests of a package
+// share one, each in a namespace of its own:
+//
+//	func TestMain(m *testing.M) { apiservertest.Main(m) }
+//
+//	func TestX(t *testing.T) {
+//		s := apiservertest.Shared(t) // objects go to s.Namespace; s.Client() and s.Clientset() reach them
+//
+// The informers of s.Client() belong to the test and show its namespace only, besides what is in none, like nodes. So a
+// controller that s.Control runs meets neither the objects nor the controllers of other tests, even of parallel ones. What
+// is in no namespace needs a generated name: it outlives its test, which may be run again.
+//
+// A test that stops its server, restarts it on its data or counts what it does, has one to itself: Start.
 package apiservertest
 
 import (
@@ -6,65 +20,50 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/stint-dev/stint/internal/apiserver"
-	"github.com/stint-dev/stint/internal/store"
+	"github.com/stint-dev/stint/internal/apiserver/inprocess"
+	"github.com/stint-dev/stint/internal/client"
 )
 
-// deadline is for servers that do not get ready.
-const deadline = time.Minute
-
-// Server is an API server of a test. It ends with the test at the latest.
+// Server is an API server as a test has it.
 type Server struct {
 	*apiserver.Server
 	// Dir has its data.
 	Dir string
-	// Stop ends the server and then its store.
+	// Namespace is there for the objects of the test.
+	Namespace string
+	// Stop ends the server and then its store. It is nil if the server is shared.
 	Stop func()
 
 	t testing.TB
+	// own is the client of this test if the server is shared.
+	own *inprocess.Client
 }
 
-// Start returns a server that is ready. It has a directory of its own and no listener, unless changes give it another.
+// Start returns a server that is ready, and ends with the test at the latest. It has a directory of its own and no
+// listener, unless changes give it another.
 func Start(t testing.TB, changes ...func(*apiserver.Config)) *Server {
 	t.Helper()
 	c := apiserver.Config{DataDir: t.TempDir()}
 	for _, change := range changes {
 		change(&c)
 	}
-	var err error
-	if c.Store, err = store.Open(c.DataDir); err != nil {
-		t.Fatal(err)
-	}
-	api, err := apiserver.New(c)
+	r, err := run(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- api.Run(ctx) }()
-	s := &Server{Server: api, Dir: c.DataDir, t: t}
-	s.Stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("server: %v", err)
-		}
-		if err := c.Store.Close(); err != nil {
-			t.Errorf("store: %v", err)
+	stop := sync.OnceFunc(func() {
+		if err := r.stop(); err != nil {
+			t.Error(err)
 		}
 	})
-	select {
-	case <-api.Ready():
-	case err := <-ended:
-		t.Fatalf("the server ended: %v", err)
-	case <-time.After(deadline):
-		t.Fatal("the server is not ready")
-	}
-	t.Cleanup(s.Stop)
-	return s
+	t.Cleanup(stop)
+	r.waitUntilReady(t)
+	return &Server{Server: r.Server, Dir: c.DataDir, Namespace: metav1.NamespaceDefault, Stop: stop, t: t}
 }
 
 // In has the server keep its data in dir.
@@ -80,6 +79,27 @@ func Listening(t testing.TB) func(*apiserver.Config) {
 		t.Fatal(err)
 	}
 	return func(c *apiserver.Config) { c.Listener = listener }
+}
+
+// Client goes straight to the registry, as controllers do.
+func (s *Server) Client() client.Interface {
+	if s.own != nil {
+		return s.own
+	}
+	return s.Server.Client()
+}
+
+// StartInformers starts the informers that the client was asked for, and returns once they hold what is stored.
+func (s *Server) StartInformers(ctx context.Context) error {
+	if s.own == nil {
+		return s.Server.StartInformers(ctx)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	s.t.Cleanup(func() {
+		stop()
+		s.own.Wait()
+	})
+	return s.own.StartInformers(ctx)
 }
 
 // Clientset reaches the server as a user who may do everything.

@@ -63,6 +63,19 @@ func New(kinds []Kind, admit AdmitFunc) *Client {
 	return c
 }
 
+// Within returns another client of the same kinds. Its informers are its own, and show one namespace besides what is in none.
+func (c *Client) Within(namespace string) *Client {
+	other := &Client{started: map[*kind]bool{}}
+	for _, k := range c.kinds {
+		narrow := newKind(k.Kind, k.admit)
+		if !k.Resource.ClusterScoped {
+			narrow.shows = namespace
+		}
+		other.kinds = append(other.kinds, narrow)
+	}
+	return other
+}
+
 // Jobs implements client.Interface.
 func (c *Client) Jobs() client.Resource[*batchv1.Job] { return of[*batchv1.Job](c, "batch", "jobs") }
 

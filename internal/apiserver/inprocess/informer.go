@@ -50,7 +50,7 @@ func (l listWatch) Watch(options metav1.ListOptions) (watch.Interface, error) {
 
 // ListWithContext implements cache.ListerWithContext.
 func (l listWatch) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return l.kind.Store.List(in(ctx, ""), &metainternalversion.ListOptions{
+	return l.kind.Store.List(in(ctx, l.kind.shows), &metainternalversion.ListOptions{
 		ResourceVersion: options.ResourceVersion, ResourceVersionMatch: options.ResourceVersionMatch,
 	})
 }

@@ -20,6 +20,8 @@ import (
 type kind struct {
 	Kind
 	admit AdmitFunc
+	// shows is the namespace whose objects the informer shows; all of them where empty.
+	shows string
 
 	mu       sync.Mutex
 	informer cache.SharedIndexInformer

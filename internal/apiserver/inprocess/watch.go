@@ -39,7 +39,7 @@ func (w *longWatch) ResultChan() <-chan watch.Event { return w.events }
 func (w *longWatch) Stop() { w.cancel() }
 
 func (w *longWatch) open(ctx context.Context) (watch.Interface, error) {
-	return w.kind.Store.Watch(in(ctx, ""), &metainternalversion.ListOptions{
+	return w.kind.Store.Watch(in(ctx, w.kind.shows), &metainternalversion.ListOptions{
 		ResourceVersion: w.options.ResourceVersion, AllowWatchBookmarks: w.options.AllowWatchBookmarks,
 	})
 }
