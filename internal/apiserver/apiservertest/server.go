@@ -40,8 +40,9 @@ type Server struct {
 	Stop func()
 
 	t testing.TB
-	// own is the client of this test if the server is shared.
-	own *inprocess.Client
+	// own is the client of this test if the server is shared, and over ends its informers.
+	own  *inprocess.Client
+	over context.Context
 }
 
 // Start returns a server that is ready, and ends with the test at the latest. It has a directory of its own and no
@@ -94,11 +95,8 @@ func (s *Server) StartInformers(ctx context.Context) error {
 	if s.own == nil {
 		return s.Server.StartInformers(ctx)
 	}
-	ctx, stop := context.WithCancel(ctx)
-	s.t.Cleanup(func() {
-		stop()
-		s.own.Wait()
-	})
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(s.over, cancel)
 	return s.own.StartInformers(ctx)
 }
 

@@ -1,6 +1,7 @@
 package apiservertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -54,6 +55,12 @@ func Shared(t testing.TB) *Server {
 	}
 	s.Namespace = ns.Name
 	s.own = shared.Client().(*inprocess.Client).Within(ns.Name)
+	var end context.CancelFunc
+	s.over, end = context.WithCancel(context.Background())
+	t.Cleanup(func() {
+		end()
+		s.own.Wait()
+	})
 	return s
 }
 

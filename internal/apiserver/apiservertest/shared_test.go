@@ -1,6 +1,7 @@
 package apiservertest_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -20,10 +21,10 @@ func TestATestThatSharesAServerSeesItsOwnObjectsAndThoseInNoNamespace(t *testing
 	}
 	put(t, earlier, "listed")
 	put(t, later, "listed")
-	nodes, maps := later.Client().Nodes().Informer(), later.Client().ConfigMaps().Informer()
-	if err := later.StartInformers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	nodes := later.Client().Nodes().Informer()
+	later.Control(idle{})
+	maps := later.Client().ConfigMaps().Informer()
+	later.Control(idle{})
 	put(t, earlier, "watched")
 	put(t, later, "watched")
 	node, err := earlier.Client().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "node-"}})
@@ -36,6 +37,14 @@ func TestATestThatSharesAServerSeesItsOwnObjectsAndThoseInNoNamespace(t *testing
 	if got := slices.Sorted(slices.Values(maps.GetStore().ListKeys())); !slices.Equal(got, want) {
 		t.Errorf("the informer shows %q, want %q", got, want)
 	}
+}
+
+// idle is a controller that does nothing.
+type idle struct{}
+
+func (idle) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
 }
 
 func put(t *testing.T, s *apiservertest.Server, name string) {
