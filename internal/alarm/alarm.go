@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 )
 
 // longestSleep is how late an alarm may be after the clock was set or the machine slept.
@@ -19,7 +20,8 @@ const longestSleep = time.Second
 
 // Alarm rings once for each key that is set, at its time.
 type Alarm struct {
-	ring func(types.NamespacedName)
+	ring  func(types.NamespacedName)
+	clock clock.PassiveClock
 	// earlier has something in it when Run is to look again before it had meant to.
 	earlier chan struct{}
 
@@ -28,10 +30,11 @@ type Alarm struct {
 	waiting queue
 }
 
-// New is an alarm that calls ring, one key at a time. It is silent until it runs.
-func New(ring func(types.NamespacedName)) *Alarm {
+// New is an alarm that calls ring, one key at a time, as the clock shows. It is silent until it runs.
+func New(ring func(types.NamespacedName), clock clock.PassiveClock) *Alarm {
 	return &Alarm{
 		ring:    ring,
+		clock:   clock,
 		earlier: make(chan struct{}, 1),
 		entries: map[types.NamespacedName]*entry{},
 	}
@@ -70,7 +73,7 @@ func (a *Alarm) Run(ctx context.Context) {
 	timer := time.NewTimer(longestSleep)
 	defer timer.Stop()
 	for {
-		due, sleep := a.take(time.Now().Round(0))
+		due, sleep := a.take(a.clock.Now().Round(0))
 		for _, key := range due {
 			if ctx.Err() != nil {
 				return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/stint-dev/stint/internal/alarm"
 )
@@ -45,7 +46,7 @@ func run(t *testing.T, test func(a *alarm.Alarm, r *rung)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rung{start: time.Now()}
-		a := alarm.New(r.note)
+		a := alarm.New(r.note, clock.RealClock{})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { a.Run(ctx) })
@@ -133,7 +134,7 @@ func TestRingMaySetItsOwnKey(t *testing.T) {
 				return
 			}
 			stop()
-		})
+		}, clock.RealClock{})
 		a.Set(key("a"), start)
 		a.Run(ctx)
 		if took := time.Since(start); rings != 5 || took != 40*time.Second {
@@ -156,7 +157,7 @@ func TestTenThousandAtOnce(t *testing.T) {
 			if len(seen) == n {
 				stop()
 			}
-		})
+		}, clock.RealClock{})
 		for i := range n {
 			a.Set(key(fmt.Sprint(i)), start.Add(2*time.Hour))
 			a.Set(key(fmt.Sprint(i)), at)
@@ -175,7 +176,7 @@ func TestAnAlarmThatIsStoppedIsSilent(t *testing.T) {
 		a := alarm.New(func(types.NamespacedName) {
 			rings++
 			stop()
-		})
+		}, clock.RealClock{})
 		a.Set(key("a"), time.Now())
 		a.Set(key("b"), time.Now())
 		a.Run(ctx)
@@ -187,7 +188,7 @@ func TestAnAlarmThatIsStoppedIsSilent(t *testing.T) {
 
 // What is set again and again costs nothing: the controllers set what they see, changed or not.
 func TestSettingAgainAllocatesNothing(t *testing.T) {
-	a := alarm.New(func(types.NamespacedName) {})
+	a := alarm.New(func(types.NamespacedName) {}, clock.RealClock{})
 	keys := make([]types.NamespacedName, 10_000)
 	at := time.Now().Add(time.Hour)
 	for i := range keys {

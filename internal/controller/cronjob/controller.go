@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
@@ -54,7 +55,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 		cronJobs: c.CronJobs().Informer(), jobs: c.Jobs().Informer(), memory: newMemory(),
 		queue: loop.NewQueue("cronjob", nil),
 	}
-	cj.alarm = alarm.New(cj.queue.Add)
+	cj.alarm = alarm.New(cj.queue.Add, clock.RealClock{})
 	var err error
 	cj.metrics, err = newMetrics(o.Registerer)
 	cj.broken = errors.Join(err, cj.indexJobs(), cj.watches.Add(cj.cronJobs, cj.cronJobHandler()), cj.watches.Add(cj.jobs, cj.jobHandler()))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/alarm"
@@ -59,7 +60,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 		children: newChildren(), users: newTemplateUsers(), memory: newMemory(),
 		queue: loop.NewQueue("scheduledjob", nil),
 	}
-	s.alarm = alarm.New(s.queue.Add)
+	s.alarm = alarm.New(s.queue.Add, clock.RealClock{})
 	var err error
 	s.metrics, err = newMetrics(o.Registerer)
 	s.broken = errors.Join(err, s.watches.Add(s.scheduledJobs, s.scheduledJobHandler()), s.watches.Add(c.Jobs().Informer(), s.jobHandler()),

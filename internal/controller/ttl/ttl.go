@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
@@ -38,11 +39,14 @@ type Client interface {
 type Options struct {
 	// Registerer takes the metrics; nil for none.
 	Registerer prometheus.Registerer
+	// Clock is the real one where nil.
+	Clock clock.PassiveClock
 }
 
 // Controller deletes the expired Jobs of one API server.
 type Controller struct {
 	jobs     client.Resource[*batchv1.Job]
+	clock    clock.PassiveClock
 	queue    loop.Queue
 	alarm    *alarm.Alarm
 	setting  sync.Mutex // of the alarm, to what the cache shows
@@ -54,8 +58,11 @@ type Controller struct {
 
 // New watches the Jobs of c. The informers may be started after it returns.
 func New(c Client, o Options) *Controller {
-	t := &Controller{jobs: c.Jobs(), queue: loop.NewQueue("ttl_jobs_to_delete", nil)}
-	t.alarm = alarm.New(t.queue.Add)
+	t := &Controller{jobs: c.Jobs(), clock: o.Clock, queue: loop.NewQueue("ttl_jobs_to_delete", nil)}
+	if t.clock == nil {
+		t.clock = clock.RealClock{}
+	}
+	t.alarm = alarm.New(t.queue.Add, t.clock)
 	var err error
 	t.lateness, err = newLateness(o.Registerer)
 	t.unfit = errors.Join(err, t.watches.Add(t.jobs.Informer(), loop.Handler(func(was, is *batchv1.Job) {
@@ -119,7 +126,7 @@ func (t *Controller) expire(ctx context.Context, key types.NamespacedName) error
 	if !ok {
 		return nil
 	}
-	late := time.Now().Round(0).Sub(expiry)
+	late := t.clock.Now().Round(0).Sub(expiry)
 	if late < 0 {
 		t.wait(key, job.ResourceVersion)
 		return nil

@@ -11,14 +11,16 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/ttl"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestJobsGoAfterTheirTime(t *testing.T) {
-	w := plain(t)
+	w := plain(t, clock.RealClock{})
 	past := time.Now().Add(-time.Hour)
 	for name, c := range map[string]struct {
 		seconds *int32
@@ -47,71 +49,59 @@ func TestJobsGoAfterTheirTime(t *testing.T) {
 	}
 }
 
-func TestAJobGoesNotBeforeItsTime(t *testing.T) {
-	w := plain(t)
-	job := w.create("second", ptr.To[int32](1))
-	w.pod(job, "held", "example.com/hold")
-	end := time.Now().Truncate(time.Second)
-	w.finish(job, end)
-	var deleted *batchv1.Job
-	w.eventually("the Job is being deleted", func() bool {
-		deleted = w.get("second")
-		return deleted.DeletionTimestamp != nil
-	})
-	if deleted.DeletionTimestamp.Time.Before(end.Add(time.Second)) {
-		t.Errorf("ended at %v, deleted at %v", end, deleted.DeletionTimestamp)
-	}
+func TestAJobGoesAtItsTimeAndNotBefore(t *testing.T) {
+	now := held()
+	w := plain(t, now)
+	due := now.Now().Add(time.Hour)
+	job := w.finish(w.create("job", ptr.To[int32](3600)), now.Now())
+	w.stays(job.Name)
+	now.SetTime(due.Add(-time.Millisecond))
+	w.stays(job.Name)
+	now.SetTime(due)
+	w.gone(job.Name)
 }
 
 func TestTheTimeToLiveMayChangeAfterTheEnd(t *testing.T) {
-	w := plain(t)
-	past := time.Now().Add(-time.Hour)
+	const hour = 3600
+	now := held()
+	w := plain(t, now)
+	past := now.Now().Add(-time.Hour)
 	set := w.finish(w.create("set", nil), past)
 	w.stays("set")
 	w.set(set, ptr.To[int32](10))
 	w.gone("set")
 
-	shortened := w.finish(w.create("shortened", ptr.To[int32](7200)), past)
+	shortened := w.finish(w.create("shortened", ptr.To[int32](2*hour)), past)
 	w.stays("shortened")
-	w.set(shortened, ptr.To[int32](3600))
+	w.set(shortened, ptr.To[int32](hour))
 	w.gone("shortened")
 
-	cleared := w.setBeforeDue("cleared", nil)
-	extended := w.setBeforeDue("extended", ptr.To[int32](3600))
-	due := w.finish(w.create("due", ptr.To[int32](1)), time.Now().Add(2*time.Second))
+	// Once a Job has stayed where others went, the alarm for it is set.
+	cleared := w.finish(w.create("cleared", ptr.To[int32](hour)), now.Now())
+	extended := w.finish(w.create("extended", ptr.To[int32](hour)), now.Now())
+	due := w.finish(w.create("due", ptr.To[int32](hour)), now.Now())
+	w.stays(cleared.Name)
+	w.stays(extended.Name)
+	w.stays(due.Name)
+	w.set(cleared, nil)
+	w.set(extended, ptr.To[int32](2*hour))
+	now.SetTime(now.Now().Add(time.Hour))
 	w.gone(due.Name)
-	w.stays(cleared)
-	w.stays(extended)
-}
-
-// setBeforeDue makes a Job that is due soon, so that the alarm is set, and then changes its time to live. Where it came too
-// late, it tries again with another.
-func (w *world) setBeforeDue(name string, seconds *int32) string {
-	w.Helper()
-	for n := range 20 {
-		name := fmt.Sprintf("%s-%d", name, n)
-		end := time.Now().Add(time.Second).Truncate(time.Second)
-		job := w.finish(w.create(name, ptr.To[int32](1)), end)
-		_, err := w.Jobs().Modify(w.ctx, job, func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = seconds })
-		switch {
-		case time.Now().Before(end.Add(time.Second)) && err != nil:
-			w.Fatal(err)
-		case time.Now().Before(end.Add(time.Second)):
-			return name
-		}
-	}
-	w.Fatal("no time to change a Job within a second")
-	return ""
+	w.stays(cleared.Name)
+	w.stays(extended.Name)
+	now.SetTime(now.Now().Add(time.Hour))
+	w.gone(extended.Name)
+	w.stays(cleared.Name)
 }
 
 func TestTheJobGoesAfterItsPods(t *testing.T) {
-	w := plain(t)
+	w := plain(t, clock.RealClock{})
 	job := w.create("job", ptr.To[int32](0))
 	w.pod(job, "free")
 	held := w.pod(job, "held", "example.com/hold")
 	w.finish(job, time.Now())
-	w.eventually("the pod without a finalizer is gone", func() bool {
-		_, err := w.Pods().Get(w.ctx, "default", "free")
+	await.Until(w, "the pod without a finalizer is gone", func() bool {
+		_, err := w.Pods().Get(w.ctx, w.namespace, "free")
 		return apierrors.IsNotFound(err)
 	})
 	if job := w.get("job"); job == nil || job.DeletionTimestamp == nil {
@@ -123,89 +113,106 @@ func TestTheJobGoesAfterItsPods(t *testing.T) {
 	w.gone("job")
 }
 
-// interposed are the real Jobs, with something that happens between the reading of one and what follows.
+// interposed are the real Jobs, with something that happens before one is read or before what follows.
 type interposed struct {
 	client.Resource[*batchv1.Job]
-	read func(*batchv1.Job)
+	before, after func(name string)
 }
 
 func (i *interposed) Jobs() client.Resource[*batchv1.Job] { return i }
 
 func (i *interposed) Get(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
-	job, err := i.Resource.Get(ctx, namespace, name)
-	if err == nil {
-		i.read(job)
-	}
-	return job, err
+	i.before(name)
+	defer i.after(name)
+	return i.Resource.Get(ctx, namespace, name)
 }
 
-func TestWhatHappensBetweenTheDecisionAndTheDeletion(t *testing.T) {
-	for sentence, c := range map[string]struct {
-		happens func(w *world, job *batchv1.Job)
-		check   func(w *world)
-	}{
-		"the time to live is taken away": {
-			func(w *world, job *batchv1.Job) { w.set(job, nil) },
-			func(w *world) { w.stays("job") },
-		},
-		"it is made longer": {
-			func(w *world, job *batchv1.Job) { w.set(job, ptr.To[int32](3600)) },
-			func(w *world) { w.stays("job") },
-		},
-		"something else changes": {
-			func(w *world, job *batchv1.Job) {
-				if _, err := w.Jobs().Modify(w.ctx, job, func(j *batchv1.Job) { j.Labels = map[string]string{"seen": "yes"} }); err != nil {
-					w.Error(err)
-				}
-			},
-			func(w *world) { w.gone("job") },
-		},
-		"another Job takes the name": {
-			func(w *world, job *batchv1.Job) {
-				if err := w.Jobs().Delete(w.ctx, job, client.DeleteOptions{Propagation: "Background"}); err != nil {
-					w.Error(err)
-				}
-				w.create("job", ptr.To[int32](0))
-			},
-			func(w *world) { w.stays("job") },
-		},
-		"another Job that has ended takes the name": {
-			func(w *world, job *batchv1.Job) {
-				if err := w.Jobs().Delete(w.ctx, job, client.DeleteOptions{Propagation: "Background"}); err != nil {
-					w.Error(err)
-				}
-				w.finish(w.create("job", ptr.To[int32](3600)), time.Now())
-			},
-			func(w *world) { w.stays("job") },
-		},
-		"somebody else deletes it": {
-			func(w *world, job *batchv1.Job) {
-				if err := w.Jobs().Delete(w.ctx, job, client.DeleteOptions{Propagation: "Background"}); err != nil {
-					w.Error(err)
-				}
-			},
-			func(w *world) { w.gone("job") },
-		},
-	} {
+// change is what happens while the controller is about to delete a Job, and what is to become of it.
+type change struct {
+	happens func(w *world, job *batchv1.Job)
+	check   func(w *world)
+}
+
+func TestWhatHappensWhileAJobIsAboutToBeDeleted(t *testing.T) {
+	for sentence, c := range changes {
 		t.Run(sentence, func(t *testing.T) {
-			happened := make(chan struct{})
-			w := start(t, func(w *world) ttl.Client {
-				var once sync.Once
-				return &interposed{w.Jobs(), func(job *batchv1.Job) {
-					if job.Name == "job" {
-						once.Do(func() { c.happens(w, job); close(happened) })
-					}
-				}}
-			})
-			w.finish(w.create("job", ptr.To[int32](0)), time.Now())
-			select {
-			case <-happened:
-			case <-time.After(deadline):
-				t.Fatal("the Job was never looked at")
-			}
-			c.check(w)
+			t.Run("before it is read", func(t *testing.T) { playChange(t, c, true) })
+			t.Run("after it was read", func(t *testing.T) { playChange(t, c, false) })
 		})
 	}
+}
+
+func playChange(t *testing.T, c change, before bool) {
+	happened := make(chan struct{})
+	w := start(t, held(), func(w *world) ttl.Client {
+		var once sync.Once
+		now := func(name string) {
+			if name == "job" {
+				once.Do(func() { c.happens(w, w.get(name)); close(happened) })
+			}
+		}
+		later := func(string) {}
+		if !before {
+			now, later = later, now
+		}
+		return &interposed{w.Jobs(), now, later}
+	})
+	w.finish(w.create("job", ptr.To[int32](0)), w.clock.Now())
+	await.Value(t, "the Job to be looked at", happened)
+	c.check(w)
+}
+
+var changes = map[string]change{
+	"the time to live is taken away": {
+		func(w *world, job *batchv1.Job) { w.set(job, nil) },
+		func(w *world) { w.stays("job") },
+	},
+	"it is made longer": {
+		func(w *world, job *batchv1.Job) { w.set(job, ptr.To[int32](3600)) },
+		func(w *world) { w.stays("job") },
+	},
+	"something else changes": {
+		func(w *world, job *batchv1.Job) {
+			if _, err := w.Jobs().Modify(w.ctx, job, func(j *batchv1.Job) { j.Labels = map[string]string{"seen": "yes"} }); err != nil {
+				w.Error(err)
+			}
+		},
+		func(w *world) { w.gone("job") },
+	},
+	"another Job takes the name": {
+		func(w *world, job *batchv1.Job) {
+			if err := w.Jobs().Delete(w.ctx, job, client.DeleteOptions{Propagation: "Background"}); err != nil {
+				w.Error(err)
+			}
+			w.create("job", ptr.To[int32](0))
+		},
+		func(w *world) { w.stays("job") },
+	},
+	"another Job that has ended takes the name": {
+		func(w *world, job *batchv1.Job) {
+			if err := w.Jobs().Delete(w.ctx, job, client.DeleteOptions{Propagation: "Background"}); err != nil {
+				w.Error(err)
+			}
+			w.finish(w.create("job", ptr.To[int32](3600)), w.clock.Now())
+		},
+		func(w *world) { w.stays("job") },
+	},
+	"somebody else deletes it": {
+		func(w *world, job *batchv1.Job) {
+			if err := w.Jobs().Delete(w.ctx, job, client.DeleteOptions{Propagation: "Background"}); err != nil {
+				w.Error(err)
+			}
+		},
+		func(w *world) { w.gone("job") },
+	},
+	"the clock is set back": {
+		func(w *world, _ *batchv1.Job) { w.turn(-time.Hour) },
+		func(w *world) {
+			w.stays("job")
+			w.turn(time.Hour)
+			w.gone("job")
+		},
+	},
 }
 
 func TestManyJobsExpireAtOnce(t *testing.T) {
@@ -213,19 +220,22 @@ func TestManyJobsExpireAtOnce(t *testing.T) {
 	if testing.Short() {
 		n = 200 // The race detector makes much of them.
 	}
-	w := plain(t)
-	end := time.Now().Add(time.Second)
+	now := held()
+	w := plain(t, now)
 	var making sync.WaitGroup
 	for k := range 20 {
 		making.Go(func() {
 			for i := k; i < n; i += 20 {
-				w.finish(w.create(fmt.Sprint("job-", i), ptr.To[int32](1)), end)
+				w.finish(w.create(fmt.Sprint("job-", i), ptr.To[int32](1)), now.Now())
 			}
 		})
 	}
 	making.Wait()
-	kept := w.finish(w.create("kept", ptr.To[int32](3600)), end)
-	w.eventually("all are gone but one", func() bool { return len(w.Jobs().Informer().GetIndexer().ListKeys()) == 1 })
+	kept := w.finish(w.create("kept", ptr.To[int32](3600)), now.Now())
+	jobs := w.Jobs().Informer().GetIndexer()
+	await.Until(t, "all are shown", func() bool { return len(jobs.ListKeys()) == n+1 })
+	now.SetTime(now.Now().Add(time.Second))
+	await.Until(t, "all are gone but one", func() bool { return len(jobs.ListKeys()) == 1 })
 	if job := w.get(kept.Name); job == nil || job.DeletionTimestamp != nil {
 		t.Error("it is the wrong one")
 	}
@@ -233,10 +243,10 @@ func TestManyJobsExpireAtOnce(t *testing.T) {
 
 // Dashboards made for kube-controller-manager know the metric by this name.
 func TestDeletionsAreMeasured(t *testing.T) {
-	w := plain(t)
+	w := plain(t, clock.RealClock{})
 	w.finish(w.create("job", ptr.To[int32](0)), time.Now().Add(-time.Hour))
 	w.gone("job")
-	w.eventually("the deletion is measured", func() bool {
+	await.Until(w, "the deletion is measured", func() bool {
 		families, err := w.metrics.Gather()
 		if err != nil {
 			t.Fatal(err)

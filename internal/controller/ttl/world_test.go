@@ -2,7 +2,6 @@ package ttl_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -12,45 +11,60 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/ttl"
+	"github.com/stint-dev/stint/test/await"
 )
 
-// deadline bounds every wait of a test.
-const deadline = 60 * time.Second
+func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// world is a server with a garbage collector, on which the test decides how Jobs end.
+// world is a namespace with a garbage collector, in which the test decides how Jobs end.
 type world struct {
 	testing.TB
 	client.Interface
-	ctx     context.Context
-	metrics *prometheus.Registry
+	ctx       context.Context
+	namespace string
+	metrics   *prometheus.Registry
+	clock     clock.PassiveClock
 }
 
-// start runs a server; the ttl controllers use what wrap makes of the Jobs.
-func start(t testing.TB, wrap func(w *world) ttl.Client) *world {
+// start has the ttl controller use this clock, and what wrap makes of the Jobs.
+func start(t testing.TB, c clock.PassiveClock, wrap func(w *world) ttl.Client) *world {
 	t.Helper()
-	api := apiservertest.Start(t)
-	w := &world{TB: t, Interface: api.Client(), ctx: context.Background(), metrics: prometheus.NewRegistry()}
+	api := apiservertest.Shared(t)
+	w := &world{TB: t, Interface: api.Client(), ctx: context.Background(), namespace: api.Namespace,
+		metrics: prometheus.NewRegistry(), clock: c}
 	api.Control(gc.New(w, record.NewFakeRecorder(1000)))
-	api.Control(ttl.New(wrap(w), ttl.Options{Registerer: w.metrics}))
+	api.Control(ttl.New(wrap(w), ttl.Options{Registerer: w.metrics, Clock: c}))
 	return w
 }
 
 // plain is a world whose controller sees the Jobs as they are.
-func plain(t testing.TB) *world {
+func plain(t testing.TB, c clock.PassiveClock) *world {
 	t.Helper()
-	return start(t, func(w *world) ttl.Client { return w })
+	return start(t, c, func(w *world) ttl.Client { return w })
+}
+
+// held is a clock that the test moves. It shows a full second, as what is stored does.
+func held() *clocktesting.FakePassiveClock {
+	return clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
+}
+
+// turn moves the clock that the test holds.
+func (w *world) turn(by time.Duration) {
+	w.clock.(*clocktesting.FakePassiveClock).SetTime(w.clock.Now().Add(by))
 }
 
 func (w *world) create(name string, seconds *int32) *batchv1.Job {
 	w.Helper()
 	job, err := w.Jobs().Create(w.ctx, &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, GenerateName: "job-", Namespace: w.namespace},
 		Spec: batchv1.JobSpec{TTLSecondsAfterFinished: seconds, Template: corev1.PodTemplateSpec{
 			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 		}},
@@ -101,7 +115,7 @@ func (w *world) pod(job *batchv1.Job, name string, finalizers ...string) *corev1
 // get is the Job, or nil.
 func (w *world) get(name string) *batchv1.Job {
 	w.Helper()
-	job, err := w.Jobs().Get(w.ctx, "default", name)
+	job, err := w.Jobs().Get(w.ctx, w.namespace, name)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -111,28 +125,17 @@ func (w *world) get(name string) *batchv1.Job {
 	return job
 }
 
-// eventually polls until done.
-func (w *world) eventually(what string, done func() bool) {
-	w.Helper()
-	for end := time.Now().Add(deadline); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			w.Fatalf("not within %v: %s", deadline, what)
-		}
-	}
-}
-
 func (w *world) gone(name string) {
 	w.Helper()
-	w.eventually(name+" is gone", func() bool { return w.get(name) == nil })
+	await.Until(w, name+" is gone", func() bool { return w.get(name) == nil })
 }
 
 // stays tells that the Job is there, untouched, after others that came after it have been dealt with.
 func (w *world) stays(name string) {
 	w.Helper()
-	for i := range 3 {
-		other := fmt.Sprintf("after-%s-%d", name, i)
-		w.finish(w.create(other, ptr.To[int32](0)), time.Now())
-		w.gone(other)
+	for range 3 {
+		other := w.finish(w.create("", ptr.To[int32](0)), w.clock.Now())
+		w.gone(other.Name)
 	}
 	if job := w.get(name); job == nil || job.DeletionTimestamp != nil {
 		w.Errorf("%s is deleted", name)
