@@ -49,7 +49,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		j := newJob("")
-		j.GenerateName = "j-"
+		j.GenerateName, j.Namespace = "j-", e.namespace()
 		if _, err := e.client.Jobs().Create(b.Context(), j); err != nil {
 			b.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 // newJob makes a Job of one pod; changes make it another.
 func newJob(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
 	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			NodeName:      "node",
 			RestartPolicy: corev1.RestartPolicyNever,

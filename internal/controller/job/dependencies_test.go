@@ -83,13 +83,13 @@ func TestAJobWaitsThroughAllThatBecomesOfTheOthers(t *testing.T) {
 	e.untilWaiting("load", "extract=False(Suspended)", "clean=True(Complete)")
 	e.delete(extract)
 	e.untilWaiting("load", "extract=False(NotFound)", "clean=True(Complete)")
-	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "clean"}})
+	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace(), Name: "clean"}})
 	e.restart()
 	e.create(newJob("extract"))
 	e.untilWaiting("load", "extract=False(Running)", "clean=True(Complete)")
 	e.restart()
 	over.Store(true)
-	err := e.api.CoreV1().Pods("default").DeleteCollection(t.Context(), metav1.DeleteOptions{},
+	err := e.api.CoreV1().Pods(e.namespace()).DeleteCollection(t.Context(), metav1.DeleteOptions{},
 		metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=extract"})
 	if err != nil {
 		t.Fatal(err)
@@ -191,9 +191,9 @@ func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
 	e.startController()
 	cycleEnds(t, e)
 	b := e.untilFinished("b")
-	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}})
+	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace(), Name: "c"}})
 	// The API keeps whole seconds, and in one there is no telling what was first.
-	e.eventually("the next second", func(context.Context) bool { return time.Now().Unix() > core.End(b).LastTransitionTime.Unix() }, nil)
+	e.eventually("the next second", func(context.Context) bool { return time.Now().Unix() > core.End(b).LastTransitionTime.Unix() })
 	e.create(dependent("c", "a=Finished"))
 	if j := e.untilFinished("c"); !has(j, batchv1.JobComplete) {
 		t.Errorf("c ends with %+v", core.End(j))
@@ -235,7 +235,7 @@ func TestAJobThatIsDeletedAsSoonAsItHasEndedCountsForAllThatWaited(t *testing.T)
 	e := start(t, job.Options{}, always(succeed))
 	e.stopController()
 	gone := func(name string) {
-		err := e.api.BatchV1().Jobs("default").Delete(context.Background(), name, metav1.DeleteOptions{
+		err := e.api.BatchV1().Jobs(e.namespace()).Delete(context.Background(), name, metav1.DeleteOptions{
 			PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)})
 		if err != nil && !apierrors.IsNotFound(err) {
 			t.Error(err)
@@ -250,7 +250,7 @@ func TestAJobThatIsDeletedAsSoonAsItHasEndedCountsForAllThatWaited(t *testing.T)
 	}
 	extract := e.create(newJob("extract"))
 	e.eventually("extract to be gone or to have ended", func(ctx context.Context) bool {
-		j, err := e.api.BatchV1().Jobs("default").Get(ctx, extract.Name, metav1.GetOptions{})
+		j, err := e.api.BatchV1().Jobs(e.namespace()).Get(ctx, extract.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err) || err == nil && core.Finished(j)
 	}, func() string { return "it runs" })
 	gone(extract.Name)

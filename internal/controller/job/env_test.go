@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
@@ -19,10 +17,10 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/await"
 )
 
-// deadline bounds every wait.
-const deadline = 60 * time.Second
+func TestMain(m *testing.M) { apiservertest.Main(m) }
 
 // connection is what tests ask of any API server.
 type connection interface {
@@ -32,7 +30,7 @@ type connection interface {
 	Events() record.EventSink
 }
 
-// env is an API server with a Job controller and a scripted node.
+// env is a namespace with a Job controller and a scripted node.
 type env struct {
 	t      testing.TB
 	server *apiservertest.Server
@@ -48,7 +46,7 @@ type env struct {
 
 func start(t testing.TB, o job.Options, script script) *env {
 	t.Helper()
-	server := apiservertest.Start(t)
+	server := apiservertest.Shared(t)
 	broadcaster := record.NewBroadcaster()
 	e := &env{t: t, server: server, client: server.Client(), api: server.Clientset(), options: o,
 		recorder: broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "job-controller"})}
@@ -58,6 +56,14 @@ func start(t testing.TB, o job.Options, script script) *env {
 	t.Cleanup(e.node.stop)
 	e.startController()
 	return e
+}
+
+// namespace is where the objects of the test are.
+func (e *env) namespace() string {
+	if e.server == nil { // a cluster's
+		return metav1.NamespaceDefault
+	}
+	return e.server.Namespace
 }
 
 func (e *env) startController() {
@@ -73,7 +79,7 @@ func (e *env) letInformersCatchUp() {
 	}
 	informer := e.client.Pods().Informer()
 	e.eventually("the informer to show all pods", func(context.Context) bool {
-		list, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
+		list, err := e.api.CoreV1().Pods(e.namespace()).List(context.Background(), metav1.ListOptions{})
 		if err != nil {
 			return false
 		}
@@ -88,6 +94,7 @@ func (e *env) letInformersCatchUp() {
 
 func (e *env) create(j *batchv1.Job) *batchv1.Job {
 	e.t.Helper()
+	j.Namespace = e.namespace()
 	made, err := e.api.BatchV1().Jobs(j.Namespace).Create(context.Background(), j, metav1.CreateOptions{})
 	if err != nil {
 		e.t.Fatal(err)
@@ -98,7 +105,7 @@ func (e *env) create(j *batchv1.Job) *batchv1.Job {
 // update changes a Job as a user does.
 func (e *env) update(name string, change func(*batchv1.Job)) {
 	e.t.Helper()
-	observed, err := e.client.Jobs().Get(context.Background(), "default", name)
+	observed, err := e.client.Jobs().Get(context.Background(), e.namespace(), name)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -112,7 +119,7 @@ func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job 
 	e.t.Helper()
 	last := &batchv1.Job{}
 	e.eventually("Job "+name+": "+what, func(ctx context.Context) bool {
-		j, err := e.client.Jobs().Get(ctx, "default", name)
+		j, err := e.client.Jobs().Get(ctx, e.namespace(), name)
 		if err != nil {
 			return false
 		}
@@ -122,13 +129,10 @@ func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job 
 	return last
 }
 
-func (e *env) eventually(what string, is func(context.Context) bool, state func() string) {
+func (e *env) eventually(what string, is func(context.Context) bool, state ...func() string) {
 	e.t.Helper()
-	err := wait.PollUntilContextTimeout(context.Background(), 5*time.Millisecond, deadline, true,
-		func(ctx context.Context) (bool, error) { return is(ctx), nil })
-	if err != nil {
-		e.t.Fatalf("waiting for %s: %v\n%s", what, err, state())
-	}
+	ctx := e.t.Context()
+	await.Until(e.t, what, func() bool { return is(ctx) }, state...)
 }
 
 func (e *env) untilFinished(name string) *batchv1.Job {
@@ -140,7 +144,7 @@ func (e *env) untilFinished(name string) *batchv1.Job {
 
 func (e *env) podList() []corev1.Pod {
 	e.t.Helper()
-	list, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{})
+	list, err := e.api.CoreV1().Pods(e.namespace()).List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	e := start(t, quick(), always(run))
 	ctx := context.Background()
 	orphan := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Namespace: "default", Labels: map[string]string{"app": "a"}},
+		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Namespace: e.namespace(), Labels: map[string]string{"app": "a"}},
 		Spec:       newJob("").Spec.Template.Spec,
 	}
 	if _, err := e.client.Pods().Create(ctx, orphan); err != nil {
@@ -227,7 +227,7 @@ func TestAPodThatHasEndedIsLetGoToo(t *testing.T) {
 
 func (e *env) pod(name string) corev1.Pod {
 	e.t.Helper()
-	p, err := e.client.Pods().Get(context.Background(), "default", name)
+	p, err := e.client.Pods().Get(context.Background(), e.namespace(), name)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func (e *env) untilEvents(name string, reasons ...string) {
 	e.t.Helper()
 	var got []string
 	e.eventually(fmt.Sprintf("events %v", reasons), func(ctx context.Context) bool {
-		list, err := e.api.CoreV1().Events("default").List(ctx, metav1.ListOptions{})
+		list, err := e.api.CoreV1().Events(e.namespace()).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false
 		}

@@ -67,7 +67,7 @@ func TestPodsThatDoNotStartAreFailedCountedAndReplaced(t *testing.T) {
 		t.Errorf("%d pods, want 2", len(list))
 	}
 	e.eventually("an event for each", func(ctx context.Context) bool {
-		events, err := e.api.CoreV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "reason=PendingTimeout,involvedObject.kind=Job"})
+		events, err := e.api.CoreV1().Events(e.namespace()).List(ctx, metav1.ListOptions{FieldSelector: "reason=PendingTimeout,involvedObject.kind=Job"})
 		return err == nil && len(events.Items) == 2 && strings.Contains(events.Items[0].Message, "node node tells nothing of the pod")
 	}, e.describePods)
 }

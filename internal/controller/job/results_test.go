@@ -23,7 +23,7 @@ import (
 // resultSlices are those of all Jobs, the oldest first.
 func (e *env) resultSlices() (all []stintv1.ResultSlice) {
 	e.t.Helper()
-	err := e.client.ResultSlices().List(context.Background(), "default", labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
+	err := e.client.ResultSlices().List(context.Background(), e.namespace(), labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func (e *env) resultSlices() (all []stintv1.ResultSlice) {
 // results are those of a Job whose pods are gone.
 func (e *env) results(name string) *stintv1.JobResults {
 	e.t.Helper()
-	j, err := e.client.Jobs().Get(context.Background(), "default", name)
+	j, err := e.client.Jobs().Get(context.Background(), e.namespace(), name)
 	if err != nil {
 		e.t.Fatal(err)
 	}
