@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
@@ -19,12 +17,12 @@ import (
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	core "github.com/stint-dev/stint/internal/cronjob"
 	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/test/await"
 )
 
-// deadline bounds every wait.
-const deadline = 60 * time.Second
+func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// env is an API server with a CronJob controller. Tests end the Jobs by hand.
+// env is a namespace with a CronJob controller. Tests end the Jobs by hand.
 type env struct {
 	t      testing.TB
 	server *apiservertest.Server
@@ -45,7 +43,7 @@ func start(t testing.TB, o cronjob.Options) *env {
 // prepare leaves the controller to the caller.
 func prepare(t testing.TB) *env {
 	t.Helper()
-	server := apiservertest.Start(t)
+	server := apiservertest.Shared(t)
 	e := &env{t: t, server: server, client: server.Client(), api: server.Clientset()}
 	e.events = events.NewWriter(e.client.Events(), events.Scheme)
 	t.Cleanup(e.events.Close)
@@ -60,7 +58,7 @@ func (e *env) run(o cronjob.Options) {
 
 // newCronJob runs "true"; changes make it another.
 func newCronJob(name, schedule string, changes ...func(*batchv1.CronJobSpec)) *batchv1.CronJob {
-	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: batchv1.CronJobSpec{
+	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.CronJobSpec{
 		Schedule: schedule, JobTemplate: batchv1.JobTemplateSpec{Spec: jobSpec()}}}
 	for _, change := range changes {
 		change(&cj.Spec)
@@ -82,6 +80,7 @@ const never = "0 0 29 2 *"
 
 func (e *env) create(cj *batchv1.CronJob) *batchv1.CronJob {
 	e.t.Helper()
+	cj.Namespace = e.server.Namespace
 	made, err := e.client.CronJobs().Create(context.Background(), cj)
 	if err != nil {
 		e.t.Fatal(err)
@@ -92,7 +91,7 @@ func (e *env) create(cj *batchv1.CronJob) *batchv1.CronJob {
 // edit changes the spec as a person does.
 func (e *env) edit(name string, change func(*batchv1.CronJobSpec)) *batchv1.CronJob {
 	e.t.Helper()
-	cj, err := e.client.CronJobs().Get(context.Background(), "default", name)
+	cj, err := e.client.CronJobs().Get(context.Background(), e.server.Namespace, name)
 	if err == nil {
 		cj, err = e.client.CronJobs().Modify(context.Background(), cj, func(cj *batchv1.CronJob) { change(&cj.Spec) })
 	}
@@ -117,7 +116,7 @@ func (e *env) byHand(cj *batchv1.CronJob, name string) {
 // end completes a Job as the Job controller does.
 func (e *env) end(name string) {
 	e.t.Helper()
-	job, err := e.client.Jobs().Get(context.Background(), "default", name)
+	job, err := e.client.Jobs().Get(context.Background(), e.server.Namespace, name)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -142,8 +141,8 @@ func (e *env) end(name string) {
 func (e *env) until(name, what string, is func(*batchv1.CronJob) bool) *batchv1.CronJob {
 	e.t.Helper()
 	last := &batchv1.CronJob{}
-	e.eventually(name+": "+what, func() bool {
-		cj, err := e.client.CronJobs().Get(context.Background(), "default", name)
+	await.Until(e.t, name+": "+what, func() bool {
+		cj, err := e.client.CronJobs().Get(context.Background(), e.server.Namespace, name)
 		if err != nil {
 			return false
 		}
@@ -166,18 +165,9 @@ func (e *env) untilActive(name string, jobs ...string) {
 	})
 }
 
-func (e *env) eventually(what string, is func() bool, state func() string) {
-	e.t.Helper()
-	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, deadline, true,
-		func(context.Context) (bool, error) { return is(), nil })
-	if err != nil {
-		e.t.Fatalf("waiting for %s: %v\n%s", what, err, state())
-	}
-}
-
 func (e *env) jobs() []batchv1.Job {
 	e.t.Helper()
-	list, err := e.api.BatchV1().Jobs("default").List(context.Background(), metav1.ListOptions{})
+	list, err := e.api.BatchV1().Jobs(e.server.Namespace).List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -188,7 +178,7 @@ func (e *env) jobs() []batchv1.Job {
 func (e *env) untilEvents(name string, want ...string) {
 	e.t.Helper()
 	var got []string
-	e.eventually(fmt.Sprintf("events of %s with %q", name, want), func() bool {
+	await.Until(e.t, fmt.Sprintf("events of %s with %q", name, want), func() bool {
 		got = e.told(name)
 		return !slices.ContainsFunc(want, func(w string) bool {
 			return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
@@ -199,7 +189,7 @@ func (e *env) untilEvents(name string, want ...string) {
 // told are the events of a CronJob.
 func (e *env) told(name string) (all []string) {
 	e.t.Helper()
-	list, err := e.api.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{
+	list, err := e.api.CoreV1().Events(e.server.Namespace).List(context.Background(), metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=CronJob,involvedObject.name=" + name})
 	if err != nil {
 		e.t.Fatal(err)

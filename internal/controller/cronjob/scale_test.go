@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/stint-dev/stint/internal/controller/cronjob"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // many is how many CronJobs are due at once: go test -run AllThatAreDue -cronjobs 10000 -v
@@ -39,7 +40,7 @@ func TestAllThatAreDueAtOnceStart(t *testing.T) {
 	begin := time.Now()
 	e.run(cronjob.Options{ConcurrentSyncs: *syncs})
 	informer := e.client.CronJobs().Informer()
-	e.eventually("all to start", func() bool {
+	await.Until(e.t, "all to start", func() bool {
 		shown := informer.GetStore().List()
 		for _, obj := range shown {
 			if len(obj.(*batchv1.CronJob).Status.Active) != 1 {

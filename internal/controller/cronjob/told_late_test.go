@@ -10,6 +10,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
@@ -44,10 +45,10 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 			for _, change := range c.changes {
 				cj = e.edit("c", change)
 			}
-			e.eventually("the change to be shown", func() bool {
-				shown, found, err := e.client.CronJobs().Informer().GetStore().GetByKey("default/c")
+			await.Until(e.t, "the change to be shown", func() bool {
+				shown, found, err := e.client.CronJobs().Informer().GetStore().GetByKey(e.server.Namespace + "/c")
 				return err == nil && found && shown.(*batchv1.CronJob).Generation == cj.Generation
-			}, func() string { return "" })
+			})
 			e.byHand(cj, "before") // Its news has the controller look.
 			active := func(n int) {
 				t.Helper()

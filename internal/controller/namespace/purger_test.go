@@ -3,7 +3,6 @@ package namespace_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,24 +13,23 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/test/await"
 )
 
-// deadline bounds every wait of a test.
-const deadline = 60 * time.Second
+func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// world is a server with a purger, and a client that comes as users do.
+// world is a doomed namespace on a server with a purger, and a client that comes as users do.
 type world struct {
 	testing.TB
 	*kubernetes.Clientset
+	doomed string
 }
 
 func start(t testing.TB) *world {
 	t.Helper()
-	api := apiservertest.Start(t)
+	api := apiservertest.Shared(t)
 	api.Control(namespace.New(api.Client()))
-	w := &world{TB: t, Clientset: api.Clientset()}
-	w.namespace("doomed")
-	return w
+	return &world{TB: t, Clientset: api.Clientset(), doomed: api.Namespace}
 }
 
 func (w *world) namespace(name string) {
@@ -42,22 +40,14 @@ func (w *world) namespace(name string) {
 	}
 }
 
-func (w *world) eventually(what string, done func(ctx context.Context) bool) {
+func (w *world) eventually(what string, is func(ctx context.Context) bool) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
-	defer cancel()
-	for !done(ctx) {
-		select {
-		case <-ctx.Done():
-			w.Fatalf("not within %v: %s", deadline, what)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+	await.Until(w, what, func() bool { return is(w.Context()) })
 }
 
 func (w *world) fill() {
 	w.Helper()
-	ctx, ns := context.Background(), "doomed"
+	ctx, ns := context.Background(), w.doomed
 	meta := metav1.ObjectMeta{Name: "x"}
 	pod := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
 		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}
@@ -84,7 +74,7 @@ func (w *world) delete(name string) {
 
 func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionType) (c corev1.NamespaceCondition) {
 	w.Helper()
-	ns, err := w.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+	ns, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -97,13 +87,13 @@ func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionTyp
 }
 
 func (w *world) gone(ctx context.Context) bool {
-	_, err := w.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+	_, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
 	return apierrors.IsNotFound(err)
 }
 
 func TestAnEmptyNamespaceGoes(t *testing.T) {
 	w := start(t)
-	w.delete("doomed")
+	w.delete(w.doomed)
 	w.eventually("the namespace is gone", w.gone)
 }
 
@@ -111,32 +101,33 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 	w := start(t)
 	ctx := t.Context()
 	w.fill()
-	if _, err := w.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{}); err != nil {
+	other := apiservertest.Shared(t).Namespace
+	if _, err := w.CoreV1().ConfigMaps(other).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.delete("doomed")
+	w.delete(w.doomed)
 	w.eventually("the namespace says what holds it", func(ctx context.Context) bool {
 		left := w.condition(ctx, corev1.NamespaceContentRemaining)
 		held := w.condition(ctx, corev1.NamespaceFinalizersRemaining)
 		return left.Message == "Some resources are remaining: pods. has 1 resource instances" &&
 			held.Message == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
 	})
-	if _, err := w.BatchV1().Jobs("doomed").Get(ctx, "x", metav1.GetOptions{}); err != nil {
+	if _, err := w.BatchV1().Jobs(w.doomed).Get(ctx, "x", metav1.GetOptions{}); err != nil {
 		t.Errorf("all else waits for the pods, but the Job: %v", err)
 	}
 	release := []byte(`{"metadata":{"finalizers":null}}`)
-	if _, err := w.CoreV1().Pods("doomed").Patch(ctx, "held", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
+	if _, err := w.CoreV1().Pods(w.doomed).Patch(ctx, "held", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("the namespace is gone", w.gone)
-	w.namespace("doomed")
+	w.namespace(w.doomed)
 	for what, get := range map[string]func() error{
 		"config map": func() error {
-			_, err := w.CoreV1().ConfigMaps("doomed").Get(ctx, "x", metav1.GetOptions{})
+			_, err := w.CoreV1().ConfigMaps(w.doomed).Get(ctx, "x", metav1.GetOptions{})
 			return err
 		},
 		"job": func() error {
-			_, err := w.BatchV1().Jobs("doomed").Get(ctx, "x", metav1.GetOptions{})
+			_, err := w.BatchV1().Jobs(w.doomed).Get(ctx, "x", metav1.GetOptions{})
 			return err
 		},
 	} {
@@ -144,7 +135,7 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 			t.Errorf("the %s outlived its namespace: %v", what, err)
 		}
 	}
-	if _, err := w.CoreV1().ConfigMaps("default").Get(ctx, "x", metav1.GetOptions{}); err != nil {
+	if _, err := w.CoreV1().ConfigMaps(other).Get(ctx, "x", metav1.GetOptions{}); err != nil {
 		t.Errorf("another namespace lost something: %v", err)
 	}
 }
@@ -152,12 +143,12 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 func TestANamespaceWithAnotherFinalizerStaysAndSaysThatItIsEmpty(t *testing.T) {
 	w := start(t)
 	hold := []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`)
-	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), "doomed", types.MergePatchType, hold, metav1.PatchOptions{}); err != nil {
+	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), w.doomed, types.MergePatchType, hold, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.delete("doomed")
+	w.delete(w.doomed)
 	w.eventually("the namespace is finalized", func(ctx context.Context) bool {
-		ns, err := w.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+		ns, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
 		if err != nil {
 			t.Fatalf("it must stay: %v", err)
 		}
@@ -167,7 +158,7 @@ func TestANamespaceWithAnotherFinalizerStaysAndSaysThatItIsEmpty(t *testing.T) {
 		t.Errorf("condition %+v of an empty namespace", c)
 	}
 	release := []byte(`{"metadata":{"finalizers":null}}`)
-	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), "doomed", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
+	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), w.doomed, types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("the namespace is gone", w.gone)

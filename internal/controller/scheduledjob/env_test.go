@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -23,12 +22,12 @@ import (
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/test/await"
 )
 
-// deadline bounds every wait.
-const deadline = 60 * time.Second
+func TestMain(m *testing.M) { apiservertest.Main(m) }
 
-// env is an API server with the controllers that ScheduledJobs need, and a node that pretends to run pods.
+// env is a namespace with the controllers that ScheduledJobs need, and a node that pretends to run pods.
 type env struct {
 	t      testing.TB
 	server *apiservertest.Server
@@ -40,7 +39,7 @@ type env struct {
 
 func start(t testing.TB, o scheduledjob.Options) *env {
 	t.Helper()
-	server := apiservertest.Start(t)
+	server := apiservertest.Shared(t)
 	e := &env{t: t, server: server, client: server.Client(), api: server.Clientset()}
 	e.events = events.NewWriter(e.client.Events(), events.Scheme)
 	t.Cleanup(e.events.Close)
@@ -65,7 +64,7 @@ func (e *env) in(t *testing.T) *env {
 
 // newScheduledJob runs "true" at these times; changes make it another.
 func newScheduledJob(name, timeSpec string, changes ...func(*stintv1.ScheduledJobSpec)) *stintv1.ScheduledJob {
-	sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	sj.Spec.Template = template("true")
 	if timeSpec != "" {
 		sj.Spec.Schedule = &stintv1.Schedule{TimeSpec: timeSpec}
@@ -86,6 +85,7 @@ func template(command string) *corev1.PodTemplateSpec {
 
 func (e *env) create(sj *stintv1.ScheduledJob) {
 	e.t.Helper()
+	sj.Namespace = e.server.Namespace
 	if _, err := e.client.ScheduledJobs().Create(context.Background(), sj); err != nil {
 		e.t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func (e *env) create(sj *stintv1.ScheduledJob) {
 // edit changes the spec as a person does.
 func (e *env) edit(name string, change func(*stintv1.ScheduledJobSpec)) {
 	e.t.Helper()
-	sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+	sj, err := e.client.ScheduledJobs().Get(context.Background(), e.server.Namespace, name)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (e *env) edit(name string, change func(*stintv1.ScheduledJobSpec)) {
 func (e *env) editStatus(name string, change func(*stintv1.ScheduledJobStatus)) {
 	e.t.Helper()
 	for {
-		sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+		sj, err := e.client.ScheduledJobs().Get(context.Background(), e.server.Namespace, name)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -135,8 +135,8 @@ func (e *env) ask(name, tag string) {
 func (e *env) until(name, what string, is func(*stintv1.ScheduledJobStatus) bool) *stintv1.ScheduledJobStatus {
 	e.t.Helper()
 	last := &stintv1.ScheduledJob{}
-	e.eventually(name+": "+what, func() bool {
-		sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+	await.Until(e.t, name+": "+what, func() bool {
+		sj, err := e.client.ScheduledJobs().Get(context.Background(), e.server.Namespace, name)
 		if err != nil {
 			return false
 		}
@@ -146,19 +146,10 @@ func (e *env) until(name, what string, is func(*stintv1.ScheduledJobStatus) bool
 	return &last.Status
 }
 
-func (e *env) eventually(what string, is func() bool, state func() string) {
-	e.t.Helper()
-	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, deadline, true,
-		func(context.Context) (bool, error) { return is(), nil })
-	if err != nil {
-		e.t.Fatalf("waiting for %s: %v\n%s", what, err, state())
-	}
-}
-
 // jobs returns those of a ScheduledJob.
 func (e *env) jobs(name string) []batchv1.Job {
 	e.t.Helper()
-	list, err := e.api.BatchV1().Jobs("default").List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
+	list, err := e.api.BatchV1().Jobs(e.server.Namespace).List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -168,7 +159,7 @@ func (e *env) jobs(name string) []batchv1.Job {
 // finish ends the pods of a run that hold.
 func (e *env) finish(name, tag string, phase corev1.PodPhase) {
 	e.t.Helper()
-	e.eventually("pods of run "+tag, func() (found bool) {
+	await.Until(e.t, "pods of run "+tag, func() (found bool) {
 		for _, p := range e.podsOf(name) {
 			if p.Labels[stintv1.LabelJobTag] == tag {
 				end(e.client, &p, phase, map[corev1.PodPhase]int32{corev1.PodFailed: 3}[phase])
@@ -182,7 +173,7 @@ func (e *env) finish(name, tag string, phase corev1.PodPhase) {
 // podsOf returns the pods of all runs of a ScheduledJob.
 func (e *env) podsOf(name string) []corev1.Pod {
 	e.t.Helper()
-	list, err := e.api.CoreV1().Pods("default").List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
+	list, err := e.api.CoreV1().Pods(e.server.Namespace).List(context.Background(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -193,8 +184,8 @@ func (e *env) podsOf(name string) []corev1.Pod {
 func (e *env) untilEvents(name string, want ...string) {
 	e.t.Helper()
 	var got []string
-	e.eventually(fmt.Sprintf("events of %s with %q", name, want), func() bool {
-		list, err := e.api.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{
+	await.Until(e.t, fmt.Sprintf("events of %s with %q", name, want), func() bool {
+		list, err := e.api.CoreV1().Events(e.server.Namespace).List(context.Background(), metav1.ListOptions{
 			FieldSelector: "involvedObject.kind=ScheduledJob,involvedObject.name=" + name})
 		if err != nil {
 			return false

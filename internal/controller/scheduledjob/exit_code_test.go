@@ -9,6 +9,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestTheLastPodOfAnIndexTellsItsExitCode(t *testing.T) {
@@ -17,7 +18,7 @@ func TestTheLastPodOfAnIndexTellsItsExitCode(t *testing.T) {
 	e.ask("retries", "mine")
 	e.until("retries", "it runs", lists(0, 1, 0))
 	e.finish("retries", "mine", corev1.PodFailed)
-	e.eventually("the second pod", func() bool {
+	await.Until(e.t, "the second pod", func() bool {
 		pods := e.podsOf("retries")
 		return len(pods) == 2
 	}, func() string { return "one" })

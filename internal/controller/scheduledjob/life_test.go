@@ -16,6 +16,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func keepAll(s *stintv1.ScheduledJobSpec) { s.Schedule.SkipOutdated = ptr.To(false) }
@@ -197,7 +198,7 @@ func lateTemplate(e *env) {
 	})
 	e.untilEvents("late", "TemplateNotFound")
 	if _, err := e.client.PodTemplates().Create(context.Background(), &corev1.PodTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "default"}, Template: *template("true")}); err != nil {
+		ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: e.server.Namespace}, Template: *template("true")}); err != nil {
 		e.t.Fatal(err)
 	}
 	e.until("late", "run", lists(0, 0, 1))
@@ -210,7 +211,7 @@ func history(e *env) {
 	}))
 	s := e.until("history", "four runs", func(s *stintv1.ScheduledJobStatus) bool { return s.ScheduleCount == 4 && lists(0, 0, 3)(s) })
 	newest := "history-" + s.CompletedExecutions[2].Tag
-	e.eventually("one Job of history", func() bool {
+	await.Until(e.t, "one Job of history", func() bool {
 		jobs := e.jobs("history")
 		return len(jobs) == 1 && jobs[0].Name == newest
 	}, func() string { return "others" })
@@ -222,15 +223,15 @@ func cascade(e *env) {
 		"foreground": metav1.DeletePropagationForeground, "background": metav1.DeletePropagationBackground} {
 		e.create(newScheduledJob(name, "R/2000-01-01T00:00:00Z/PT1S", command("hold")))
 		e.until(name, "it runs", func(s *stintv1.ScheduledJobStatus) bool { return len(s.RunningExecutions) > 0 })
-		sj, err := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+		sj, err := e.client.ScheduledJobs().Get(context.Background(), e.server.Namespace, name)
 		if err == nil {
 			err = e.client.ScheduledJobs().Delete(context.Background(), sj, client.DeleteOptions{Propagation: how})
 		}
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		e.eventually("all of "+name+" to be gone", func() bool {
-			_, gone := e.client.ScheduledJobs().Get(context.Background(), "default", name)
+		await.Until(e.t, "all of "+name+" to be gone", func() bool {
+			_, gone := e.client.ScheduledJobs().Get(context.Background(), e.server.Namespace, name)
 			return gone != nil && len(e.podsOf(name))+len(e.jobs(name)) == 0
 		}, func() string { return "something is there" })
 	}
@@ -240,7 +241,7 @@ func jobDeleted(e *env) {
 	e.create(newScheduledJob("deleted", "R1//PT1S", command("hold")))
 	e.until("deleted", "it runs", lists(0, 1, 0))
 	background := metav1.DeletePropagationBackground
-	if err := e.api.BatchV1().Jobs("default").Delete(context.Background(), e.jobs("deleted")[0].Name, metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
+	if err := e.api.BatchV1().Jobs(e.server.Namespace).Delete(context.Background(), e.jobs("deleted")[0].Name, metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
 		e.t.Fatal(err)
 	}
 	s := e.until("deleted", "it has ended", lists(0, 0, 1))
@@ -252,7 +253,7 @@ func jobDeleted(e *env) {
 func nameTaken(e *env) {
 	spec := batchv1.JobSpec{Template: *template("true")}
 	if _, err := e.client.Jobs().Create(context.Background(), &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "taken-mine", Namespace: "default"}, Spec: spec}); err != nil {
+		ObjectMeta: metav1.ObjectMeta{Name: "taken-mine", Namespace: e.server.Namespace}, Spec: spec}); err != nil {
 		e.t.Fatal(err)
 	}
 	e.create(newScheduledJob("taken", "", oneAtATime))

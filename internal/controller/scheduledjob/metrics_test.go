@@ -9,6 +9,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestMetricsTellOfRuns(t *testing.T) {
@@ -29,7 +30,7 @@ func TestMetricsTellOfRuns(t *testing.T) {
 		"stint_scheduledjob_start_lateness_seconds observed": 1,
 	}
 	var diff string
-	e.eventually("metrics", func() bool {
+	await.Until(e.t, "metrics", func() bool {
 		got := gather(t, registry)
 		delete(got, "stint_scheduledjob_syncs_total success")
 		delete(got, "stint_scheduledjob_syncs_total error") // of a status that somebody has changed meanwhile

@@ -12,6 +12,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestEveryDueTimeIsOneRunOverRestartsOfTheController(t *testing.T) {
@@ -38,11 +39,11 @@ func TestEveryDueTimeIsOneRunOverRestartsOfTheController(t *testing.T) {
 	if s.ScheduleCount != 8 || s.SkippedCount != 0 {
 		t.Errorf("%d started, %d skipped", s.ScheduleCount, s.SkippedCount)
 	}
-	e.eventually("news of all Jobs", func() bool {
+	await.Until(e.t, "news of all Jobs", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(made) >= 8
-	}, func() string { return "" })
+	})
 	mu.Lock()
 	defer mu.Unlock()
 	// Those that were late run beside each other, and end in any order.
