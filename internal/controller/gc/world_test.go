@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +16,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
+	"github.com/stint-dev/stint/test/await"
 )
-
-// deadline bounds every wait of a test.
-const deadline = 60 * time.Second
 
 // world is a server with a collector, and a client that comes over HTTP as users do.
 type world struct {
@@ -61,18 +58,10 @@ func (w *world) up(collect bool) {
 	}
 }
 
-// eventually polls until done.
 func (w *world) eventually(what string, done func(ctx context.Context) bool) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
-	defer cancel()
-	for !done(ctx) {
-		select {
-		case <-ctx.Done():
-			w.Fatalf("not within %v: %s", deadline, what)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+	ctx := w.Context()
+	await.Until(w, what, func() bool { return done(ctx) })
 }
 
 func (w *world) configMap(name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
