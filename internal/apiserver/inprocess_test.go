@@ -3,7 +3,6 @@ package apiserver_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,22 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 )
-
-// eventually polls until done says so.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	ticker := time.NewTicker(2 * time.Millisecond)
-	defer ticker.Stop()
-	late := time.After(deadline)
-	for !done() {
-		select {
-		case <-ticker.C:
-		case <-late:
-			t.Fatalf("in %s it did not come about that %s", deadline, what)
-		}
-	}
-}
 
 func job(name string) *batchv1.Job {
 	return &batchv1.Job{
@@ -157,7 +142,7 @@ func TestInformersFollowTheStore(t *testing.T) {
 		t.Fatalf("after the start: %v", got)
 	}
 	made := must[*corev1.Pod](t)(pods.Create(ctx, pod("after")))
-	eventually(t, "the informer shows the new pod", func() bool {
+	await.Until(t, "the informer shows the new pod", func() bool {
 		_, ok, _ := informer.GetStore().GetByKey("default/after")
 		return ok
 	})
@@ -168,7 +153,7 @@ func TestInformersFollowTheStore(t *testing.T) {
 	if err := pods.Delete(ctx, made, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the informer drops the deleted pod", func() bool {
+	await.Until(t, "the informer drops the deleted pod", func() bool {
 		_, ok, _ := informer.GetStore().GetByKey("default/after")
 		return !ok
 	})

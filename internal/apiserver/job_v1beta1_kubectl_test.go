@@ -49,7 +49,7 @@ var oldVersionSteps = []kubectlStep{
 	{does: "and the other way round", args: `patch job old --type=merge -p {"spec":{"autoSelector":true}}`, want: `unknown field "spec.autoSelector"`},
 	{does: "it is replaced", args: "replace -f old.yaml", want: "job.extensions/old replaced"},
 	{does: "by what the manifest says", args: "get job old -o jsonpath={.spec.parallelism}", want: "1"},
-	{does: "it is waited for", args: "wait --for=jsonpath={.spec.suspend}=true jobs.v1beta1.extensions/old --timeout=60s", want: "condition met"},
+	{does: "it is waited for", args: "wait --for=jsonpath={.spec.suspend}=true jobs.v1beta1.extensions/old --timeout=5m", want: "condition met"},
 	{does: "it is described", args: "describe jobs.v1beta1.extensions auto", want: "Auto Selector:"},
 	{does: "a server-side apply", args: "apply --server-side --field-manager=one -f auto.yaml", want: "serverside-applied"},
 	{does: "one through the new version", args: "apply --server-side --field-manager=two -f new.yaml", want: "serverside-applied"},
@@ -58,9 +58,9 @@ var oldVersionSteps = []kubectlStep{
 	{does: "managers are told in the client's version", args: "get jobs.v1beta1.extensions auto -o yaml --show-managed-fields", want: "f:autoSelector", lacks: "batch/v1"},
 	{does: "whichever that is", args: "get job auto -o yaml --show-managed-fields", want: "f:manualSelector", lacks: "extensions/v1beta1"},
 	{does: "the new manifest is applied to what the old one made", args: "apply -f new.yaml", want: "job.batch/auto configured"},
-	{does: "it is deleted through the old version", args: "delete jobs.v1beta1.extensions old --timeout=60s", want: "deleted"},
+	{does: "it is deleted through the old version", args: "delete jobs.v1beta1.extensions old --timeout=5m", want: "deleted"},
 	{does: "and is gone", args: "get job old", want: "NotFound", fails: true},
-	{does: "the other through the new one", args: "delete job auto --timeout=60s", want: "deleted"},
+	{does: "the other through the new one", args: "delete job auto --timeout=5m", want: "deleted"},
 	{does: "and is gone too", args: "get jobs.v1beta1.extensions auto", want: "jobs.extensions", fails: true},
 }
 

@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // why asks as curl does.
@@ -34,20 +36,13 @@ func why(t testing.TB, s *apiservertest.Server, name string) (*stintv1.JobExplan
 // becomesState waits until the Job is explained so.
 func becomesState(t testing.TB, s *apiservertest.Server, name string, want stintv1.JobState) *stintv1.JobExplanation {
 	t.Helper()
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	late := time.After(time.Minute)
-	for {
-		x, err := why(t, s, name)
-		if err == nil && x.State == want {
-			return x
-		}
-		select {
-		case <-ticker.C:
-		case <-late:
-			t.Fatalf("it is %+v, %v; want %s", x, err, want)
-		}
-	}
+	var x *stintv1.JobExplanation
+	var err error
+	await.Until(t, fmt.Sprintf("%s is %s", name, want), func() bool {
+		x, err = why(t, s, name)
+		return err == nil && x.State == want
+	}, func() string { return fmt.Sprintf("%+v, %v", x, err) })
+	return x
 }
 
 // explicable is a Job of one pod.
@@ -96,23 +91,21 @@ func fail(t testing.TB, s *apiservertest.Server, job string) {
 	t.Helper()
 	becomesState(t, s, job, stintv1.JobStarting)
 	pods := s.Clientset().CoreV1().Pods("default")
-	for {
-		list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
-		if err != nil {
+	var list *corev1.PodList
+	await.Until(t, "a pod of "+job, func() bool {
+		var err error
+		if list, err = pods.List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job}); err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Items) == 0 {
-			continue
-		}
-		p := &list.Items[0]
-		p.Status.Phase = corev1.PodFailed
-		now := metav1.Now()
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: 7, FinishedAt: now, StartedAt: now}}}}
-		if _, err := pods.UpdateStatus(t.Context(), p, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		return
+		return len(list.Items) > 0
+	})
+	p := &list.Items[0]
+	p.Status.Phase = corev1.PodFailed
+	now := metav1.Now()
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 7, FinishedAt: now, StartedAt: now}}}}
+	if _, err := pods.UpdateStatus(t.Context(), p, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"go.uber.org/goleak"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestNothingGoesOnAfterTheStop(t *testing.T) {
@@ -29,12 +31,10 @@ func TestNothingGoesOnAfterTheStop(t *testing.T) {
 func nothingGoesOn(t *testing.T, o ...goleak.Option) {
 	t.Helper()
 	var err error
-	for range 20 {
-		if err = goleak.Find(o...); err == nil {
-			return
-		}
-	}
-	t.Error(err)
+	await.Until(t, "all goroutines end", func() bool {
+		err = goleak.Find(o...)
+		return err == nil
+	}, func() string { return err.Error() })
 }
 
 func TestAWatchInMemoryEndsWhenItsReaderStops(t *testing.T) {
@@ -44,9 +44,9 @@ func TestAWatchInMemoryEndsWhenItsReaderStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the watch is served", func() bool { return watchesServed() == 1 })
+	await.Until(t, "the watch is served", func() bool { return watchesServed() == 1 })
 	w.Stop()
-	eventually(t, "the watch ends", func() bool { return watchesServed() == 0 })
+	await.Until(t, "the watch ends", func() bool { return watchesServed() == 0 })
 }
 
 // watchesServed counts the goroutines that serve a watch over HTTP.

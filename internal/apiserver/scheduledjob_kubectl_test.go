@@ -56,14 +56,14 @@ var kubectlScheduledJobSteps = []kubectlStep{
 	{does: "with other overrides it is refused", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f other.json", want: "with other overrides: choose another tag", fails: true},
 	{does: "no body asks for nothing special", args: "create --raw /apis/stint.dev/v1/namespaces/default/scheduledjobs/report/run -f empty.json", want: `"tag":"manual-`},
 	{does: "a condition is set", args: "patch sj report --subresource=status --type=merge -p {\"status\":{\"conditions\":[{\"type\":\"Blocked\",\"status\":\"True\",\"reason\":\"RunFailed\",\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}", want: "patched"},
-	{does: "and waited for", args: "wait --for=condition=Blocked sj/report --timeout=60s", want: "condition met"},
-	{does: "a field is waited for", args: "wait --for=jsonpath={.status.pendingExecutions[0].tag}=first sj/report --timeout=60s", want: "condition met"},
+	{does: "and waited for", args: "wait --for=condition=Blocked sj/report --timeout=5m", want: "condition met"},
+	{does: "a field is waited for", args: "wait --for=jsonpath={.status.pendingExecutions[0].tag}=first sj/report --timeout=5m", want: "condition met"},
 	{does: "it is not scaled", args: "scale --replicas=2 sj/report", want: "could not find", fails: true},
-	{does: "it is deleted", args: "delete sj report --cascade=background --timeout=60s", want: "deleted"},
+	{does: "it is deleted", args: "delete sj report --cascade=background --timeout=5m", want: "deleted"},
 	{does: "and is gone", args: "get sj report", want: "NotFound", fails: true},
 }
 
-func TestAnUnmodifiedKubectlWorksWithScheduledJobs(t *testing.T) {
+func TestKubectlWorksWithScheduledJobs(t *testing.T) {
 	runKubectl(t, start(t), kubectlScheduledJobSteps, map[string]string{
 		"report.yaml":  reportManifest,
 		"changed.yaml": strings.NewReplacer("allowConcurrentRun: false", "podCount: 3", "5.34.0", "5.36.0").Replace(reportManifest),

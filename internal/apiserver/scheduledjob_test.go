@@ -15,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/namespace"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // startWithCollectors starts what deletes dependents and empties namespaces.
@@ -74,19 +75,19 @@ func TestDeletingAScheduledJobDeletesItsRunsOrLeavesThem(t *testing.T) {
 			if err := r.Client().ScheduledJobs().Delete(t.Context(), sj, client.DeleteOptions{Propagation: how}); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the ScheduledJob is gone", gone(t, r.Client().ScheduledJobs(), sj))
+			await.Until(t, "the ScheduledJob is gone", gone(t, r.Client().ScheduledJobs(), sj))
 			if !stays {
-				eventually(t, "the run is gone", gone(t, r.Client().Jobs(), run))
+				await.Until(t, "the run is gone", gone(t, r.Client().Jobs(), run))
 				return
 			}
-			eventually(t, "the run has no owner", func() bool {
+			await.Until(t, "the run has no owner", func() bool {
 				now := must[*batchv1.Job](t)(r.Client().Jobs().Get(t.Context(), run.Namespace, run.Name))
 				return len(now.OwnerReferences) == 0
 			})
 			if err := r.Client().Jobs().Delete(t.Context(), run, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the run can be deleted by itself", gone(t, r.Client().Jobs(), run))
+			await.Until(t, "the run can be deleted by itself", gone(t, r.Client().Jobs(), run))
 		})
 	}
 }
@@ -103,9 +104,9 @@ func TestANamespaceTakesItsScheduledJobsAlong(t *testing.T) {
 	if err := r.clientset(t).CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the ScheduledJob is gone", gone(t, r.Client().ScheduledJobs(), sj))
-	eventually(t, "the run is gone", gone(t, r.Client().Jobs(), run))
-	eventually(t, "the namespace is gone", gone(t, r.Client().Namespaces(), ns))
+	await.Until(t, "the ScheduledJob is gone", gone(t, r.Client().ScheduledJobs(), sj))
+	await.Until(t, "the run is gone", gone(t, r.Client().Jobs(), run))
+	await.Until(t, "the namespace is gone", gone(t, r.Client().Namespaces(), ns))
 }
 
 func TestScheduledJobsSurviveARestartAndAreWatched(t *testing.T) {
@@ -132,7 +133,7 @@ func TestScheduledJobsSurviveARestartAndAreWatched(t *testing.T) {
 		t.Errorf("got %s", text)
 	}
 	must[*stintv1.ScheduledJobRun](t)(r.postRun(t, "a", "", `{"tag":"second"}`))
-	eventually(t, "the informer shows the run", func() bool {
+	await.Until(t, "the informer shows the run", func() bool {
 		obj, _, _ := informer.GetStore().GetByKey("default/a")
 		return len(obj.(*stintv1.ScheduledJob).Status.PendingExecutions) == 2
 	})

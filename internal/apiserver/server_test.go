@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +13,6 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
-
-// deadline bounds every wait of a test.
-const deadline = time.Minute
 
 // running is a server and the ways to reach it.
 type running struct {

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestABroadcastersEventsAreKeptAndCountedUp(t *testing.T) {
@@ -19,7 +21,7 @@ func TestABroadcastersEventsAreKeptAndCountedUp(t *testing.T) {
 	events := r.clientset(t).CoreV1().Events("default")
 	for _, count := range []int32{1, 2, 3} {
 		recorder.Event(made, corev1.EventTypeNormal, "Because", "it happened")
-		eventually(t, "the event is counted", func() bool {
+		await.Until(t, "the event is counted", func() bool {
 			list, err := events.List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=a"})
 			return err == nil && len(list.Items) == 1 && list.Items[0].Count == count
 		})

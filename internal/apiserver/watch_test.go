@@ -5,29 +5,25 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // next returns the next event, or fails. It passes over the bookmarks that come now and then.
 func next(t *testing.T, w watch.Interface) watch.Event {
 	t.Helper()
-	late := time.After(deadline)
 	for {
-		select {
-		case e, ok := <-w.ResultChan():
-			if !ok {
-				t.Fatal("the watch has ended")
-			}
-			if e.Type != watch.Bookmark || e.Object.(metav1.Object).GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
-				return e
-			}
-		case <-late:
-			t.Fatal("no event came")
+		e := await.Value(t, "an event", w.ResultChan())
+		if e.Object == nil {
+			t.Fatal("the watch has ended")
+		}
+		if e.Type != watch.Bookmark || e.Object.(metav1.Object).GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
+			return e
 		}
 	}
 }

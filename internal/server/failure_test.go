@@ -18,7 +18,7 @@ import (
 func TestAServerWhoseDiskFillsUpStopsAndSaysWhy(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=80m"); err != nil {
-		t.Skipf("a small disk takes a mount: %v", err)
+		t.Skipf("needs root to mount a small disk: %v", err)
 	}
 	// The store that failed keeps its files open for as long as this process lives.
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })

@@ -3,7 +3,6 @@ package inprocess_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +16,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 )
-
-// deadline is for what never comes.
-const deadline = time.Minute
 
 // start runs a server on dir and returns its pods and what stops it.
 func start(t *testing.T, dir string) (client.Resource[*corev1.Pod], func()) {
@@ -51,18 +48,12 @@ func watchFromNow(t *testing.T, pods client.Resource[*corev1.Pod]) watch.Interfa
 // writeUntilClosed makes pods until the server has closed a watch that nobody reads, and returns how many it made.
 func writeUntilClosed(t *testing.T, pods client.Resource[*corev1.Pod], from int) int {
 	t.Helper()
-	before := terminated(t)
-	late := time.After(deadline)
+	before, ctx := terminated(t), await.Context(t)
 	for i := from; ; i++ {
 		if terminated(t) > before {
 			return i
 		}
-		select {
-		case <-late:
-			t.Fatalf("after %d pods the server has closed no watch", i)
-		default:
-		}
-		must(pods.Create(t.Context(), pod(i)))(t)
+		must(pods.Create(ctx, pod(i)))(t)
 	}
 }
 
@@ -82,15 +73,11 @@ func pod(i int) *corev1.Pod {
 // next returns the next event that is no bookmark, and whether there was one.
 func next(t *testing.T, w watch.Interface) (watch.Event, bool) {
 	t.Helper()
-	late := time.After(deadline)
 	for {
-		select {
-		case e, ok := <-w.ResultChan():
-			if !ok || e.Type != watch.Bookmark {
-				return e, ok
-			}
-		case <-late:
-			t.Fatal("no event came")
+		// Of a channel that is closed comes an event without a type.
+		e := await.Value(t, "an event, or the end of the watch", w.ResultChan())
+		if e.Type != watch.Bookmark {
+			return e, e.Type != ""
 		}
 	}
 }
@@ -145,21 +132,12 @@ func TestAStoppedWatchThatNobodyDrainsLeavesNothing(t *testing.T) {
 	writeUntilClosed(t, pods, 0)
 	full.Stop()
 	stop()
-	eventually(t, func() error { return goleak.Find(others) })
-}
-
-// eventually waits longer than goleak does: on a busy machine goroutines take their time to end.
-func eventually(t *testing.T, is func() error) {
-	t.Helper()
-	for late := time.Now().Add(deadline); ; {
-		err := is()
-		if err == nil {
-			return
-		}
-		if time.Now().After(late) {
-			t.Fatal(err)
-		}
-	}
+	var err error
+	// It looks for longer than goleak does: on a busy machine goroutines take their time to end.
+	await.Until(t, "all goroutines end", func() bool {
+		err = goleak.Find(others)
+		return err == nil
+	}, func() string { return err.Error() })
 }
 
 func TestAWatchFromAForgottenVersionSaysSoAndEnds(t *testing.T) {
