@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // untilStarted returns once the runtime runs the pod: long before anything is written of it.
@@ -19,10 +21,17 @@ func (h *house) untilStarted(rt *scripted, pod *corev1.Pod) {
 	h.eventually("the pod is started", func() bool { return len(rt.startedOf(pod.UID)) > 0 }, func() any { return pod.Name })
 }
 
+// untilStopped returns what the pod is given to end.
+func (h *house) untilStopped(rt *scripted, pod *corev1.Pod) time.Duration {
+	h.t.Helper()
+	h.eventually("it is asked to end", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })
+	return rt.stopped(pod.UID)
+}
+
 func TestPodKeepsItsGraceBeforeItIsReported(t *testing.T) {
 	rt := newScripted()
 	h := newHouse(t, rt)
-	h.startNode(nil)
+	h.startNode(func(c *node.Config) { c.ReportAfter(await.Limit) })
 	pod := h.create(build("fresh", []string{"stubborn"}, func(p *corev1.Pod) {
 		p.Finalizers = []string{"example.com/counted"}
 		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(3600))
@@ -58,10 +67,11 @@ func TestPodThatWaitsGoesAtOnce(t *testing.T) {
 }
 
 func TestNodeThatStopsEndsWhatHasNoPod(t *testing.T) {
+	t.Parallel() // For a second or more it only waits.
 	h := newHouse(t, processes(t, t.TempDir()))
 	h.startNode(nil)
-	script := shell("trap '' TERM; echo up; while :; do sleep 0.05; done")
-	doomed, stays := h.create(build("doomed", script, nil)), h.create(build("stays", script, nil))
+	loop := "while :; do sleep 0.05; done"
+	doomed, stays := h.create(build("doomed", shell("trap '' TERM; "+loop), nil)), h.create(build("stays", shell(loop), nil))
 	for _, p := range []*corev1.Pod{doomed, stays} {
 		h.until(p, "the pod runs", inPhase(corev1.PodRunning))
 	}
@@ -121,6 +131,8 @@ func TestPodDeletedWithoutGraceIsEndedAndSaidSo(t *testing.T) {
 	if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0))}); err != nil {
 		t.Fatal(err)
 	}
+	h.untilStopped(rt, pod)
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
 	h.noneHeld(rt)
 	var last string
 	for last != "Normal Killing Stopping container main" {

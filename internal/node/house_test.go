@@ -2,9 +2,9 @@ package node_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,10 +19,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
-
-// patience bounds every wait of a test.
-const patience = time.Minute
 
 // house is an API server with a node in it.
 type house struct {
@@ -60,7 +58,7 @@ func (h *house) startNode(change func(*node.Config)) {
 	h.t.Helper()
 	h.events = record.NewFakeRecorder(10_000)
 	c := node.Config{Name: "here", Client: h.client, Runtime: h.rt, Dir: h.dir, Recorder: h.events, Version: "test"}
-	c.LeaveWithin(patience)
+	c.LeaveWithin(await.Limit)
 	if change != nil {
 		change(&c)
 	}
@@ -127,21 +125,18 @@ func (h *house) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool) *
 	return last
 }
 
+// eventually waits, unless the node ends.
 func (h *house) eventually(what string, is func() bool, state func() any) {
 	h.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(patience)
-	for !is() {
+	await.Until(h.t, what, func() bool {
 		select {
-		case <-tick.C:
 		case err := <-h.ended:
 			h.ended <- err
 			h.t.Fatalf("the node ended before %s: %v", what, err)
-		case <-limit:
-			h.t.Fatalf("never came: %s; at last: %+v", what, state())
+		default:
 		}
-	}
+		return is()
+	}, func() string { return fmt.Sprintf("%+v", state()) })
 }
 
 // untilSeen waits until the informers hold this version of the pod, or one that came of it. They outlive the node here; in a server that is
@@ -173,13 +168,7 @@ func (h *house) noneHeld(rt *scripted) {
 // event returns the next event.
 func (h *house) event() string {
 	h.t.Helper()
-	select {
-	case e := <-h.events.Events:
-		return e
-	case <-time.After(patience):
-		h.t.Fatal("no event came")
-		return ""
-	}
+	return await.Value(h.t, "an event", h.events.Events)
 }
 
 func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {

@@ -16,12 +16,13 @@ import (
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestShortPodTakesOneWrite(t *testing.T) {
 	rt := newScripted()
 	h := newHouse(t, rt)
-	h.startNode(func(c *node.Config) { c.ReportAfter(patience) })
+	h.startNode(func(c *node.Config) { c.ReportAfter(await.Limit) })
 	created := h.create(build("short", []string{"exit", "0"}, nil))
 	writes := 0
 	last := created.ResourceVersion
@@ -94,6 +95,7 @@ func TestDeletedPodWithFinalizerShowsItsEnd(t *testing.T) {
 }
 
 func TestPodsWaitForResources(t *testing.T) {
+	t.Parallel() // For a second or more it only waits.
 	rt := newScripted()
 	h := newHouse(t, rt)
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "2", "memory", "1Gi", "pods", "10") })
@@ -117,6 +119,7 @@ func TestPodsWaitForResources(t *testing.T) {
 }
 
 func TestCordonedNodeTakesNoPods(t *testing.T) {
+	t.Parallel() // For a second or more it only waits.
 	rt := newScripted()
 	h := newHouse(t, rt)
 	object, err := h.client.Nodes().Create(t.Context(), &corev1.Node{
@@ -266,13 +269,20 @@ func TestFailureToStart(t *testing.T) {
 }
 
 func TestStubbornPodIsKilledAtItsDeadline(t *testing.T) {
+	t.Parallel() // For a second or more it only waits.
 	rt := newScripted()
 	h := newHouse(t, rt)
 	h.startNode(nil)
 	pod := h.create(build("stubborn", []string{"stubborn"}, func(p *corev1.Pod) {
-		p.Spec.ActiveDeadlineSeconds = ptr.To(int64(1))
-		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(1))
+		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(7))
 	}))
+	h.untilStarted(rt, pod)
+	late := func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = ptr.To(int64(1)) }
+	if _, err := h.client.Pods().Modify(t.Context(), pod, late); err != nil {
+		t.Fatal(err)
+	}
+	h.untilStopped(rt, pod)
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
 	failed := h.until(pod, "the pod fails", inPhase(corev1.PodFailed))
 	if failed.Status.Reason != "DeadlineExceeded" || failed.Status.ContainerStatuses[0].State.Terminated.ExitCode != 137 {
 		t.Errorf("status %+v", failed.Status)

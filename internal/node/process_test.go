@@ -15,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestMain(m *testing.M) {
@@ -205,7 +206,7 @@ func TestVolumesAndOrderOfRealProcesses(t *testing.T) {
 
 func TestDeletionOfRealProcesses(t *testing.T) {
 	h := newHouse(t, processes(t, t.TempDir()))
-	h.startNode(func(c *node.Config) { c.LogsLinger(patience) })
+	h.startNode(func(c *node.Config) { c.LogsLinger(await.Limit) })
 	pod := h.create(build("traps", shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done"), func(p *corev1.Pod) {
 		p.Finalizers = []string{"example.com/hold"}
 	}))

@@ -19,7 +19,7 @@ import (
 //
 //	exit 0        ends at once with this code
 //	wait          runs until it is stopped (143), or until the test ends it
-//	stubborn      runs until it is killed (137)
+//	stubborn      runs until the test ends it
 //	print TEXT    writes a line and ends
 //	fail          cannot be started
 //
@@ -128,7 +128,6 @@ func (r *scripted) Stop(_ context.Context, id runtime.ID, grace time.Duration) e
 			continue
 		}
 		if c.Command[0] == "stubborn" {
-			time.AfterFunc(grace, func() { r.end(id, 137) })
 			return nil
 		}
 	}
