@@ -8,12 +8,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // TestMain makes this test binary the stint that the scripts call, and the process host that it starts.
@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
-			"await":   await,
+			"await":   awaitFile,
 			"becomes": becomes,
 			"expand":  expand,
 		},
@@ -77,17 +77,25 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("sh", append([]string{"-c", script, "sh"}, args[1:]...)...))
 }
 
-// await waits for a file, which says that something has happened elsewhere.
-func await(ts *testscript.TestScript, neg bool, args []string) {
+// script is a script that waits as other tests do.
+type script struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (script) Helper() {}
+
+func (s script) Fatalf(format string, args ...any) { s.ts.Fatalf(format, args...) }
+
+// awaitFile waits for a file, which says that something has happened elsewhere.
+func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(20 * time.Millisecond) {
-		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
-			return
-		}
-	}
-	ts.Fatalf("%s has not come", args[0])
+	await.Until(script{ts: ts}, args[0], func() bool {
+		info, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil && info.Size() > 0
+	})
 }
 
 // becomes runs a command again and again until what it prints matches: becomes '^done$' stint get …
@@ -96,12 +104,9 @@ func becomes(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: becomes REGEXP COMMAND…")
 	}
 	wanted := regexp.MustCompile("(?m)" + args[0])
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); <-time.After(50 * time.Millisecond) {
-		if ts.Exec(args[1], args[2:]...) == nil && wanted.MatchString(ts.ReadFile("stdout")) {
-			return
-		}
-	}
-	ts.Fatalf("%q has not come", args[0])
+	await.Until(script{ts: ts}, args[0], func() bool {
+		return ts.Exec(args[1], args[2:]...) == nil && wanted.MatchString(ts.ReadFile("stdout"))
+	})
 }
 
 // expand replaces $VARIABLES in a file.

@@ -139,3 +139,24 @@ func TestPodDeletedWithoutGraceIsEndedAndSaidSo(t *testing.T) {
 		last = h.event()
 	}
 }
+
+func TestStubbornPodIsKilledAtItsDeadline(t *testing.T) {
+	t.Parallel() // For a second or more it only waits.
+	rt := newScripted()
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	pod := h.create(build("stubborn", []string{"stubborn"}, func(p *corev1.Pod) {
+		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(7))
+	}))
+	h.untilStarted(rt, pod)
+	late := func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = ptr.To(int64(1)) }
+	if _, err := h.client.Pods().Modify(t.Context(), pod, late); err != nil {
+		t.Fatal(err)
+	}
+	h.untilStopped(rt, pod)
+	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
+	failed := h.until(pod, "the pod fails", inPhase(corev1.PodFailed))
+	if failed.Status.Reason != "DeadlineExceeded" || failed.Status.ContainerStatuses[0].State.Terminated.ExitCode != 137 {
+		t.Errorf("status %+v", failed.Status)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
@@ -265,27 +264,6 @@ func TestFailureToStart(t *testing.T) {
 	}
 	if got := h.event(); !strings.HasPrefix(got, "Warning Failed Error: ") {
 		t.Errorf("event %q", got)
-	}
-}
-
-func TestStubbornPodIsKilledAtItsDeadline(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
-	rt := newScripted()
-	h := newHouse(t, rt)
-	h.startNode(nil)
-	pod := h.create(build("stubborn", []string{"stubborn"}, func(p *corev1.Pod) {
-		p.Spec.TerminationGracePeriodSeconds = ptr.To(int64(7))
-	}))
-	h.untilStarted(rt, pod)
-	late := func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = ptr.To(int64(1)) }
-	if _, err := h.client.Pods().Modify(t.Context(), pod, late); err != nil {
-		t.Fatal(err)
-	}
-	h.untilStopped(rt, pod)
-	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 137)
-	failed := h.until(pod, "the pod fails", inPhase(corev1.PodFailed))
-	if failed.Status.Reason != "DeadlineExceeded" || failed.Status.ContainerStatuses[0].State.Terminated.ExitCode != 137 {
-		t.Errorf("status %+v", failed.Status)
 	}
 }
 

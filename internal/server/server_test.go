@@ -7,22 +7,22 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestMain(m *testing.M) {
@@ -81,21 +81,13 @@ func clientOf(t *testing.T, s *server.Server) kubernetes.Interface {
 
 func complete(t *testing.T, c kubernetes.Interface, name string) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		j, err := c.BatchV1().Jobs("default").Get(ctx, name, metav1.GetOptions{})
+	await.Until(t, "job "+name+" completes", func() bool {
+		j, err := c.BatchV1().Jobs("default").Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
-			return false, err
+			t.Fatal(err)
 		}
-		for _, condition := range j.Status.Conditions {
-			if condition.Type == batchv1.JobComplete {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobComplete })
 	})
-	if err != nil {
-		t.Fatalf("job %s did not complete: %v", name, err)
-	}
 }
 
 func logOf(t *testing.T, c kubernetes.Interface, job string) string {
@@ -113,7 +105,7 @@ func logOf(t *testing.T, c kubernetes.Interface, job string) string {
 
 func TestJobRunsAndCanBeReadWhenNothingRunsAnyMore(t *testing.T) {
 	dir := t.TempDir()
-	s, stop := start(t, server.Options{DataDir: dir, Node: true, EventDrainTime: time.Minute})
+	s, stop := start(t, server.Options{DataDir: dir, Node: true, EventDrainTime: await.Limit})
 	c := clientOf(t, s)
 	if _, err := c.BatchV1().Jobs("default").Create(t.Context(), job("hello", "echo", "hello"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -183,28 +175,25 @@ func TestJobGoesWithItsPodsWhenItsTimeIsOver(t *testing.T) {
 
 func gone(t *testing.T, c kubernetes.Interface, job string) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		pods, err := c.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job})
-		if err != nil || len(pods.Items) > 0 {
-			return false, err
+	await.Until(t, "job "+job+" and its pods go", func() bool {
+		pods, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job})
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, err = c.BatchV1().Jobs("default").Get(ctx, job, metav1.GetOptions{})
-		return apierrors.IsNotFound(err), nil
+		_, err = c.BatchV1().Jobs("default").Get(t.Context(), job, metav1.GetOptions{})
+		return len(pods.Items) == 0 && apierrors.IsNotFound(err)
 	})
-	if err != nil {
-		t.Fatalf("job %s is still there: %v", job, err)
-	}
 }
 
 func running(t *testing.T, c kubernetes.Interface) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		pods, err := c.CoreV1().Pods("default").List(ctx, metav1.ListOptions{FieldSelector: "status.phase=Running"})
-		return err == nil && len(pods.Items) == 1, err
+	await.Until(t, "a pod runs", func() bool {
+		pods, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{FieldSelector: "status.phase=Running"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(pods.Items) == 1
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestRefusesWhatAnotherHolds(t *testing.T) {
