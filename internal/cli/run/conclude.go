@@ -6,7 +6,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,8 +21,6 @@ const (
 	// failuresShown bounds the pods that a failed Job is explained with, lastLines what is shown of their logs.
 	failuresShown = 10
 	lastLines     = 10
-	// logPatience is how long the rest of the logs may take once a Job has ended.
-	logPatience = 2 * time.Minute
 )
 
 // conclude reads what is left of a Job's logs and tells how it ended. The caller holds the lock.
@@ -67,8 +64,6 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) [
 	if s.opts.Logs == LogsNone && job.Status.Failed == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, logPatience)
-	defer cancel()
 	pods, err := s.lastPods(ctx, job)
 	if err != nil {
 		s.out.Note("pods of job " + job.Name + " cannot be listed: " + err.Error())
@@ -85,17 +80,21 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) [
 		s.awaitPods(ctx, job)
 	}
 	if s.logs != nil {
-		s.logs.Drain(ctx, job.UID)
+		s.drain(ctx, job)
 	}
 	return failed
 }
 
-// podPatience is how long the watch may take to tell of pods that went with their Job.
-const podPatience = 30 * time.Second
+// drain waits for the rest of a Job's logs.
+func (s *session) drain(ctx context.Context, job *batchv1.Job) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	s.logs.Drain(ctx, job.UID)
+}
 
-// awaitPods waits for the pods of a Job that is gone, which nobody can list any more.
+// awaitPods waits until the watch has told of the pods of a Job that is gone, which can be listed no more.
 func (s *session) awaitPods(ctx context.Context, job *batchv1.Job) {
-	ctx, cancel := context.WithTimeout(ctx, podPatience)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	ended := job.Status.Failed
 	if s.opts.Logs == LogsAll {
@@ -106,6 +105,8 @@ func (s *session) awaitPods(ctx context.Context, job *batchv1.Job) {
 
 // lastPods is podsOf, asked of the next server where one has gone.
 func (s *session) lastPods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
 	_ = wait.PollUntilContextCancel(ctx, tick, true, func(ctx context.Context) (bool, error) {
 		pods, err = s.podsOf(ctx, job)
 		return err == nil || !unreachable(err), nil

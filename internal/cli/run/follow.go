@@ -73,14 +73,25 @@ func (s *session) followHere(ctx context.Context) error {
 	return s.verdict()
 }
 
-// lastWords waits for what pods wrote when they were told to end. All have, so it is there to be read, and only a server
-// that hangs makes the user wait.
+// lastWords waits for what pods wrote when they were told to end, unless Ctrl-C is pressed again.
 func (s *session) lastWords(ctx context.Context) {
 	if s.logs == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
+	go func() {
+		for {
+			select {
+			case <-s.opts.Interrupts:
+				if !s.halt.bounces(time.Now()) {
+					cancel()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
 	s.logs.DrainAll(ctx)
 }
 

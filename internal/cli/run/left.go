@@ -18,12 +18,8 @@ import (
 // something went last.
 const deletionSlack = 2 * time.Minute
 
-const (
-	// leftShown bounds the Jobs that are told of, and the pods of each.
-	leftShown = 5
-	// leftPatience is how long looking for what is left may take.
-	leftPatience = 10 * time.Second
-)
+// leftShown bounds the Jobs that are told of, and the pods of each.
+const leftShown = 5
 
 // stuck tells whether what was deleted does not go: a finalizer that nobody removes, or nobody there to end pods.
 func (s *session) stuck(now time.Time) bool {
@@ -41,7 +37,7 @@ func (s *session) stuck(now time.Time) bool {
 
 // left tells what should have gone and has not.
 func (s *session) left(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, leftPatience)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	jobs := slices.DeleteFunc(s.unended(), func(job *batchv1.Job) bool { return !s.halt.deleting[job.UID] })
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })

@@ -14,13 +14,9 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// recallPatience is how long the events of a Job may come after it. They are written before the Job can go, so only the
-// writer's queue is waited for; a Job that somebody deleted has none.
-const recallPatience = 30 * time.Second
-
 // recall completes a Job that was deleted while nobody watched with what its events tell of its end.
 func (s *session) recall(ctx context.Context, job *batchv1.Job) *batchv1.Job {
-	ctx, cancel := context.WithTimeout(ctx, recallPatience)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	ended := job
 	// What cannot be read tells nothing.

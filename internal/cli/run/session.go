@@ -60,6 +60,8 @@ type session struct {
 	halt halt
 	// slack is how long what is deleted may take to go, beyond the grace period of pods, while nothing else goes.
 	slack time.Duration
+	// patience is how long it waits for what may be late, or may never come: the last logs, pods and events of a Job.
+	patience time.Duration
 	// wentAt is when something of this run was last seen to go.
 	wentAt time.Time
 	// concluding bounds how many ended Jobs are looked into at a time.
@@ -67,10 +69,13 @@ type session struct {
 	conclusion sync.WaitGroup
 }
 
+// defaultPatience is far beyond what a busy machine takes.
+const defaultPatience = 30 * time.Second
+
 func newSession(o Options, t *target.Target, out output.Output) (*session, error) {
 	s := &session{opts: o, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
 		failedPods: map[types.UID]bool{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
-		concluding: make(chan struct{}, 16), slack: deletionSlack}
+		concluding: make(chan struct{}, 16), slack: deletionSlack, patience: defaultPatience}
 	if t.Kind != target.Cluster {
 		s.stored = node.StoredLogs(o.Target.DataDir)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // newTestSession is a run against a server without a node: its Jobs stay as they are.
@@ -39,6 +40,7 @@ func newTestSession(t *testing.T) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
+	run.patience = await.Limit
 	return run
 }
 

@@ -32,10 +32,13 @@ func (h *halt) begun() bool { return h.presses > 0 }
 // bounce is how close two signals may be and mean one: timeout(1) and terminals signal the process and its group.
 const bounce = 300 * time.Millisecond
 
+// bounces reports whether a signal belongs to the one before.
+func (h *halt) bounces(now time.Time) bool { return now.Sub(h.last) < bounce }
+
 // stop takes the next step.
 func (s *session) stop(ctx context.Context) {
 	now := time.Now()
-	if now.Sub(s.halt.last) < bounce {
+	if s.halt.bounces(now) {
 		return
 	}
 	s.halt.last = now
