@@ -31,7 +31,7 @@ func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				interrupts, said := make(chan os.Signal), ""
+				interrupts, said := make(chan os.Signal, 1), ""
 				s := &session{patience: defaultPatience, opts: Options{Interrupts: interrupts}, halt: halt{presses: 1, last: time.Now()}}
 				s.logs = podlog.New(ctx, slowly("goodbye\n"), podlog.Options{SinglePod: true},
 					func(l output.Line) { said = string(l.Text) }, func(text string) { t.Error(text) })
