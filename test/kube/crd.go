@@ -4,19 +4,21 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// InstallCRD makes the CustomResourceDefinition that a file holds and returns when its kind is served.
+// InstallCRD makes the CustomResourceDefinition that a file holds, unless it is there, and returns when its kind is served.
 func (c *Cluster) InstallCRD(ctx context.Context, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -30,7 +32,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := objects.Resource(crds).Create(ctx, crd, metav1.CreateOptions{}); err != nil {
+	if _, err := objects.Resource(crds).Create(ctx, crd, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
@@ -41,7 +43,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, file string) error {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	served := objects.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: plural})
-	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, pause, await.Limit, true, func(ctx context.Context) (bool, error) {
 		_, err := served.List(ctx, metav1.ListOptions{Limit: 1})
 		return err == nil, nil
 	})

@@ -19,6 +19,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // Variable names the folder of the programs.
@@ -29,6 +31,9 @@ const (
 	etcdSocket = "unix://etcd.sock:0"
 	peerSocket = "unix://peer.sock:0"
 )
+
+// pause is between two looks at whether a program is ready.
+const pause = 20 * time.Millisecond
 
 // Options choose what a cluster is like.
 type Options struct {
@@ -53,13 +58,11 @@ type Cluster struct {
 	apiServer *Process
 }
 
-// ForTest starts a cluster that ends with the test. Where there are no programs it skips the test, or fails it where
-// the variable is set.
+// ForTest starts a cluster that ends with the test, for what a Shared one does not allow: other flags, outages, kinds that
+// are not there yet.
 func ForTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	if os.Getenv(Variable) == "" {
-		t.Skipf("%s is not set: run make test-cluster", Variable)
-	}
+	skipWithoutPrograms(t)
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
@@ -69,6 +72,14 @@ func ForTest(t testing.TB, o Options) *Cluster {
 	}
 	t.Cleanup(c.Stop)
 	return c
+}
+
+// skipWithoutPrograms skips a test where nothing says where the programs are. Tests that need them are called TestCluster….
+func skipWithoutPrograms(t testing.TB) {
+	t.Helper()
+	if os.Getenv(Variable) == "" {
+		t.Skipf("%s is not set: run make test-cluster", Variable)
+	}
 }
 
 // Start returns when the API server is ready.
@@ -118,6 +129,15 @@ func (c *Cluster) APIServer() *Process { return c.apiServer }
 // StopAPIServer ends kube-apiserver at once; its data stays, and its port is nobody else's.
 func (c *Cluster) StopAPIServer() { c.apiServer.Kill() }
 
+// RestartAPIServer ends what clients have asked for and have died since: nothing of it is carried out any more.
+func (c *Cluster) RestartAPIServer(t testing.TB) {
+	t.Helper()
+	c.StopAPIServer()
+	if err := c.StartAPIServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // StartAPIServer starts kube-apiserver, again on the same port, and returns when it is ready.
 func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	if c.port == 0 {
@@ -142,7 +162,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	if c.apiServer, err = c.start("kube-apiserver", flags...); err != nil {
 		return err
 	}
-	return c.apiServer.waitFor(ctx, 3*time.Minute, c.ready)
+	return c.apiServer.waitFor(ctx, c.ready)
 }
 
 // ready tells that kube-apiserver is ready and has made the namespace default, which its /readyz does not wait for.
@@ -202,8 +222,8 @@ func (c *Cluster) path(elements ...string) string {
 	return filepath.Join(append([]string{c.options.Dir}, elements...)...)
 }
 
-func (p *Process) waitFor(ctx context.Context, patience time.Duration, ready func(context.Context) bool) error {
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+func (p *Process) waitFor(ctx context.Context, ready func(context.Context) bool) error {
+	err := wait.PollUntilContextTimeout(ctx, pause, await.Limit, true, func(ctx context.Context) (bool, error) {
 		select {
 		case <-p.done:
 			return false, errors.New("it has ended")

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-func TestAPIServerKeepsItsDataOverARestart(t *testing.T) {
+func TestClusterKeepsItsDataOverARestart(t *testing.T) {
 	const user = "system:serviceaccount:default:nobody"
 	c := kube.ForTest(t, kube.Options{Users: []string{user}})
 	c.StopAPIServer()
@@ -24,9 +24,7 @@ func TestAPIServerKeepsItsDataOverARestart(t *testing.T) {
 	if _, err := net.Listen("tcp", c.Config().Host); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("while the API server is away, another takes its port: %v", err)
 	}
-	if err := c.StartAPIServer(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c.RestartAPIServer(t)
 	_, err := kubernetes.NewForConfigOrDie(c.Config()).CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{})
 	if err != nil {
 		t.Error(err)
