@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-func TestStintServesBesideKubeControllerManager(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterStintServesBesideKubeControllerManager(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	manager, err := c.StartControllerManager("job-controller")
 	if err != nil {
@@ -42,8 +42,8 @@ func TestStintServesBesideKubeControllerManager(t *testing.T) {
 	}
 }
 
-func TestStintServesInPlaceOfKubeControllerManager(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterStintServesInPlaceOfKubeControllerManager(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	controller(t, c, "", "--managed-by", batchv1.JobControllerName, "--leader-elect=false").awaitReady(t)
 
@@ -61,8 +61,8 @@ func TestStintServesInPlaceOfKubeControllerManager(t *testing.T) {
 	}
 }
 
-func TestJobsGoFromOneToTheOtherAndBack(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterJobsGoFromOneToTheOtherAndBack(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	indexed := func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
 	jobs := []*batchv1.Job{newJob("plain", "", size(30, 6)), newJob("indexed", "", size(30, 6), indexed)}
@@ -89,12 +89,12 @@ func TestJobsGoFromOneToTheOtherAndBack(t *testing.T) {
 	}
 	until(10)
 	first.Kill()
-	n.awaitQuiet(t)
+	c.RestartAPIServer(t)
 	second := controller(t, c, "", "--managed-by", batchv1.JobControllerName)
 	until(20)
 	second.signal(syscall.SIGKILL)
 	<-second.done
-	n.awaitQuiet(t)
+	c.RestartAPIServer(t)
 	manager()
 	until(30)
 	for _, job := range jobs {
@@ -103,11 +103,11 @@ func TestJobsGoFromOneToTheOtherAndBack(t *testing.T) {
 	}
 }
 
-func TestWarningsAboutPodsAreNotLogged(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterWarningsAboutPodsAreNotLogged(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	patch := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/warn":"restricted"}}}`)
-	_, err := n.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err := n.CoreV1().Namespaces().Patch(t.Context(), n.namespace, types.MergePatchType, patch, metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -22,7 +22,7 @@ const held = "stint.dev/held-by-concurrency-policy"
 // newCronJob is suspended; its Jobs are managed by Stint.
 func newCronJob(name string, change ...func(*batchv1.CronJobSpec)) *batchv1.CronJob {
 	c := &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: batchv1.CronJobSpec{Schedule: "* * * * *", Suspend: ptr.To(true),
 			JobTemplate: batchv1.JobTemplateSpec{Spec: newJob(name, jobcontroller.ManagedBy).Spec}},
 	}
@@ -34,7 +34,7 @@ func newCronJob(name string, change ...func(*batchv1.CronJobSpec)) *batchv1.Cron
 
 func (n *node) createCronJob(t *testing.T, c *batchv1.CronJob) {
 	t.Helper()
-	if _, err := n.BatchV1().CronJobs(namespace).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
+	if _, err := n.BatchV1().CronJobs(n.namespace).Create(t.Context(), c, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -49,7 +49,7 @@ func (n *node) due(t *testing.T, name string) {
 
 func (n *node) patchCronJob(t *testing.T, name, patch string, subresources ...string) {
 	t.Helper()
-	_, err := n.BatchV1().CronJobs(namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	_, err := n.BatchV1().CronJobs(n.namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +58,12 @@ func (n *node) patchCronJob(t *testing.T, name, patch string, subresources ...st
 // trigger is what kubectl create job --from=cronjob/NAME makes.
 func (n *node) trigger(t *testing.T, cronJob, job string) {
 	t.Helper()
-	from, err := n.BatchV1().CronJobs(namespace).Get(t.Context(), cronJob, metav1.GetOptions{})
+	from, err := n.BatchV1().CronJobs(n.namespace).Get(t.Context(), cronJob, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.create(t, &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job,
+		ObjectMeta: metav1.ObjectMeta{Name: job,
 			Annotations:     map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(from, batchv1.SchemeGroupVersion.WithKind("CronJob"))}},
 		Spec: from.Spec.JobTemplate.Spec,
@@ -78,15 +78,15 @@ func (n *node) awaitCronJob(t *testing.T, name, what string, is func(*batchv1.Cr
 			t.Logf("cronjob %s: %+v", name, last.Status)
 		}
 	}()
-	await(t, "cronjob "+name+" "+what, func(ctx context.Context) (bool, error) {
-		got, err := n.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	await.Until(t, "cronjob "+name+" "+what, func() bool {
+		got, err := n.BatchV1().CronJobs(n.namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return false, err
+			t.Fatal(err)
 		}
 		if err == nil {
 			last = got
 		}
-		return err == nil && is(got), nil
+		return err == nil && is(got)
 	})
 	return last
 }
@@ -98,7 +98,7 @@ func (n *node) ranOnce(t *testing.T, name string) {
 		return c.Status.LastSuccessfulTime != nil && len(c.Status.Active) == 0
 	})
 	n.patchCronJob(t, name, `{"spec":{"suspend":true}}`)
-	list, err := n.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{})
+	list, err := n.BatchV1().Jobs(n.namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func (n *node) ranOnce(t *testing.T, name string) {
 
 var policies = []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}
 
-func TestCronJobsRunInPlaceOfKubeControllerManagerAndBesideIt(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterCronJobsRunInPlaceOfKubeControllerManagerAndBesideIt(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	s := controller(t, c, "", "--leader-elect=false", "--controllers=job,cronjob")
 	s.awaitReady(t)
@@ -167,8 +167,8 @@ func cronJobName(prefix string, policy batchv1.ConcurrencyPolicy, i int) string 
 	return fmt.Sprintf("%s-%s-%d", prefix, short[policy], i)
 }
 
-func TestRunsOnDemandOfACronJobObeyItsConcurrencyPolicy(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterRunsOnDemandOfACronJobObeyItsConcurrencyPolicy(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	controller(t, c, "", "--leader-elect=false", "--controllers=*,cronjob").awaitReady(t)
 	n.createCronJob(t, newCronJob("forbids", func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = batchv1.ForbidConcurrent }))

@@ -1,17 +1,11 @@
 package cluster_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,14 +13,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
-
-	"github.com/google/go-cmp/cmp"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -37,90 +29,18 @@ const (
 	stintUser       = "system:serviceaccount:stint-system:stint-controller"
 )
 
-// unseen are permissions that a quiet cluster may see no use of.
-var unseen = map[string]string{
-	"batch/jobs/finalizers update":              "is asked for by an admission plugin, and tested by taking it away",
-	"stint.dev/scheduledjobs/finalizers update": "is asked for by an admission plugin, without which no run would be created",
-	"batch/cronjobs/finalizers update":          "is asked for by an admission plugin, without which no run would be created",
-	"stint.dev/resultslices get":                "is for slices that somebody else has changed",
-	"stint.dev/resultslices list":               "is for Jobs that another process began",
-	"stint.dev/resultslices delete":             "is for Jobs with more results than are kept",
-	"/pods get":                                 "is for pods whose creation or change was answered, but not shown or not in time",
-}
-
-func TestDeployGrantsWhatIsUsedAndNothingElse(t *testing.T) {
-	audit := filepath.Join(t.TempDir(), "audit.log")
-	c := deployed(t, audit, resultSlicesCRD)
-	schedules := newSchedules(t, c)
-	n := schedules.node
-	flags := []string{"--leader-elect-resource-namespace", "stint-system"}
-	s := controller(t, c, stintUser, flags...)
-	s.awaitReady(t)
-	n.create(t, newJob("whole", jobcontroller.ManagedBy, size(5, 2)))
-	n.awaitEnd(t, "whole")
-	suspendTwice(t, n)
-	adopt(t, n)
-	getStuck(t, n)
-	runSchedules(t, schedules)
-	s.signal(syscall.SIGTERM)
-	if status := s.exit(t); status != 0 {
-		t.Fatalf("exit status %d", status)
-	}
-	listAnew(t, c, flags...)
-
-	own, err := n.RbacV1().Roles("stint-system").Get(t.Context(), "stint-controller", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	granted := permissions(append(rules(t, n, "stint-controller"), own.Rules...))
-	compare(t, granted, func() []string { return used(t, audit) })
-}
-
-func TestDeployGrantsWhatCronJobsNeedAndNothingElse(t *testing.T) {
-	audit := filepath.Join(t.TempDir(), "audit.log")
-	c := deployed(t, audit, cronJobManifest)
-	n := newNode(t, c)
-	flags := []string{"--leader-elect=false", "--controllers=job,cronjob"}
-	s := controller(t, c, stintUser, flags...)
-	s.awaitReady(t)
-	runCronJobs(t, n)
-	s.signal(syscall.SIGTERM)
-	if status := s.exit(t); status != 0 {
-		t.Fatalf("exit status %d", status)
-	}
-	listAnew(t, c, flags...)
-
-	others := permissions(rules(t, n, "stint-controller"))
-	compare(t, permissions(rules(t, n, "stint-controller-cronjob")), func() []string {
-		return slices.DeleteFunc(used(t, audit), func(permission string) bool { return slices.Contains(others, permission) })
+// One cluster has all manifests: that of CronJobs comes when what is used without it is known.
+func TestClusterWithTheManifests(t *testing.T) {
+	c, audit := strict(t)
+	deploy(t, c, manifests, resultSlicesCRD)
+	t.Run("they grant what is used and nothing else", func(t *testing.T) { grantsWhatIsUsed(t, c, audit) })
+	t.Run("they grant what CronJobs need and nothing else", func(t *testing.T) {
+		deploy(t, c, cronJobManifest)
+		grantsWhatCronJobsNeed(t, c, audit)
 	})
-}
-
-// listAnew runs a controller as on an API server that cannot stream what there is, and is asked for lists instead.
-func listAnew(t *testing.T, c *kube.Cluster, flags ...string) {
-	t.Helper()
-	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
-	s := controller(t, c, stintUser, flags...)
-	s.awaitReady(t)
-	s.signal(syscall.SIGTERM)
-	if status := s.exit(t); status != 0 {
-		t.Fatalf("exit status %d", status)
-	}
-}
-
-// compare waits until what is used is what is granted: the API server may write down that it has answered after it has.
-func compare(t *testing.T, granted []string, used func() []string) {
-	t.Helper()
-	seldom := func(permission string) bool { return unseen[permission] != "" }
-	granted = slices.DeleteFunc(granted, seldom)
-	diff := ""
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		diff = cmp.Diff(granted, slices.DeleteFunc(used(), seldom))
-		return diff == "", nil
-	})
-	if err != nil {
-		t.Errorf("granted (-) and used (+), %v:\n%s", err, diff)
-	}
+	t.Run("people may have ScheduledJobs where they may have Jobs", func(t *testing.T) { peopleMayHaveScheduledJobs(t, c) })
+	t.Run("pods may wait for their Job only with the right to finalize Jobs", func(t *testing.T) { podsMayWaitForTheirJob(t, c) })
+	t.Run("the Deployment is allowed in its namespace", func(t *testing.T) { deploymentIsAllowed(t, c) })
 }
 
 // runSchedules has runs created and, when there are too many, deleted.
@@ -134,7 +54,7 @@ func runSchedules(t *testing.T, s *schedules) {
 	s.awaitStatus(t, "scheduled", "to end", func(s *stintv1.ScheduledJobStatus) bool {
 		return s.NextScheduleTime == nil && len(s.CompletedExecutions)+int(s.SkippedCount) == 3
 	})
-	await(t, "the Jobs to be deleted", func(context.Context) (bool, error) { return len(s.jobsOf(t, "scheduled")) == 0, nil })
+	await.Until(t, "the Jobs to be deleted", func() bool { return len(s.jobsOf(t, "scheduled")) == 0 })
 }
 
 // runCronJobs has a run created and deleted, and another one held and released.
@@ -158,14 +78,16 @@ func runCronJobs(t *testing.T, n *node) {
 	n.letGo(t.Context(), "first")
 	n.awaitEvent(t, "scheduled", "RunReleased", "second")
 	n.letGo(t.Context(), "second")
-	await(t, "the Jobs to be deleted", func(ctx context.Context) (bool, error) {
-		list, err := n.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
-		return err == nil && len(list.Items) == 0, err
+	await.Until(t, "the Jobs to be deleted", func() bool {
+		list, err := n.BatchV1().Jobs(n.namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Items) == 0
 	})
 }
 
-func TestPeopleMayHaveScheduledJobsWhereTheyMayHaveJobs(t *testing.T) {
-	c := deployed(t, filepath.Join(t.TempDir(), "audit.log"))
+func peopleMayHaveScheduledJobs(t *testing.T, c *kube.Cluster) {
 	s := newSchedules(t, c)
 	manager, err := c.StartControllerManager("clusterrole-aggregation-controller")
 	if err != nil {
@@ -178,7 +100,7 @@ func TestPeopleMayHaveScheduledJobsWhereTheyMayHaveJobs(t *testing.T) {
 		binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: user},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}}
-		if _, err := s.RbacV1().RoleBindings(namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		if _, err := s.RbacV1().RoleBindings(s.namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		kubeconfig, err := c.Kubeconfig(user)
@@ -186,15 +108,15 @@ func TestPeopleMayHaveScheduledJobsWhereTheyMayHaveJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		may := func(args ...string) bool {
-			return stintCommand(append(args, "--kubeconfig", kubeconfig)...).Run() == nil
+			return stintCommand(append(args, "--kubeconfig", kubeconfig, "-n", s.namespace)...).Run() == nil
 		}
-		await(t, user+" to see ScheduledJobs", func(context.Context) (bool, error) { return may("get", "scheduledjob", name), nil })
-		runNow := func(context.Context) (bool, error) {
-			return may("patch", "scheduledjob", name, "--subresource=status", "--type=merge", "-p", `{"status":{"pendingExecutions":[{"tag":"now"}]}}`), nil
+		await.Until(t, user+" to see ScheduledJobs", func() bool { return may("get", "scheduledjob", name) })
+		runNow := func() bool {
+			return may("patch", "scheduledjob", name, "--subresource=status", "--type=merge", "-p", `{"status":{"pendingExecutions":[{"tag":"now"}]}}`)
 		}
 		if role != "view" {
-			await(t, user+" to run one now", runNow)
-		} else if done, _ := runNow(t.Context()); done {
+			await.Until(t, user+" to run one now", runNow)
+		} else if runNow() {
 			t.Errorf("%s may run one", user)
 		}
 	}
@@ -203,8 +125,7 @@ func TestPeopleMayHaveScheduledJobsWhereTheyMayHaveJobs(t *testing.T) {
 // roles are those that Kubernetes has for people.
 var roles = []string{"admin", "edit", "view"}
 
-func TestPodsMayWaitForTheirJobOnlyWithTheRightToFinalizeJobs(t *testing.T) {
-	c := deployed(t, filepath.Join(t.TempDir(), "audit.log"))
+func podsMayWaitForTheirJob(t *testing.T, c *kube.Cluster) {
 	n := newNode(t, c)
 	roles := n.RbacV1().ClusterRoles()
 	role, err := roles.Get(t.Context(), "stint-controller", metav1.GetOptions{})
@@ -227,8 +148,8 @@ func TestPodsMayWaitForTheirJobOnlyWithTheRightToFinalizeJobs(t *testing.T) {
 	n.awaitEnd(t, "refused")
 }
 
-func TestDeploymentIsAllowedInItsNamespace(t *testing.T) {
-	n := newNode(t, deployed(t, filepath.Join(t.TempDir(), "audit.log")))
+func deploymentIsAllowed(t *testing.T, c *kube.Cluster) {
+	n := newNode(t, c)
 	deployment, err := n.AppsV1().Deployments("stint-system").Get(t.Context(), "stint-controller", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -248,10 +169,11 @@ func TestDeploymentIsAllowedInItsNamespace(t *testing.T) {
 	}
 }
 
-// deployed is a cluster with the manifests, one that is as strict as OpenShift about who may own pods.
-func deployed(t *testing.T, audit string, more ...string) *kube.Cluster {
+// strict is a cluster that is as strict as OpenShift about who may own pods, and that writes down what Stint asks for.
+func strict(t *testing.T) (*kube.Cluster, *auditLog) {
 	t.Helper()
-	policy := filepath.Join(filepath.Dir(audit), "policy.yaml")
+	dir := t.TempDir()
+	audit, policy := filepath.Join(dir, "audit.log"), filepath.Join(dir, "policy.yaml")
 	text := "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata, users: ['" + stintUser + "']}]\n"
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -259,16 +181,20 @@ func deployed(t *testing.T, audit string, more ...string) *kube.Cluster {
 	c := kube.ForTest(t, kube.Options{Users: []string{stintUser, "has-admin", "has-edit", "has-view"}, APIServerFlags: []string{
 		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 		"--audit-policy-file=" + policy, "--audit-log-path=" + audit, "--audit-log-mode=blocking"}})
+	return c, &auditLog{path: audit}
+}
+
+func deploy(t *testing.T, c *kube.Cluster, files ...string) {
+	t.Helper()
 	kubeconfig, err := c.Kubeconfig("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range append([]string{manifests}, more...) {
+	for _, file := range files {
 		if out, err := stintCommand("apply", "--kubeconfig", kubeconfig, "--validate=strict", "-f", file).CombinedOutput(); err != nil {
 			t.Fatalf("applying %s: %s", file, out)
 		}
 	}
-	return c
 }
 
 // suspendTwice has pods deleted, and an event repeated.
@@ -288,7 +214,7 @@ func (n *node) suspend(t *testing.T, pause bool) {
 	t.Helper()
 	n.awaitJob(t, "paused", "to run or rest", func(job *batchv1.Job) bool { return (job.Status.Active > 0) == pause })
 	patch := `{"spec":{"suspend":` + map[bool]string{true: "true", false: "false"}[pause] + `}}`
-	_, err := n.BatchV1().Jobs(namespace).Patch(t.Context(), "paused", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := n.BatchV1().Jobs(n.namespace).Patch(t.Context(), "paused", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,74 +253,14 @@ func adopt(t *testing.T, n *node) {
 	const unlabelled = "" // With a selector of people nobody adds labels.
 	n.hold(unlabelled, 0)
 	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels}, Spec: *job.Spec.Template.Spec.DeepCopy()}
-	if _, err := n.CoreV1().Pods(namespace).Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {
+	if _, err := n.CoreV1().Pods(n.namespace).Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	n.create(t, job)
-	await(t, "the pod to be adopted", func(ctx context.Context) (bool, error) {
-		pod, err := n.CoreV1().Pods(namespace).Get(ctx, "orphan", metav1.GetOptions{})
-		return apierrors.IsNotFound(err) || err == nil && metav1.GetControllerOf(pod) != nil, nil
+	await.Until(t, "the pod to be adopted", func() bool {
+		pod, err := n.CoreV1().Pods(n.namespace).Get(t.Context(), "orphan", metav1.GetOptions{})
+		return apierrors.IsNotFound(err) || err == nil && metav1.GetControllerOf(pod) != nil
 	})
 	n.letGo(t.Context(), unlabelled)
 	n.awaitEnd(t, "adopts")
-}
-
-func rules(t *testing.T, n *node, role string) []rbacv1.PolicyRule {
-	t.Helper()
-	cluster, err := n.RbacV1().ClusterRoles().Get(t.Context(), role, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cluster.Rules
-}
-
-// permissions lists what rules allow, as GROUP/RESOURCE VERB.
-func permissions(rules []rbacv1.PolicyRule) []string {
-	set := map[string]bool{}
-	for _, rule := range rules {
-		for _, group := range rule.APIGroups {
-			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					set[group+"/"+resource+" "+verb] = true
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
-}
-
-// used lists, in the same way, what the API server was asked for; what it refused is marked.
-func used(t *testing.T, audit string) []string {
-	t.Helper()
-	text, err := os.ReadFile(audit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := map[string]bool{}
-	for line := range bytes.Lines(text) {
-		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // it is being written
-		}
-		var event struct {
-			Verb        string
-			ObjectRef   *struct{ APIGroup, Resource, Subresource string }
-			Annotations map[string]string
-		}
-		if err := json.Unmarshal(line, &event); err != nil {
-			t.Fatal(err)
-		}
-		if event.ObjectRef == nil {
-			continue // such as /version, which everybody may read
-		}
-		permission := event.ObjectRef.APIGroup + "/" + event.ObjectRef.Resource
-		if event.ObjectRef.Subresource != "" {
-			permission += "/" + event.ObjectRef.Subresource
-		}
-		permission += " " + event.Verb
-		if decision := event.Annotations["authorization.k8s.io/decision"]; decision != "allow" {
-			permission += " " + decision
-		}
-		set[permission] = true
-	}
-	return slices.Sorted(maps.Keys(set))
 }

@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,27 +14,26 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
 const beStint = "STINT_TEST_BE_STINT"
-
-// patience bounds every wait.
-const patience = 3 * time.Minute
 
 // TestMain makes this test binary the stint that the tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv(beStint) != "" {
 		os.Exit(cli.Main(os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 	}
-	os.Exit(m.Run())
+	kube.Main(m, kube.Options{Users: []string{powerless}})
 }
+
+// powerless is a user without any role.
+const powerless = "powerless"
 
 // stint is a running stint controller.
 type stint struct {
@@ -86,14 +84,8 @@ func (s *stint) signal(signal syscall.Signal) { s.cmd.Process.Signal(signal) }
 // exit waits for the end and returns the exit status.
 func (s *stint) exit(t *testing.T) int {
 	t.Helper()
-	select {
-	case <-s.done:
-		return s.status
-	case <-t.Context().Done():
-	case <-time.After(patience):
-	}
-	t.Fatal("stint does not end")
-	return 0
+	await.Value(t, "the end of stint", s.done)
+	return s.status
 }
 
 // get asks for a path and returns status and body; 0 where nobody answers.
@@ -112,29 +104,20 @@ func (s *stint) get(path string) (int, string) {
 
 func (s *stint) awaitReady(t *testing.T) {
 	t.Helper()
-	await(t, "stint to be ready", func(context.Context) (bool, error) {
+	await.Until(t, "stint to be ready", func() bool {
 		select {
 		case <-s.done:
-			return false, fmt.Errorf("it has ended: %s", s.log)
+			t.Fatal("it has ended")
 		default:
 		}
 		status, _ := s.get("/readyz")
-		return status == http.StatusOK, nil
+		return status == http.StatusOK
 	})
-}
-
-func await(t *testing.T, what string, condition wait.ConditionWithContextFunc) {
-	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, condition); err != nil {
-		t.Fatalf("waiting for %s: %v", what, err)
-	}
 }
 
 func (s *stint) awaitLog(t *testing.T, text string) {
 	t.Helper()
-	await(t, fmt.Sprintf("%q in the log", text), func(context.Context) (bool, error) {
-		return strings.Contains(s.log.String(), text), nil
-	})
+	await.Until(t, fmt.Sprintf("%q in the log", text), func() bool { return strings.Contains(s.log.String(), text) })
 }
 
 // lines is a log that can be read while it is written.

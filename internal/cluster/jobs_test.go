@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -19,16 +20,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
-
-const namespace = "default"
 
 // node ends pods as they come: with success, unless the label fate says otherwise. It remembers all that it has seen.
 type node struct {
 	kubernetes.Interface
-	mu   sync.Mutex
-	pods map[types.UID]*corev1.Pod
+	// namespace is the test's own.
+	namespace string
+	mu        sync.Mutex
+	pods      map[types.UID]*corev1.Pod
 	// gate is how many more pods of a Job may end; a Job that is not in it has no gate.
 	gate map[string]int
 	held map[string][]*corev1.Pod
@@ -36,9 +38,10 @@ type node struct {
 
 func newNode(t *testing.T, c *kube.Cluster) *node {
 	t.Helper()
-	n := &node{Interface: kubernetes.NewForConfigOrDie(c.Config()), pods: map[types.UID]*corev1.Pod{},
+	n := &node{Interface: kubernetes.NewForConfigOrDie(c.Config()), namespace: c.Namespace(t), pods: map[types.UID]*corev1.Pod{},
 		gate: map[string]int{}, held: map[string][]*corev1.Pod{}}
-	factory := informers.NewSharedInformerFactory(n, 0)
+	t.Cleanup(func() { n.leaveNothing(t) })
+	factory := informers.NewSharedInformerFactoryWithOptions(n, 0, informers.WithNamespace(n.namespace))
 	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) { n.see(t.Context(), obj.(*corev1.Pod)) },
 	}); err != nil {
@@ -47,6 +50,20 @@ func newNode(t *testing.T, c *kube.Cluster) *node {
 	factory.Start(t.Context().Done())
 	t.Cleanup(factory.Shutdown)
 	return n
+}
+
+// leaveNothing deletes what a controller of a later test would work on.
+func (n *node) leaveNothing(t *testing.T) {
+	for _, kind := range []string{
+		"/apis/stint.dev/v1/namespaces/%s/scheduledjobs", "/apis/batch/v1/namespaces/%s/cronjobs",
+		"/apis/batch/v1/namespaces/%s/jobs", "/api/v1/namespaces/%s/pods",
+	} {
+		err := n.Discovery().RESTClient().Delete().AbsPath(fmt.Sprintf(kind, n.namespace)).
+			Param("propagationPolicy", "Background").Param("gracePeriodSeconds", "0").Do(context.Background()).Error()
+		if err != nil && !apierrors.IsNotFound(err) { // The kind may not be there.
+			t.Error(err)
+		}
+	}
 }
 
 func (n *node) see(ctx context.Context, pod *corev1.Pod) {
@@ -123,26 +140,10 @@ func (n *node) made(job string) int {
 	return count
 }
 
-// awaitQuiet waits until no more pods come: those that a dead controller has asked for come after it, and whoever counts
-// pods before they are there makes others in their place.
-func (n *node) awaitQuiet(t *testing.T) {
-	t.Helper()
-	const quiet = time.Second
-	made, since := -1, time.Now()
-	await(t, "pods to be as many for "+quiet.String(), func(context.Context) (bool, error) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if len(n.pods) != made {
-			made, since = len(n.pods), time.Now()
-		}
-		return time.Since(since) > quiet, nil
-	})
-}
-
 // newJob is managed by nobody in particular where manager is empty.
 func newJob(name, manager string, change ...func(*batchv1.JobSpec)) *batchv1.Job {
 	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}},
 			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
@@ -169,14 +170,14 @@ func failing(s *batchv1.JobSpec) {
 
 func (n *node) create(t *testing.T, job *batchv1.Job) {
 	t.Helper()
-	if _, err := n.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+	if _, err := n.BatchV1().Jobs(n.namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (n *node) job(t *testing.T, name string) *batchv1.Job {
 	t.Helper()
-	job, err := n.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	job, err := n.BatchV1().Jobs(n.namespace).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,16 +193,16 @@ func (n *node) awaitJob(t *testing.T, name, what string, is func(*batchv1.Job) b
 			t.Logf("job %s: %+v", name, last.Status)
 		}
 	}()
-	await(t, "job "+name+" "+what, func(ctx context.Context) (bool, error) {
-		job, err := n.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	await.Until(t, "job "+name+" "+what, func() bool {
+		job, err := n.BatchV1().Jobs(n.namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return false, err
+			t.Fatal(err)
 		}
 		if err != nil {
-			return false, nil
+			return false
 		}
 		last = job
-		return is(job), nil
+		return is(job)
 	})
 }
 
@@ -246,12 +247,12 @@ func statusWriter(job *batchv1.Job) string {
 
 func (n *node) awaitEvent(t *testing.T, job, reason, text string) {
 	t.Helper()
-	await(t, "event "+reason+" of job "+job, func(ctx context.Context) (bool, error) {
-		events, err := n.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{
+	await.Until(t, "event "+reason+" of job "+job, func() bool {
+		events, err := n.CoreV1().Events(n.namespace).List(t.Context(), metav1.ListOptions{
 			FieldSelector: "involvedObject.name=" + job + ",reason=" + reason})
 		if err != nil {
-			return false, err
+			t.Fatal(err)
 		}
-		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, text) }), nil
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, text) })
 	})
 }

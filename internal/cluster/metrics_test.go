@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"crypto/tls"
 	"io"
 	"maps"
@@ -10,20 +9,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// TestMetricsAreThoseOfKubeControllerManager has both run the same Jobs and compares what they counted.
-func TestMetricsAreThoseOfKubeControllerManager(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+// TestClusterMetricsAreThoseOfKubeControllerManager has both run the same Jobs and compares what they counted.
+func TestClusterMetricsAreThoseOfKubeControllerManager(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	held, err := c.HoldPort()
 	if err != nil {
@@ -51,20 +49,20 @@ func TestMetricsAreThoseOfKubeControllerManager(t *testing.T) {
 	defer scraper.CloseIdleConnections()
 	diff := "nothing yet"
 	// What follows the last status is counted a moment later.
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	await.Until(t, "Stint (+) to have counted what kube-controller-manager (-) has", func() bool {
 		answer, err := scraper.Get("https://127.0.0.1:" + port + "/metrics")
 		if err != nil {
-			return false, err
+			t.Fatal(err)
 		}
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
 		theirs, ours := jobSeries(parse(string(text))), jobSeries(s.metrics())
 		diff = cmp.Diff(theirs, ours)
-		return len(theirs) > 18 && diff == "", err
-	})
-	if err != nil {
-		t.Errorf("kube-controller-manager (-) and Stint (+), %v:\n%s", err, diff)
-	}
+		return len(theirs) > 18 && diff == ""
+	}, func() string { return diff })
 }
 
 // jobSeries picks the series that tell of Jobs rather than of how they are looked at. What either thinks of the Jobs of
@@ -132,8 +130,8 @@ func countedJobs() map[string]func(*batchv1.JobSpec) {
 	}
 }
 
-func TestMetricsOfTheProcess(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterMetricsOfTheProcess(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	s := controller(t, c, "", steadyLease("metrics")...)
 	s.awaitReady(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-func TestAPIServerAway(t *testing.T) {
+func TestClusterWithItsAPIServerAway(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	n := newNode(t, c)
 	start := func(t *testing.T) {
@@ -42,40 +42,53 @@ func TestAPIServerAway(t *testing.T) {
 		s.awaitReady(t)
 		n.hold("outlives", 0)
 		n.create(t, newJob("outlives", jobcontroller.ManagedBy, size(10, 5)))
-		c.StopAPIServer()
-		start(t)
+		c.RestartAPIServer(t)
 		n.letGo(t.Context(), "outlives")
 		n.awaitEnd(t, "outlives")
 		n.exact(t, "outlives")
 	})
 	t.Run("with leader election it ends when the lease cannot be renewed", func(t *testing.T) {
-		s := controller(t, c, "", quickLease("away")...)
-		s.awaitReady(t)
+		s := controller(t, c, "", lease("away", "20s", "15s")...)
 		s.awaitLog(t, "self=true")
+		s.awaitReady(t)
 		c.StopAPIServer()
 		if status := s.exit(t); status != 1 {
 			t.Errorf("exit status %d, want 1", status)
 		}
-		s.awaitLog(t, "stint: lost the lease "+namespace+"/away: ")
+		s.awaitLog(t, "stint: lost the lease "+leaseNamespace+"/away: ")
 		start(t)
+	})
+	t.Run("a second signal ends it at once", func(t *testing.T) {
+		s := controller(t, c, "", steadyLease("busy")...)
+		s.awaitLog(t, "self=true")
+		s.awaitReady(t)
+		// The lease cannot be released as long as nobody answers.
+		syscall.Kill(c.APIServer().PID(), syscall.SIGSTOP)
+		defer syscall.Kill(c.APIServer().PID(), syscall.SIGCONT)
+		s.signal(syscall.SIGINT)
+		s.awaitLog(t, "Stopping: ")
+		s.signal(syscall.SIGINT)
+		if status := s.exit(t); status != -1 {
+			t.Errorf("exit status %d, want an end by the signal", status)
+		}
 	})
 }
 
-func TestWrongCredentialsEndIt(t *testing.T) {
-	s := controller(t, kube.ForTest(t, kube.Options{}), "nobody")
+func TestClusterWrongCredentialsEndIt(t *testing.T) {
+	s := controller(t, kube.Shared(t), "nobody")
 	if status := s.exit(t); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
 	s.awaitLog(t, "does not know these credentials")
 }
 
-func TestWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{Users: []string{"powerless"}})
+func TestClusterWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {
+	c := kube.Shared(t)
 	for missing, flags := range map[string][]string{
-		`cannot get resource \"leases\"`: quickLease("powerless"),
+		`cannot get resource \"leases\"`: steadyLease(powerless),
 		`cannot list resource \"pods\"`:  {"--leader-elect=false"},
 	} {
-		s := controller(t, c, "powerless", flags...)
+		s := controller(t, c, powerless, flags...)
 		s.awaitLog(t, missing)
 		if status, _ := s.get("/readyz"); status != http.StatusServiceUnavailable {
 			t.Errorf("/readyz is %d although it %s", status, missing)
@@ -84,21 +97,5 @@ func TestWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {
 		if status := s.exit(t); status != 0 {
 			t.Errorf("exit status %d, want 0", status)
 		}
-	}
-}
-
-func TestASecondSignalEndsItAtOnce(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
-	s := controller(t, c, "", steadyLease("busy")...)
-	s.awaitLog(t, "self=true")
-	s.awaitReady(t)
-	// The lease cannot be released as long as nobody answers.
-	syscall.Kill(c.APIServer().PID(), syscall.SIGSTOP)
-	defer syscall.Kill(c.APIServer().PID(), syscall.SIGCONT)
-	s.signal(syscall.SIGINT)
-	s.awaitLog(t, "Stopping: ")
-	s.signal(syscall.SIGINT)
-	if status := s.exit(t); status != -1 {
-		t.Errorf("exit status %d, want an end by the signal", status)
 	}
 }

@@ -1,11 +1,9 @@
 package cluster_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,20 +14,22 @@ import (
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
-const pullFails = `{"status":{"containerStatuses":[{"name":"main","image":"busybox","imageID":"",
+// pullFails has a pod wait for its image. It is ready all the same: so the Job's status shows that the controller knows.
+const pullFails = `{"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"main","image":"busybox","imageID":"",
 	"state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]}}`
 
-func TestPodsThatDoNotStartOnACluster(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterFailsPodsThatDoNotStart(t *testing.T) {
+	c := kube.Shared(t)
 	n := newNode(t, c)
 	controller(t, c, "", "--leader-elect=false").awaitReady(t)
 	limits := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
 		Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 	}}}}
-	if _, err := n.CoreV1().LimitRanges(namespace).Create(t.Context(), limits, metav1.CreateOptions{}); err != nil {
+	if _, err := n.CoreV1().LimitRanges(n.namespace).Create(t.Context(), limits, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -43,21 +43,20 @@ func TestPodsThatDoNotStartOnACluster(t *testing.T) {
 
 	n.hold("stuck", 0)
 	n.create(t, newJob("stuck", jobcontroller.ManagedBy, func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](0) }))
-	await(t, "the pod", func(context.Context) (bool, error) { return n.made("stuck") == 1, nil })
+	await.Until(t, "the pod", func() bool { return n.made("stuck") == 1 })
 	n.mu.Lock()
 	pod := n.held["stuck"][0]
 	n.mu.Unlock()
-	if _, err := n.CoreV1().Pods(namespace).Patch(t.Context(), pod.Name, types.StrategicMergePatchType, []byte(pullFails), metav1.PatchOptions{}, "status"); err != nil {
+	if _, err := n.CoreV1().Pods(n.namespace).Patch(t.Context(), pod.Name, types.StrategicMergePatchType, []byte(pullFails), metav1.PatchOptions{}, "status"); err != nil {
 		t.Fatal(err)
 	}
-	// The time counts from the pod's creation; what the pod waits for is to be known long before it is over.
-	timeout := int(time.Since(pod.CreationTimestamp.Time).Seconds()) + 2
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, core.PendingTimeoutSeconds, timeout)
-	if _, err := n.BatchV1().Jobs(namespace).Patch(t.Context(), "stuck", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	n.awaitJob(t, "stuck", "to know what its pod waits for", func(job *batchv1.Job) bool { return ptr.Deref(job.Status.Ready, 0) == 1 })
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"1"}}}`, core.PendingTimeoutSeconds)
+	if _, err := n.BatchV1().Jobs(n.namespace).Patch(t.Context(), "stuck", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	n.awaitJob(t, "stuck", "to fail for its pod", failedFor(batchv1.JobReasonBackoffLimitExceeded, "backoff limit"))
-	failed, err := n.CoreV1().Pods(namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+	failed, err := n.CoreV1().Pods(n.namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +65,7 @@ func TestPodsThatDoNotStartOnACluster(t *testing.T) {
 	}
 }
 
-// failedFor tells whether a Job has failed for a reason and with words of its message.
+// failedFor reports whether a Job has failed for a reason and with words of its message.
 func failedFor(reason, words string) func(*batchv1.Job) bool {
 	return func(job *batchv1.Job) bool {
 		for _, c := range job.Status.Conditions {

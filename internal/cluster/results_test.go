@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/client/remote"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/results"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -25,14 +25,13 @@ func resultsOf(t *testing.T, c *remote.Client, job *batchv1.Job) *stintv1.JobRes
 	t.Helper()
 	var all []stintv1.ResultSlice
 	made := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
-	if err := c.ResultSlices().List(t.Context(), namespace, made, func(s *stintv1.ResultSlice) { all = append(all, *s) }); err != nil {
+	if err := c.ResultSlices().List(t.Context(), job.Namespace, made, func(s *stintv1.ResultSlice) { all = append(all, *s) }); err != nil {
 		t.Fatal(err)
 	}
 	return results.Merge(job, all, nil)
 }
 
-func TestResultsOutlivePodsAndController(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func resultsOutlivePodsAndController(t *testing.T, c *kube.Cluster) {
 	n := newNode(t, c)
 	people, err := remote.New(c.Config())
 	if err != nil {
@@ -52,12 +51,12 @@ func TestResultsOutlivePodsAndController(t *testing.T) {
 		t.Fatal(err)
 	}
 	tried := 0
-	await(t, "results to be kept", func(context.Context) (bool, error) {
+	await.Until(t, "results to be kept", func() bool {
 		tried++
 		name := fmt.Sprintf("try-%d", tried)
 		n.create(t, newJob(name, jobcontroller.ManagedBy))
 		n.awaitEnd(t, name)
-		return len(resultsOf(t, people, n.job(t, name)).Items) == 1, nil
+		return len(resultsOf(t, people, n.job(t, name)).Items) == 1
 	})
 
 	const indexes = 60
@@ -68,12 +67,12 @@ func TestResultsOutlivePodsAndController(t *testing.T) {
 	n.awaitJob(t, "indexed", "to be under way", func(j *batchv1.Job) bool { return j.Status.Succeeded >= 20 })
 	s.signal(syscall.SIGKILL)
 	s.exit(t)
-	n.awaitQuiet(t)
+	c.RestartAPIServer(t)
 	controller(t, c, "", "--leader-elect=false", "--kube-api-qps=-1").awaitReady(t)
 	n.letGo(t.Context(), "indexed")
 	n.awaitEnd(t, "indexed")
 	n.exact(t, "indexed")
-	err = n.CoreV1().Pods(namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, metav1.ListOptions{})
+	err = n.CoreV1().Pods(n.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

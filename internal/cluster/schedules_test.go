@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/remote"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -44,7 +44,7 @@ func newSchedules(t *testing.T, c *kube.Cluster) *schedules {
 // newScheduledJob has its runs managed by Stint; it runs on demand only where timeSpec is empty.
 func newScheduledJob(name, timeSpec string, change ...func(*stintv1.ScheduledJobSpec)) *stintv1.ScheduledJob {
 	s := &stintv1.ScheduledJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: stintv1.ScheduledJobSpec{
 			ManagedBy: ptr.To(jobcontroller.ManagedBy),
 			Template:  ptr.To(newJob(name, "").Spec.Template),
@@ -70,6 +70,7 @@ func runsFail(s *stintv1.ScheduledJobSpec) {
 
 func (s *schedules) make(t *testing.T, obj *stintv1.ScheduledJob) {
 	t.Helper()
+	obj.Namespace = s.namespace
 	if _, err := s.Create(t.Context(), obj); err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +84,13 @@ func (s *schedules) awaitStatus(t *testing.T, name, what string, is func(*stintv
 			t.Logf("scheduledjob %s: %+v", name, last)
 		}
 	}()
-	await(t, "scheduledjob "+name+" "+what, func(ctx context.Context) (bool, error) {
-		got, err := s.Get(ctx, namespace, name)
+	await.Until(t, "scheduledjob "+name+" "+what, func() bool {
+		got, err := s.Get(t.Context(), s.namespace, name)
 		if err != nil {
-			return false, nil // API servers and CRDs come and go in these tests.
+			return false // API servers and CRDs come and go in these tests.
 		}
 		last = got.Status
-		return is(&last), nil
+		return is(&last)
 	})
 	return last
 }
@@ -111,7 +112,7 @@ func (s *schedules) kubectl(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := stintCommand(append(args, "--kubeconfig", kubeconfig)...).CombinedOutput()
+	out, err := stintCommand(append(args, "--kubeconfig", kubeconfig, "-n", s.namespace)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
 	}
@@ -120,7 +121,7 @@ func (s *schedules) kubectl(t *testing.T, args ...string) {
 // jobsOf are the Jobs of a ScheduledJob that still exist, by tag.
 func (s *schedules) jobsOf(t *testing.T, name string) map[string]batchv1.Job {
 	t.Helper()
-	list, err := s.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
+	list, err := s.BatchV1().Jobs(s.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: stintv1.LabelJobName + "=" + name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +151,8 @@ func (s *schedules) once(t *testing.T, name string, runs []stintv1.Execution, se
 	}
 }
 
-func TestAScheduledJobRunsOnACluster(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterRunsAScheduledJob(t *testing.T) {
+	c := kube.Shared(t)
 	s := newSchedules(t, c)
 	p := controller(t, c, "", "--leader-elect=false")
 	p.awaitReady(t)
@@ -226,7 +227,7 @@ func morePending(tag string) string {
 func (s *schedules) makeTemplate(t *testing.T, name string) {
 	t.Helper()
 	pods := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}, Template: newJob(name, "").Spec.Template}
-	if _, err := s.CoreV1().PodTemplates(namespace).Create(t.Context(), pods, metav1.CreateOptions{}); err != nil {
+	if _, err := s.CoreV1().PodTemplates(s.namespace).Create(t.Context(), pods, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

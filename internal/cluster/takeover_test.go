@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"context"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,13 +9,14 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
-func TestEachDueTimeHasOneJobWhoeverLeads(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterEachDueTimeHasOneJobWhoeverLeads(t *testing.T) {
+	c := kube.Shared(t)
 	s := newSchedules(t, c)
-	flags := quickLease("schedules")
+	flags := steadyLease("schedules")
 	leader := controller(t, c, "", flags...)
 	leader.awaitLog(t, "self=true")
 	standby := controller(t, c, "", flags...)
@@ -36,6 +36,8 @@ func TestEachDueTimeHasOneJobWhoeverLeads(t *testing.T) {
 		s.awaitStatus(t, name, "to be in the middle", past(2))
 	}
 	leader.signal(syscall.SIGKILL)
+	leader.exit(t)
+	s.expire(t, "schedules")
 	standby.awaitLog(t, "self=true")
 	third := controller(t, c, "", flags...) // only now, as it might have won
 	third.awaitReady(t)
@@ -64,8 +66,13 @@ func TestEachDueTimeHasOneJobWhoeverLeads(t *testing.T) {
 	}
 }
 
-func TestTheCRDMayComeLaterAndGo(t *testing.T) {
+func TestClusterWhoseKindsComeLater(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
+	t.Run("ScheduledJobs may come later and go", func(t *testing.T) { scheduledJobsComeAndGo(t, c) })
+	t.Run("results outlive pods and controller", func(t *testing.T) { resultsOutlivePodsAndController(t, c) })
+}
+
+func scheduledJobsComeAndGo(t *testing.T, c *kube.Cluster) {
 	p := controller(t, c, "", "--leader-elect=false")
 	p.awaitReady(t)
 	p.awaitLog(t, "kubectl apply -f deploy/crds/stint.dev_scheduledjobs.yaml")
@@ -79,8 +86,8 @@ func TestTheCRDMayComeLaterAndGo(t *testing.T) {
 		s.make(t, newScheduledJob(name, "R1//PT1S"))
 		s.awaitStatus(t, name, "to run", completed(1))
 		s.kubectl(t, "delete", "customresourcedefinition", "scheduledjobs.stint.dev")
-		await(t, "stint to miss ScheduledJobs", func(context.Context) (bool, error) {
-			return strings.Count(p.log.String(), "does not know scheduledjobs") == i+2, nil
+		await.Until(t, "stint to miss ScheduledJobs", func() bool {
+			return strings.Count(p.log.String(), "does not know scheduledjobs") == i+2
 		})
 		s.create(t, newJob("beside-"+name, jobcontroller.ManagedBy))
 		s.awaitEnd(t, "beside-"+name)

@@ -12,8 +12,8 @@ import (
 )
 
 // stint trigger --wait follows a run to its end, also where its Job is not kept.
-func TestTriggerWaitsForRunsOnACluster(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterTriggerWaitsForRunsOnACluster(t *testing.T) {
+	c := kube.Shared(t)
 	s := newSchedules(t, c)
 	controller(t, c, "", "--leader-elect=false").awaitReady(t)
 	forget := func(s *stintv1.ScheduledJobSpec) {
@@ -37,11 +37,11 @@ func TestTriggerWaitsForRunsOnACluster(t *testing.T) {
 		"forgets-failing": {1, "job forgets-failing-tag failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := stintCommand("trigger", name, "--wait", "--tag", "tag", "--kubeconfig", kubeconfig, "-n", namespace)
+			cmd := stintCommand("trigger", name, "--wait", "--tag", "tag", "--kubeconfig", kubeconfig, "-n", s.namespace)
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			cmd.Run()
-			text := strings.ReplaceAll(out.String(), namespace+"/", "")
+			text := strings.ReplaceAll(out.String(), s.namespace+"/", "")
 			if got := cmd.ProcessState.ExitCode(); got != want.status || !strings.Contains(text, want.says) {
 				t.Errorf("status %d, want %d; %q is not in:\n%s", got, want.status, want.says, out.String())
 			}

@@ -4,19 +4,14 @@ package clienttest
 import (
 	"context"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 )
-
-// deadline bounds every wait.
-const deadline = 2 * time.Minute
 
 // Client is what is tested.
 type Client interface {
@@ -66,15 +61,6 @@ func podSpec() corev1.PodSpec {
 func (w *world) made(p *corev1.Pod) *corev1.Pod {
 	w.Helper()
 	return must(w.Pods().Create(w.Context(), p))(w)
-}
-
-func (w *world) eventually(what string, is func() bool) {
-	w.Helper()
-	err := wait.PollUntilContextTimeout(w.Context(), 2*time.Millisecond, deadline, true,
-		func(context.Context) (bool, error) { return is(), nil })
-	if err != nil {
-		w.Fatalf("waiting until %s: %v", what, err)
-	}
 }
 
 // must returns what a call returned without error.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 )
 
 var deletions = []promise{
@@ -74,9 +75,9 @@ var shows = []promise{
 		}
 		w.made(w.pod("before"))
 		w.start(w.Context())
-		w.eventually("the informer shows the first pod", func() bool { return shown("before") != nil })
+		await.Until(w, "that the informer shows the first pod", func() bool { return shown("before") != nil })
 		made := w.made(w.pod("after"))
-		w.eventually("the informer shows the second pod", func() bool { return shown("after") != nil })
+		await.Until(w, "that the informer shows the second pod", func() bool { return shown("after") != nil })
 		indexed := must(informer.GetIndexer().ByIndex(cache.NamespaceIndex, w.namespace))(w)
 		if len(indexed) != 2 {
 			w.Errorf("by namespace: %d objects", len(indexed))
@@ -86,8 +87,8 @@ var shows = []promise{
 		if changed.Labels["x"] != "y" || len(changed.Spec.Containers) != 1 || changed.Spec.Containers[0].Image != "i" {
 			w.Errorf("the change of a shown pod left labels %v and containers %v", changed.Labels, changed.Spec.Containers)
 		}
-		w.eventually("the informer shows the change", func() bool { return shown("after").Labels["x"] == "y" })
+		await.Until(w, "that the informer shows the change", func() bool { return shown("after").Labels["x"] == "y" })
 		w.remove(made)
-		w.eventually("the informer drops the deleted pod", func() bool { return shown("after") == nil })
+		await.Until(w, "that the informer drops the deleted pod", func() bool { return shown("after") == nil })
 	}},
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // promisesOf are those that hold for every kind.
@@ -191,7 +192,7 @@ func (s subject[T]) shows(w *world) {
 	var none T
 	made := s.made(w, "a")
 	w.start(w.Context())
-	w.eventually("the informer shows what is there", func() bool { return any(shown()) != any(none) })
+	await.Until(w, "that the informer shows what is there", func() bool { return any(shown()) != any(none) })
 	// What an informer shows is all that a controller starts from.
 	changed := must(s.of(w).Modify(w.Context(), shown(), func(o T) {
 		s.edit(o)
@@ -200,10 +201,10 @@ func (s subject[T]) shows(w *world) {
 	if !s.edited(changed) {
 		w.Errorf("the change of what is shown made %+v", changed)
 	}
-	w.eventually("the informer shows the change", func() bool { return shown().GetLabels()["x"] == "y" })
+	await.Until(w, "that the informer shows the change", func() bool { return shown().GetLabels()["x"] == "y" })
 	if indexed := must(informer.GetIndexer().ByIndex(cache.NamespaceIndex, w.namespace))(w); len(indexed) != 1 {
 		w.Errorf("by namespace: %d objects", len(indexed))
 	}
 	s.remove(w, made)
-	w.eventually("the informer drops what is deleted", func() bool { return any(shown()) == any(none) })
+	await.Until(w, "that the informer drops what is deleted", func() bool { return any(shown()) == any(none) })
 }

@@ -1,29 +1,22 @@
 package remote_test
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
 func pemOf(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
-}
-
-// endpoints are the API servers that the tests run against.
-var endpoints = map[string]func(*testing.T) *rest.Config{
-	"the embedded server": func(t *testing.T) *rest.Config { return overTheNetwork(t, startServer(t)) },
-	"Kubernetes":          func(t *testing.T) *rest.Config { return kube.ForTest(t, kube.Options{}).Config() },
 }
 
 // story is one way for a connection to be bad.
@@ -46,16 +39,18 @@ var stories = []story{
 }
 
 func TestJobsEndExactlyOverABadConnection(t *testing.T) {
-	for name, endpoint := range endpoints {
-		t.Run(name, func(t *testing.T) {
+	playStories(t, overTheNetwork(t, startServer(t)))
+}
+
+func TestClusterEndsJobsExactlyOverABadConnection(t *testing.T) {
+	playStories(t, kube.Shared(t).Config())
+}
+
+func playStories(t *testing.T, config *rest.Config) {
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			config := endpoint(t)
-			for _, s := range stories {
-				t.Run(s.name, func(t *testing.T) {
-					t.Parallel()
-					s.play(t, config)
-				})
-			}
+			s.play(t, config)
 		})
 	}
 }
@@ -82,7 +77,7 @@ func (s story) play(t *testing.T, config *rest.Config) {
 	w := newWorld(t, config)
 	p := startProxy(t, config, s.faults())
 	through := p.config()
-	through.BearerToken, through.Timeout = config.BearerToken, 2*time.Second
+	through.BearerToken = config.BearerToken
 	w.startController(through)
 
 	w.createJobs()
@@ -94,16 +89,13 @@ func (s story) play(t *testing.T, config *rest.Config) {
 	}
 }
 
-func TestJobsEndExactlyWhenTheAPIServerDiesAndComesBack(t *testing.T) {
-	cluster := kube.ForTest(t, kube.Options{})
+func TestClusterEndsJobsExactlyWhenTheAPIServerDiesAndComesBack(t *testing.T) {
+	cluster := kube.Shared(t)
 	w := newWorld(t, cluster.Config())
 	w.startController(cluster.Config())
 	w.createJobs()
-	w.until("some pods are made", func(context.Context) bool { return w.made() > 5 }, func() string { return "" })
-	cluster.StopAPIServer()
-	if err := cluster.StartAPIServer(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	await.Until(t, "that some pods are made", func() bool { return w.made() > 5 })
+	cluster.RestartAPIServer(t)
 	w.expectJobs()
 }
 

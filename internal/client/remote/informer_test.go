@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestAWatchWhoseEndIsLostEnds(t *testing.T) {
@@ -29,8 +31,7 @@ func TestAWatchWhoseEndIsLostEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
+			ctx := await.Context(t)
 			w, err := c.jobs.watch(ctx, metav1.ListOptions{TimeoutSeconds: ptr.To[int64](1)})
 			if err == nil {
 				defer w.Stop()
@@ -44,5 +45,18 @@ func TestAWatchWhoseEndIsLostEnds(t *testing.T) {
 				t.Error("it ended only with its caller")
 			}
 		})
+	}
+}
+
+func TestARequestWithoutAnAnswerEnds(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(s.Close)
+	c, err := New(&rest.Config{Host: s.URL, Timeout: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := await.Context(t)
+	if _, err := c.Pods().Get(ctx, "default", "p"); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		t.Errorf("it ends with %v, its caller with %v", err, ctx.Err())
 	}
 }

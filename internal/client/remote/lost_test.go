@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // tricky is a client whose next requests meet the given faults.
@@ -28,8 +28,7 @@ type tricky struct {
 	requests  atomic.Int64
 }
 
-// newTricky waits so long for an answer.
-func newTricky(t *testing.T, wait time.Duration) *tricky {
+func newTricky(t *testing.T) *tricky {
 	t.Helper()
 	config := overTheNetwork(t, startServer(t))
 	c := &tricky{config: config, next: make(chan fault, 10), namespace: namespaces(config)(t)}
@@ -43,7 +42,7 @@ func newTricky(t *testing.T, wait time.Duration) *tricky {
 		}
 	})
 	through := p.config()
-	through.BearerToken, through.Timeout = config.BearerToken, wait
+	through.BearerToken = config.BearerToken
 	var err error
 	if c.Client, err = remote.New(through); err != nil {
 		t.Fatal(err)
@@ -64,7 +63,7 @@ func (c *tricky) pod() *corev1.Pod {
 }
 
 func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
-	c := newTricky(t, 2*time.Second)
+	c := newTricky(t)
 	ctx := t.Context()
 	for _, faults := range [][]fault{
 		{lostAnswer}, {lateAnswer}, {lostRequest}, {noAnswer}, {halfAnswer}, {lostAnswer, broken}, {lostAnswer, none, turnedAway},
@@ -124,12 +123,12 @@ func (c *tricky) podCount(t *testing.T) int {
 	informer := other.Pods().Informer()
 	other.Start(ctx)
 	defer func() { cancel(); other.Wait() }()
-	untilSynced(ctx, t, informer)
+	untilSynced(t, informer)
 	return len(informer.GetStore().ListKeys())
 }
 
 func TestARefusedWriteIsNotRepeated(t *testing.T) {
-	c := newTricky(t, time.Minute)
+	c := newTricky(t)
 	for _, f := range []fault{turnedAway, broken} {
 		c.meets(f)
 		if _, err := c.Pods().Create(t.Context(), c.pod()); err == nil || c.requests.Load() != 1 {
@@ -145,7 +144,7 @@ func TestARefusedWriteIsNotRepeated(t *testing.T) {
 func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	config := overTheNetwork(t, startServer(t))
 	namespace := namespaces(config)(t)
-	config.QPS, config.Burst = 0.001, 1
+	config.QPS, config.Burst = 1e-6, 1 // one request, and the next in some days
 	c, err := remote.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -156,18 +155,16 @@ func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	if _, err := c.Events().Create(event); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithCancel(await.Context(t))
 	defer func() { cancel(); c.Wait() }()
 	informer := c.Jobs().Informer()
 	c.Start(ctx)
-	untilSynced(ctx, t, informer)
+	untilSynced(t, informer)
 	// The one request that pods have is still there.
 	if _, err := c.Pods().Get(ctx, namespace, "p"); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
-	short, cancelShort := context.WithTimeout(ctx, time.Second)
-	defer cancelShort()
-	if _, err := c.Pods().Get(short, namespace, "p"); err == nil || apierrors.IsNotFound(err) {
+	if _, err := c.Pods().Get(ctx, namespace, "p"); err == nil || apierrors.IsNotFound(err) {
 		t.Errorf("a second request went past the limit: %v", err)
 	}
 }

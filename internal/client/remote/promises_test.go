@@ -30,8 +30,8 @@ func TestRemoteKeepsThePromisesOnTheEmbeddedServer(t *testing.T) {
 	runRemote(t, overTheNetwork(t, startServer(t)))
 }
 
-func TestRemoteKeepsThePromisesOnKubernetes(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func TestClusterKeepsThePromises(t *testing.T) {
+	c := kube.Shared(t)
 	for _, kind := range []string{"scheduledjobs", "resultslices"} {
 		if err := c.InstallCRD(t.Context(), "../../../deploy/crds/stint.dev_"+kind+".yaml"); err != nil {
 			t.Fatal(err)

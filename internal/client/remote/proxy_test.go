@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // fault is what may befall a request.
@@ -26,9 +29,9 @@ const (
 	lostAnswer
 	// lateAnswer says that it took too long, although it was carried out.
 	lateAnswer
-	// noAnswer keeps the request from the API server and the connection open.
+	// noAnswer keeps the request from the API server and the connection open, until the client gives up.
 	noAnswer
-	// halfAnswer stops in the middle of an answer and keeps the connection open.
+	// halfAnswer stops in the middle of an answer and keeps the connection open, until the client gives up.
 	halfAnswer
 	// busy is 429 with Retry-After, turnedAway 429 without.
 	busy
@@ -51,6 +54,8 @@ type proxy struct {
 
 	mu   sync.Mutex
 	seen map[fault]int
+	// sent are all requests of clients, by what the header requestNumber says.
+	sent map[string]*sent
 }
 
 func startProxy(t *testing.T, to *rest.Config, faults func(*http.Request) fault) *proxy {
@@ -63,7 +68,7 @@ func startProxy(t *testing.T, to *rest.Config, faults func(*http.Request) fault)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{faults: faults, seen: map[fault]int{}}
+	p := &proxy{faults: faults, seen: map[fault]int{}, sent: map[string]*sent{}}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },
 		Transport:     transport,
@@ -77,9 +82,12 @@ func startProxy(t *testing.T, to *rest.Config, faults func(*http.Request) fault)
 	return p
 }
 
-// config reaches the API server through the proxy.
+// config reaches the API server through the proxy. How long a client waits for an answer is up to the proxy: it gives up
+// where a fault wants it to, and never because the machine is slow.
 func (p *proxy) config() *rest.Config {
-	return &rest.Config{Host: p.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: pemOf(p.Certificate())}}
+	c := &rest.Config{Host: p.URL, QPS: -1, Timeout: await.Limit, TLSClientConfig: rest.TLSClientConfig{CAData: pemOf(p.Certificate())}}
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return numbering{p, next} })
+	return c
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -104,9 +112,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
 		refuse(w, http.StatusGatewayTimeout, "Timeout")
 	case noAnswer:
+		p.sender(r).giveUp(context.DeadlineExceeded)
 		<-r.Context().Done()
 	case halfAnswer:
-		p.forward.ServeHTTP(&stoppingWriter{ResponseWriter: w, until: r.Context().Done()}, r)
+		p.forward.ServeHTTP(&stoppingWriter{ResponseWriter: w, request: r, sender: p.sender(r)}, r)
 	case busy:
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusTooManyRequests, "TooManyRequests")
@@ -161,7 +170,8 @@ func (s *shortWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 // stoppingWriter passes the first half of what is written on.
 type stoppingWriter struct {
 	http.ResponseWriter
-	until <-chan struct{}
+	request *http.Request
+	sender  *sent
 }
 
 func (s *stoppingWriter) Write(b []byte) (int, error) {
@@ -171,6 +181,8 @@ func (s *stoppingWriter) Write(b []byte) (int, error) {
 	if err := http.NewResponseController(s.ResponseWriter).Flush(); err != nil {
 		return 0, err
 	}
-	<-s.until
+	<-s.sender.answered
+	s.sender.giveUp(context.DeadlineExceeded)
+	<-s.request.Context().Done()
 	return 0, http.ErrAbortHandler
 }

@@ -119,7 +119,7 @@ func TestInformersStream(t *testing.T) {
 	informer := c.Jobs().Informer()
 	ctx, cancel := context.WithCancel(t.Context())
 	c.Start(ctx)
-	untilSynced(ctx, t, informer)
+	untilSynced(t, informer)
 	cancel()
 	c.Wait()
 	want := []request{{"GET", "/apis/batch/v1/jobs", "", "", protobuf + ",application/json", ""}}

@@ -1,9 +1,7 @@
 package remote_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -11,7 +9,11 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
+	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/kube"
 )
+
+func TestMain(m *testing.M) { kube.Main(m, kube.Options{}) }
 
 // overTheNetwork returns what reaches a server through a socket, without a limit on requests.
 func overTheNetwork(t *testing.T, s *apiserver.Server) *rest.Config {
@@ -29,11 +31,7 @@ func startServer(t *testing.T) *apiserver.Server {
 	return apiservertest.Start(t, apiservertest.Listening(t)).Server
 }
 
-func untilSynced(ctx context.Context, t *testing.T, informer cache.SharedIndexInformer) {
+func untilSynced(t *testing.T, informer cache.SharedIndexInformer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		t.Fatal("the informer does not show what there is")
-	}
+	await.Until(t, "that the informer shows what there is", informer.HasSynced)
 }

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -22,6 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/events"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // world is a namespace with a scripted node, both behind no proxy.
@@ -73,17 +73,17 @@ func (w *world) end(p *corev1.Pod) {
 	if fails {
 		phase, code = corev1.PodFailed, 1
 	}
-	w.until("pod "+p.Name+" is ended", func(ctx context.Context) bool {
-		_, err := w.direct.Pods().ModifyStatus(ctx, p, func(p *corev1.Pod) {
+	await.Until(w, "that pod "+p.Name+" is ended", func() bool {
+		_, err := w.direct.Pods().ModifyStatus(w.Context(), p, func(p *corev1.Pod) {
 			p.Status.Phase = phase
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{
 				Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()}}}}
 		})
 		return err == nil || apierrors.IsNotFound(err)
-	}, func() string { return "" })
+	})
 }
 
-// see tells whether a pod is new here, and whether it is to fail.
+// see reports whether a pod is new here, and whether it is to fail.
 func (w *world) see(job, pod types.UID) (first, fails bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,13 +131,8 @@ func (w *world) startController(config *rest.Config) {
 	go func() { stopped <- jc.Run(ctx) }()
 	w.Cleanup(func() {
 		cancel()
-		select {
-		case err := <-stopped:
-			if err != nil {
-				w.Error(err)
-			}
-		case <-time.After(time.Minute):
-			panic("the controller does not stop") // So that all goroutines are shown.
+		if err := await.Value(w, "the end of the controller", stopped); err != nil {
+			w.Error(err)
 		}
 		c.Wait()
 		writer.Close()
@@ -162,8 +157,8 @@ func (w *world) create(name string, change func(*batchv1.JobSpec)) {
 func (w *world) untilComplete(name string) *batchv1.Job {
 	w.Helper()
 	var last *batchv1.Job
-	w.until("Job "+name+" is complete", func(ctx context.Context) bool {
-		j, err := w.direct.Jobs().Get(ctx, w.namespace, name)
+	await.Until(w, "that Job "+name+" is complete", func() bool {
+		j, err := w.direct.Jobs().Get(w.Context(), w.namespace, name)
 		if err == nil {
 			last = j
 		}
@@ -176,7 +171,7 @@ func (w *world) untilComplete(name string) *batchv1.Job {
 func (w *world) untilReleased() {
 	w.Helper()
 	var held []string
-	w.until("all pods are released", func(context.Context) bool {
+	await.Until(w, "that all pods are released", func() bool {
 		held = nil
 		for _, obj := range w.direct.Pods().Informer().GetStore().List() {
 			if p := obj.(*corev1.Pod); p.Namespace == w.namespace && len(p.Finalizers) > 0 {
@@ -185,15 +180,6 @@ func (w *world) untilReleased() {
 		}
 		return len(held) == 0
 	}, func() string { return fmt.Sprint(held) })
-}
-
-func (w *world) until(what string, is func(context.Context) bool, state func() string) {
-	w.Helper()
-	err := wait.PollUntilContextTimeout(w.Context(), 10*time.Millisecond, 2*time.Minute, true,
-		func(ctx context.Context) (bool, error) { return is(ctx), nil })
-	if err != nil {
-		w.Fatalf("waiting until %s: %v\n%s", what, err, state())
-	}
 }
 
 // made counts pods.
