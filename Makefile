@@ -18,7 +18,7 @@ export GOFLAGS += -trimpath
 SEED    ?= 1
 RECORDS := bin/tests
 gotest   = @mkdir -p $(RECORDS) && RAPID_SEED=$(SEED) $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname-and-test-fails \
-	--hide-summary=skipped,output --jsonfile=$(RECORDS)/$(1).json $(4) --packages='$(2)' -- -count=1 -timeout 20m $(3)
+	--hide-summary=skipped,output --jsonfile=$(RECORDS)/$(1).json $(4) --packages='$(2)' -- -count=1 -timeout 45m $(3)
 
 # What drives kubectl, scripts or a real cluster may be run once more where it fails; test-report names what then passed.
 RERUN   := --rerun-fails=1 --rerun-fails-run-root-test

@@ -12,7 +12,7 @@ import (
 )
 
 // stint trigger --wait follows a run to its end, also where its Job is not kept.
-func TestClusterTriggerWaitsForRunsOnACluster(t *testing.T) {
+func TestClusterTriggerWaitsForRuns(t *testing.T) {
 	c := kube.Shared(t)
 	s := newSchedules(t, c)
 	controller(t, c, "", "--leader-elect=false").awaitReady(t)

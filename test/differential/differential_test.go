@@ -15,7 +15,7 @@ type comparison struct {
 	report            report
 }
 
-func TestStintAnswersAsKubernetesDoes(t *testing.T) {
+func TestClusterAnswersAsStintDoes(t *testing.T) {
 	bases, sections := loadCorpus(t)
 	sections = append(sections, append(jobSections(), exampleSection(t))...)
 	sections = append(sections, podSections(t)...)

@@ -40,9 +40,12 @@ func newEndpoint(t testing.TB, name string, config *rest.Config) *endpoint {
 	return &endpoint{name: name, url: host, client: client}
 }
 
+func TestMain(m *testing.M) {
+	kube.Main(m, kube.Options{APIServerFlags: []string{"--allow-privileged=true"}}) // as kubeadm has it
+}
+
 func kubernetes(t testing.TB) *endpoint {
-	flags := []string{"--allow-privileged=true"} // as kubeadm has it
-	cluster := kube.ForTest(t, kube.Options{APIServerFlags: flags})
+	cluster := kube.Shared(t)
 	e := newEndpoint(t, "Kubernetes", cluster.Config())
 	e.cluster = cluster
 	return e

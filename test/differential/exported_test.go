@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestAJobThatAClusterExportedIsPosted takes a Job from kube-apiserver, as it is, to Stint: in the version it has, and
+// TestClusterExportsJobsThatStintTakes takes a Job from kube-apiserver, as it is, to Stint: in the version it has, and
 // in the old one where its selector is asked to be generated.
-func TestAJobThatAClusterExportedIsPosted(t *testing.T) {
+func TestClusterExportsJobsThatStintTakes(t *testing.T) {
 	cluster, ours := kubernetes(t), stint(t)
 	const jobs = "/apis/batch/v1/namespaces/default/jobs"
 	post := func(e *endpoint, path string, job object) object {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestADefinitionSaysOfResultSlicesWhatTheServerSays creates slices on a cluster and on a server: what one takes the other
+// TestClusterDefinitionSaysOfResultSlicesWhatTheServerSays creates slices on a cluster and on a server: what one takes the other
 // takes.
-func TestADefinitionSaysOfResultSlicesWhatTheServerSays(t *testing.T) {
+func TestClusterDefinitionSaysOfResultSlicesWhatTheServerSays(t *testing.T) {
 	result := func(change map[string]any) map[string]any {
 		r := map[string]any{"pod": "p", "uid": "u", "phase": "Succeeded"}
 		maps.Copy(r, change)

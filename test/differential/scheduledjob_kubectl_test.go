@@ -1,13 +1,14 @@
 package differential_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -43,7 +44,7 @@ type kubectlStep struct {
 var definedSteps = []kubectlStep{
 	{args: "apply -f " + definitionFile, want: "created"},
 	{args: "apply -f " + definitionFile, want: "unchanged"},
-	{args: "wait --for=condition=Established crd/scheduledjobs.stint.dev --timeout=60s", want: "condition met"},
+	{args: "wait --for=condition=Established crd/scheduledjobs.stint.dev --timeout=5m", want: "condition met"},
 	{args: "apply -f MANIFEST", want: "scheduledjob.stint.dev/report created", awaited: true},
 	{args: "apply -f MANIFEST", want: "unchanged"},
 	{args: "apply --server-side --force-conflicts -f MANIFEST", want: "serverside-applied"},
@@ -56,10 +57,10 @@ var definedSteps = []kubectlStep{
 	{args: "apply --server-side --force-conflicts --subresource=status --field-manager=march -f RUN", want: "serverside-applied"},
 	{args: "get sj report -o jsonpath={.status.pendingExecutions[*].tag}", want: "now march"},
 	{args: "get all", want: "scheduledjob.stint.dev/report"},
-	{args: "delete -f MANIFEST --timeout=60s", want: "deleted"},
+	{args: "delete -f MANIFEST --timeout=5m", want: "deleted"},
 }
 
-func TestKubectlWorksWithTheDefinition(t *testing.T) {
+func TestClusterDefinitionWorksWithKubectl(t *testing.T) {
 	program, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip("kubectl is not in PATH: install it to run this test")
@@ -79,18 +80,16 @@ func TestKubectlWorksWithTheDefinition(t *testing.T) {
 		return string(out), err
 	}
 	for _, step := range definedSteps {
-		if out, err := step.take(kubectl); err != nil || !strings.Contains(out, step.want) {
-			t.Errorf("kubectl %s: %v, want %q in:\n%s", step.args, err, step.want, out)
+		out, err := kubectl(step.args)
+		said := func() bool { return err == nil && strings.Contains(out, step.want) }
+		if step.awaited {
+			await.Until(t, "kubectl "+step.args+" to say "+step.want, func() bool {
+				out, err = kubectl(step.args)
+				return said()
+			}, func() string { return fmt.Sprintf("%v: %s", err, out) })
 		}
-	}
-}
-
-// take returns what kubectl says, of what is awaited once it is said or a minute is over.
-func (s kubectlStep) take(kubectl func(args string) (string, error)) (out string, err error) {
-	for end := time.Now().Add(time.Minute); ; {
-		out, err = kubectl(s.args)
-		if !s.awaited || err == nil && strings.Contains(out, s.want) || time.Now().After(end) {
-			return out, err
+		if !said() {
+			t.Errorf("kubectl %s: %v, want %q in:\n%s", step.args, err, step.want, out)
 		}
 	}
 }

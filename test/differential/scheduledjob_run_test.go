@@ -14,7 +14,7 @@ import (
 
 // What stint server accepts as a ScheduledJob can run there, and a cluster accepts it too: with every pod of the corpus as
 // its template.
-func TestWhatIsAcceptedAsAScheduledJobCanRun(t *testing.T) {
+func TestClusterRunsWhatIsAcceptedAsAScheduledJob(t *testing.T) {
 	bases, _ := scheduledJobSections(t)
 	cluster, server := kubernetes(t), stint(t)
 	cluster.define(t, definitionFile)

@@ -18,7 +18,7 @@ const definitionFile = "../../deploy/crds/stint.dev_scheduledjobs.yaml"
 
 // A cluster knows ScheduledJobs by the definition in deploy/crds, stint server by its own code. What one accepts the other
 // accepts, and both store the same.
-func TestADefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
+func TestClusterDefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 	bases, sections := scheduledJobSections(t)
 	sections = append(sections, scheduledJobMixtures(sections))
 	checkCorpus(t, bases, sections)
@@ -28,7 +28,7 @@ func TestADefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 	for i, s := range sections {
 		left += len(s.Cases)
 		t.Run(s.Section, func(t *testing.T) {
-			namespace := fmt.Sprintf("section-%d", i)
+			namespace := fmt.Sprintf("scheduledjob-%d", i)
 			theirs, err := newScene(cluster, &s, bases[s.Base], namespace)
 			must(t, err)
 			ours, err := newScene(server, &s, bases[s.Base], namespace)

@@ -23,7 +23,7 @@ import (
 )
 
 // On a cluster nobody serves …/results and …/log. No controller runs here: its slices and pods are made by hand.
-func TestOnACluster(t *testing.T) {
+func TestClusterResults(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clientset := kubernetes.NewForConfigOrDie(c.Config())
 	job := createJob(t, clientset)

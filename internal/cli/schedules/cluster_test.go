@@ -21,7 +21,7 @@ import (
 )
 
 // On a cluster nobody serves …/run: a run is asked for in the status. No controller takes it away here.
-func TestOnACluster(t *testing.T) {
+func TestClusterSchedules(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clients, err := NewClients(&target.Target{Kind: target.Cluster, Config: c.Config(), Namespace: "default"}, rest.NoWarnings{})
 	if err != nil {

@@ -1,7 +1,7 @@
 package why
 
 import (
-	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,11 +13,12 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
 // On a cluster nobody serves …/why: Jobs are observed from here, and Kubernetes' own controller works on them.
-func TestOnACluster(t *testing.T) {
+func TestClusterWhy(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clientset, err := kubernetes.NewForConfig(c.Config())
 	if err != nil {
@@ -72,41 +73,31 @@ func (c cluster) create(name string, change func(*batchv1.Job)) {
 
 func (c cluster) becomes(name string, want stintv1.JobState) *stintv1.JobExplanation {
 	c.Helper()
-	patience := time.After(3 * time.Minute)
-	for {
-		x, err := c.asker.Job(c.Context(), "default", name, time.Now())
-		if err == nil && x.State == want {
-			return x
-		}
-		select {
-		case <-patience:
-			c.Fatalf("%s is %+v, %v; want %s", name, x, err, want)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	var x *stintv1.JobExplanation
+	var err error
+	await.Until(c, fmt.Sprintf("%s is %s", name, want), func() bool {
+		x, err = c.asker.Job(c.Context(), "default", name, time.Now())
+		return err == nil && x.State == want
+	}, func() string { return fmt.Sprintf("%+v, %v", x, err) })
+	return x
 }
 
 // endPod has the pod of a Job fail, once it is there. Its node's clock is fast: the delay lasts until it was looked at.
 func (c cluster) endPod(job string) {
 	c.Helper()
 	pods := c.clientset.CoreV1().Pods("default")
-	patience := time.After(3 * time.Minute)
-	for {
-		err := errors.New("no pod yet")
-		list, listed := pods.List(c.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
-		if listed == nil && len(list.Items) > 0 {
-			p, end := &list.Items[0], metav1.NewTime(time.Now().Add(time.Hour))
-			p.Status.Phase = corev1.PodFailed
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", ImageID: "i",
-				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: end, FinishedAt: end}}}}
-			if _, err = pods.UpdateStatus(c.Context(), p, metav1.UpdateOptions{}); err == nil {
-				return
-			}
+	var err error
+	await.Until(c, "the pod of "+job+" is ended", func() bool {
+		var list *corev1.PodList
+		list, err = pods.List(c.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		if err != nil || len(list.Items) == 0 {
+			return false
 		}
-		select {
-		case <-patience:
-			c.Fatalf("the pod of %s does not end: %v, %v", job, listed, err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+		p, end := &list.Items[0], metav1.NewTime(time.Now().Add(time.Hour))
+		p.Status.Phase = corev1.PodFailed
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i", ImageID: "i",
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, StartedAt: end, FinishedAt: end}}}}
+		_, err = pods.UpdateStatus(c.Context(), p, metav1.UpdateOptions{})
+		return err == nil
+	}, func() string { return fmt.Sprint(err) })
 }

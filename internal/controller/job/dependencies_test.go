@@ -200,8 +200,7 @@ func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestDependenciesOnKubernetes(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func dependenciesOnKubernetes(t *testing.T, c *kube.Cluster) {
 	e := onCluster(t, c, byJob(map[string]fate{"bad": fail}))
 	defer e.lead(c, false)()
 	dependenciesEnd(t, e)

@@ -3,21 +3,29 @@ package job_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// TestControllersTakeOverFromEachOther has kube-controller-manager and this controller run the same Jobs by turns. Both
-// die in the middle of counting.
-func TestControllersTakeOverFromEachOther(t *testing.T) {
+func TestClusterRunsJobs(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
+	t.Run("controllers take over from each other", func(t *testing.T) { controllersTakeOver(t, c) })
+	t.Run("bad annotations are told of once and the default holds", func(t *testing.T) { badAnnotationsAreToldOfOnce(t, c) })
+	t.Run("dependencies", func(t *testing.T) { dependenciesOnKubernetes(t, c) })
+}
+
+// controllersTakeOver has kube-controller-manager and this controller run the same Jobs by turns. Both die in the middle
+// of counting.
+func controllersTakeOver(t *testing.T, c *kube.Cluster) {
 	e := onCluster(t, c, always(succeed))
 	names := []string{"j", "x"}
 	e.create(newJob(names[0], pods(200, 20)))
@@ -55,7 +63,7 @@ func onCluster(t *testing.T, c *kube.Cluster, s script) *env {
 		t.Fatal(err)
 	}
 	e := &env{t: t, client: clients, api: kubernetes.NewForConfigOrDie(c.Config())}
-	e.node = startNode(t, clients, s)
+	e.node = startNode(t, patient{clients}, s)
 	ctx, cancel := context.WithCancel(context.Background())
 	clients.Start(ctx)
 	t.Cleanup(func() {
@@ -76,7 +84,8 @@ func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 		}
 		return func() {
 			p.Kill()
-			e.untilNoPodsAreMade()
+			// Pods that it has asked for come after it, and whoever counts pods before makes others in their place.
+			c.RestartAPIServer(e.t)
 		}
 	}
 	clients, err := remote.New(c.Config())
@@ -97,16 +106,18 @@ func (e *env) lead(c *kube.Cluster, upstream bool) (stop func()) {
 	}
 }
 
-// untilNoPodsAreMade waits for those that a dead controller has asked for, and that the API server is still about to make.
-// Whoever counts pods before they are there makes others in their place.
-func (e *env) untilNoPodsAreMade() {
-	e.t.Helper()
-	const quiet = time.Second
-	made, since := -1, time.Now()
-	e.eventually("pods to be as many for "+quiet.String(), func(context.Context) bool {
-		if n := len(e.podList()); n != made {
-			made, since = n, time.Now()
+// patient is a connection over which the status of a pod is written even if the API server is away for a while.
+type patient struct{ connection }
+
+func (p patient) Pods() client.Resource[*corev1.Pod] { return patientPods{p.connection.Pods()} }
+
+type patientPods struct{ client.Resource[*corev1.Pod] }
+
+func (p patientPods) ModifyStatus(ctx context.Context, pod *corev1.Pod, change func(*corev1.Pod)) (changed *corev1.Pod, err error) {
+	for {
+		changed, err = p.Resource.ModifyStatus(ctx, pod, change)
+		if err == nil || apierrors.IsNotFound(err) || ctx.Err() != nil {
+			return changed, err
 		}
-		return time.Since(since) > quiet
-	}, func() string { return "" })
+	}
 }

@@ -14,10 +14,9 @@ import (
 )
 
 // A cluster's API server takes any annotation.
-func TestBadAnnotationsAreToldOfOnceAndTheDefaultHolds(t *testing.T) {
-	c := kube.ForTest(t, kube.Options{})
+func badAnnotationsAreToldOfOnce(t *testing.T, c *kube.Cluster) {
 	e := onCluster(t, c, always(succeed))
-	e.create(annotated(newJob("j", pods(20, 2)), core.BackoffSeconds, "soon"))
+	e.create(annotated(newJob("annotated", pods(20, 2)), core.BackoffSeconds, "soon"))
 	clients, err := remote.New(c.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +27,7 @@ func TestBadAnnotationsAreToldOfOnceAndTheDefaultHolds(t *testing.T) {
 	ended := make(chan error, 1)
 	clients.Start(ctx)
 	go func() { ended <- jc.Run(ctx) }()
-	e.untilFinished("j")
+	e.untilFinished("annotated")
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
