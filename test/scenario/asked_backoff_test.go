@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -29,11 +30,25 @@ var askedBackoffScenarios = []scenario{
 			for failures := 1; failures <= 2; failures++ {
 				last.fail(1)
 				next := j.active(1)
-				next.madeSoonAfter(last, 3*time.Second<<(failures-1))
+				next.madeAfter(last, 3*time.Second<<(failures-1))
 				last = next
 			}
 			last.succeed()
 			j.becomes(failed(2), succeeded(1), complete())
+		},
+	},
+	{
+		name: "a delay is no longer than asked for, after each failure in a row",
+		play: func(s *scene) {
+			for n := range int32(3) {
+				j := s.create(aJob(named(fmt.Sprint("job-", n+1)), backoff("3600"), maxBackoff("86400")))
+				for before := range n {
+					j.active(1).failBefore(24*time.Hour, 1)
+					j.becomes(failed(before + 1))
+				}
+				j.active(1).failBefore(time.Hour<<n, 1) // twice as long would not be over for hours
+				j.becomes(failed(n+1), active(1))
+			}
 		},
 	},
 	{
@@ -54,7 +69,7 @@ var askedBackoffScenarios = []scenario{
 			j := s.create(aJob(backoff("1800"), maxBackoff("3000")))
 			j.active(1).failBefore(3400*time.Second, 1)
 			j.becomes(failed(1), active(1))
-			j.active(1).failBefore(3300*time.Second, 1)
+			j.active(1).failBefore(3100*time.Second, 1)
 			j.becomes(failed(2), active(1)) // 3600 s would not be over
 			j.active(1).failBefore(1900*time.Second, 1)
 			j.becomes(failed(3))

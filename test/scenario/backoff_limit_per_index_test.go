@@ -134,7 +134,7 @@ var perIndexScenarios = []scenario{
 			j.becomes(active(1), failed(1))
 			next := j.active(1)
 			next.haveIndexes(1)
-			next.madeSoonAfter(first[1:], s.column.backoff)
+			next.madeAfter(first[1:], s.column.backoff)
 		},
 	},
 	{

@@ -79,7 +79,7 @@ var backoffScenarios = []scenario{
 			for failures := 1; failures <= 2; failures++ {
 				last.fail(1)
 				next := j.active(1)
-				next.madeSoonAfter(last, s.column.backoff<<(failures-1))
+				next.madeAfter(last, s.column.backoff<<(failures-1))
 				last = next
 			}
 			last.succeed()
@@ -96,6 +96,18 @@ var backoffScenarios = []scenario{
 			}
 			j.active(1).succeed()
 			j.becomes(failed(5), succeeded(1), complete())
+		},
+	},
+	{
+		name: "no delay is longer than ten minutes",
+		play: func(s *scene) {
+			j := s.create(aJob(backoffLimit(20)))
+			for n := range int32(10) { // the tenth delay would be seventeen minutes, or an hour and more
+				j.active(1).failBefore(10*time.Minute, 1)
+				j.becomes(failed(n + 1))
+			}
+			j.active(1).succeed()
+			j.becomes(failed(10), succeeded(1), complete())
 		},
 	},
 	{

@@ -60,7 +60,7 @@ func (s *scene) seesAll() {
 	s.must(err)
 	p, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: j.Name}, Spec: template.Spec.Template.Spec}, metav1.CreateOptions{})
 	s.must(err)
-	missing := s.column.chronicle.of(elsewhere).until(s.patience, func(h *history) string { return h.shows(j) + h.shows(p) })
+	missing := s.column.chronicle.of(elsewhere).until(func(h *history) string { return h.shows(j) + h.shows(p) })
 	s.must(errors.Join(jobs.Delete(ctx, j.Name, now), pods.Delete(ctx, p.Name, now)))
 	if missing != "" {
 		s.Fatalf("waited in vain for %s", missing)

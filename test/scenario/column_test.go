@@ -31,12 +31,9 @@ type column struct {
 	// stint is the API of Stint's own kinds. The reference has none.
 	stint rest.Interface
 	// backoff is the delay after a pod's first failure, a whole number of seconds as times in the API are.
-	backoff time.Duration
-	// patience bounds every wait.
-	patience  time.Duration
+	backoff   time.Duration
 	reference bool
 	chronicle *chronicle
-	lateness  *lateness
 
 	mu         sync.Mutex
 	controller stoppable
@@ -60,8 +57,8 @@ func newColumn(t *testing.T, name string, config *rest.Config, c stoppable) *col
 		t.Fatal(err)
 	}
 	column := &column{
-		name: name, api: api, controller: c, chronicle: startChronicle(t, api), lateness: startLateness(t),
-		backoff: 10 * time.Second, patience: 4 * time.Minute, reference: name == onReference,
+		name: name, api: api, controller: c, chronicle: startChronicle(t, api),
+		backoff: 10 * time.Second, reference: name == onReference,
 	}
 	if !column.reference {
 		column.stint = stintAPI(t, config)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // deadlineScenarios are about activeDeadlineSeconds.
@@ -35,8 +37,8 @@ var deadlineScenarios = []scenario{
 	{
 		name: "a deadline that is put off does not fail the Job when it would have",
 		play: func(s *scene) {
-			j := s.putsOff()
-			other := s.create(aJob(named("other"), deadline(60)))
+			j, deadlineBefore := s.putsOff()
+			other := s.create(aJob(named("other"), deadline(deadlineBefore)))
 			other.becomes(willFailBecause(batchv1.JobReasonDeadlineExceeded))
 			j.stays(unfinished(), isNot(batchv1.JobFailureTarget), active(1))
 			j.active(1).succeed()
@@ -47,7 +49,7 @@ var deadlineScenarios = []scenario{
 		name: "the deadline ends a Job that waits for a retry",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2)))
-			j.active(2).failBefore(-time.Minute, 1) // the node's clock is fast, so the delay is long
+			j.active(2).failBefore(-time.Hour, 1) // the node's clock is fast, so the delay is long
 			j.becomes(failed(2), active(0))
 			j.update(deadline(1))
 			j.becomes(failed(2), failedBecause(batchv1.JobReasonDeadlineExceeded), active(0))
@@ -108,17 +110,21 @@ var deadlineScenarios = []scenario{
 	},
 }
 
-// putsOff is a Job whose deadline of 60 s was put off well before it was over, however often that takes.
-func (s *scene) putsOff() *job {
+// putsOff returns a Job whose deadline, of so many seconds, has been put off before it was over: when the controller had
+// provably seen that, the Job was going on. A slow machine needs a longer deadline for it.
+func (s *scene) putsOff() (j *job, seconds int64) {
 	s.Helper()
-	for n := 0; ; n++ {
-		j := s.create(aJob(named(fmt.Sprint("job-", n)), deadline(60)))
-		start := j.becomes(started()).Status.StartTime
+	for seconds = 8; time.Duration(seconds)*time.Second < await.Limit; seconds *= 2 {
+		j = s.create(aJob(named(fmt.Sprint("job-", seconds)), deadline(seconds)))
+		j.becomes(started())
 		j.update(deadline(3600))
-		if time.Since(start.Time) < 30*time.Second {
-			return j
+		s.settle()
+		if failing(j.now(), []check{isNot(batchv1.JobFailureTarget), active(1)}) == "" {
+			return j, seconds
 		}
 	}
+	s.Fatalf("no deadline of less than %s could be put off in time", await.Limit)
+	return nil, 0
 }
 
 // lasted tells that the Job was told to fail no sooner than so many seconds after its start.

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // change is one write to one object.
@@ -61,9 +63,9 @@ func (h *history) hasGaps() bool {
 	return h.gaps
 }
 
-// until waits for done to say nothing. What it says else is what is still missing.
-func (h *history) until(patience time.Duration, done func(*history) string) (missing string) {
-	timeout := time.NewTimer(patience)
+// until waits for done to say nothing. What it says else is what is still missing at the limit of all waits.
+func (h *history) until(done func(*history) string) (missing string) {
+	timeout := time.NewTimer(await.Limit)
 	defer timeout.Stop()
 	for {
 		h.mu.Lock()

@@ -3,17 +3,14 @@ package scenario_test
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // madeAfter tells that all of the pods were made so long after the end of the others. The API knows whole seconds, so
-// the comparison is exact for a whole number of them.
+// the comparison is exact for a whole number of them. That they do not come later either is told by scenarios in which
+// the delay was over before, and to the second by internal/controller/job/model/delay_test.go.
 func (l podList) madeAfter(others podList, delay time.Duration) {
 	s := l.scene()
 	s.Helper()
@@ -53,52 +50,4 @@ func (s *scene) endOf(p pod) time.Time {
 		s.Fatalf("pod %s has not ended", p.Name)
 	}
 	return end
-}
-
-// madeSoonAfter tells that the pods came after the delay, but not long after it: within twice the delay, three times what
-// the slowest marker of the column took to get its pod, and as long as this process ever stood still, which may have been
-// when the delay was over and no marker under way. So the bound grows with the load, and with nothing else.
-func (l podList) madeSoonAfter(others podList, delay time.Duration) {
-	s := l.scene()
-	s.Helper()
-	l.madeAfter(others, delay)
-	s.settle() // there is a marker at least
-	allowed := 2*delay + 3*s.column.chronicle.slowestMarker() + s.column.lateness.until(time.Now()) + 3*time.Second
-	for _, before := range others {
-		latest := s.endOf(before).Add(allowed)
-		for _, p := range l {
-			if p.CreationTimestamp.After(latest) {
-				s.Errorf("pod %s was made at %s, more than %s after the end of %s", p.Name, p.CreationTimestamp.UTC(), allowed, before.Name)
-			}
-		}
-	}
-}
-
-// slowestMarker is the longest time that a controller took to make the pod of a marker.
-func (c *chronicle) slowestMarker() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	slowest := time.Duration(0)
-	for _, h := range c.histories {
-		slowest = max(slowest, h.slowestMarker())
-	}
-	return slowest
-}
-
-func (h *history) slowestMarker() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	slowest, created := time.Duration(0), map[types.UID]time.Time{}
-	for _, c := range h.changes {
-		if j, is := c.object.(*batchv1.Job); is && strings.HasPrefix(j.Name, markerPrefix) {
-			created[j.UID] = j.CreationTimestamp.Time
-		}
-	}
-	for _, c := range h.changes {
-		p, is := c.object.(*corev1.Pod)
-		if ref := metav1.GetControllerOfNoCopy(c.object); is && ref != nil && !created[ref.UID].IsZero() {
-			slowest = max(slowest, p.CreationTimestamp.Sub(created[ref.UID]))
-		}
-	}
-	return slowest
 }

@@ -1,18 +1,15 @@
 package scenario_test
 
 import (
-	"context"
-	"crypto/sha256"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // measured are scenarios after which both controllers must have counted the same.
@@ -33,20 +30,17 @@ var unmeasured = []string{
 	"FailJob comes before",
 }
 
-// TestMetricsAreUpstreams plays the same scenarios to kube-controller-manager and to stint server, and compares what
-// they have counted.
-func TestMetricsAreUpstreams(t *testing.T) {
-	reference, theirs := newMeasuredReference(t, startCluster(t))
+// TestClusterMetricsAreUpstreams plays the same scenarios to kube-controller-manager and to stint server, and compares
+// what they have counted.
+func TestClusterMetricsAreUpstreams(t *testing.T) {
+	reference, theirs := newMeasuredReference(t, sharedCluster(t))
 	own, ours := newMeasuredServer(t)
 	for name, scenarios := range measured {
+		scenarios = slices.DeleteFunc(slices.Clone(scenarios), isUnmeasured)
 		t.Run(name, func(t *testing.T) {
 			var playing sync.WaitGroup
 			for _, c := range []*column{reference, own} {
-				for _, s := range scenarios {
-					if isMeasured(s) {
-						playing.Go(func() { measure(t, c, s) })
-					}
-				}
+				playing.Go(func() { playTogether(scenarios, func(s scenario) { measure(t, c, s) }) })
 			}
 			playing.Wait()
 			awaitEqual(t, theirs, ours)
@@ -58,10 +52,10 @@ func TestMetricsAreUpstreams(t *testing.T) {
 	compareSyncs(t, theirs(), ours())
 }
 
-// TestMetricsOfRefusedPodsAreUpstreams compares what there is to see of pods that the API server refuses. How often that
+// TestClusterMetricsOfRefusedPodsAreUpstreams compares what there is to see of pods that the API server refuses. How often that
 // is tried is each one's own business; upstream even counts such pods as created, too.
-func TestMetricsOfRefusedPodsAreUpstreams(t *testing.T) {
-	cluster := startCluster(t)
+func TestClusterMetricsOfRefusedPodsAreUpstreams(t *testing.T) {
+	cluster := sharedCluster(t)
 	refuse := scenario{name: "pods that a quota refuses", play: func(s *scene) {
 		s.quota("0")
 		s.create(aJob()).tellsOf("FailedCreate")
@@ -89,23 +83,19 @@ var refusals = []string{
 func awaitSeries(t *testing.T, counted func() map[string]float64, names ...string) {
 	t.Helper()
 	var all map[string]float64
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	await.Until(t, "a count of each of\n"+strings.Join(names, "\n"), func() bool {
 		all = counted()
-		return !slices.ContainsFunc(names, func(name string) bool { return all[name] == 0 }), nil
-	})
-	if err != nil {
-		t.Errorf("not all of\n%s\nare counted:\n%s", strings.Join(names, "\n"), strings.Join(slices.Sorted(maps.Keys(all)), "\n"))
-	}
+		return !slices.ContainsFunc(names, func(name string) bool { return all[name] == 0 })
+	}, func() string { return "there are\n" + strings.Join(slices.Sorted(maps.Keys(all)), "\n") })
 }
 
-func isMeasured(s scenario) bool {
-	return !s.restarts && !slices.ContainsFunc(unmeasured, func(part string) bool { return strings.Contains(s.name, part) })
+func isUnmeasured(s scenario) bool {
+	return s.restarts || slices.ContainsFunc(unmeasured, func(part string) bool { return strings.Contains(s.name, part) })
 }
 
 func measure(t *testing.T, c *column, s scenario) {
 	t.Run(c.name+"/"+s.name, func(t *testing.T) {
-		namespace := fmt.Sprintf("measured-%x", sha256.Sum256([]byte(s.name)))
-		newScene(t, c, namespace[:40]).run(func(sc *scene) {
+		newScene(t, c).run(func(sc *scene) {
 			s.play(sc)
 			sc.settle() // what the controller still has to make counts, too
 		})
@@ -114,14 +104,12 @@ func measure(t *testing.T, c *column, s scenario) {
 
 // awaitEqual waits for the counters to be equal: what follows the last write is counted a moment later.
 func awaitEqual(t *testing.T, theirs, ours func() map[string]float64) {
+	t.Helper()
 	diff := ""
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	await.Until(t, "equal counts of kube-controller-manager (-) and Stint (+)", func() bool {
 		diff = cmp.Diff(numbers(theirs()), numbers(ours()))
-		return diff == "", nil
-	})
-	if err != nil {
-		t.Errorf("kube-controller-manager (-) and Stint (+) have counted:\n%s", diff)
-	}
+		return diff == ""
+	}, func() string { return diff })
 }
 
 // numbers leaves out how often Jobs are looked at, and counters that stand at 0 or that do not exist yet.

@@ -183,7 +183,7 @@ func (p pod) update(change func(*corev1.Pod)) error {
 
 func (p pod) write(write func(*corev1.Pod) (*corev1.Pod, error)) error {
 	var written *corev1.Pod
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.RetryOnConflict(persistent, func() error {
 		now, err := p.get()
 		if err == nil {
 			written, err = write(now)

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // object is a handle on an object that a controller sees to, of one kind.
@@ -85,8 +87,10 @@ func (o *object[T]) updateStatus(change func(T)) {
 	o.write(change, func(now T) (T, error) { return o.stored.UpdateStatus(o.Context(), now, metav1.UpdateOptions{}) })
 }
 
-// persistent is for those who write beside a controller that does too.
-var persistent = wait.Backoff{Steps: 40, Duration: 10 * time.Millisecond, Factor: 1.1, Jitter: 0.1}
+// persistent is for those who write beside a controller that does too: it may come first again and again.
+var persistent = wait.Backoff{Steps: int(await.Limit / againAfter), Duration: againAfter, Factor: 1, Jitter: 1}
+
+const againAfter = 10 * time.Millisecond
 
 func (o *object[T]) write(change func(T), write func(T) (T, error)) {
 	o.Helper()

@@ -1,7 +1,6 @@
 package scenario_test
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -29,6 +28,7 @@ type scenario struct {
 // all is every scenario. Each file adds its own list.
 func all() []scenario {
 	return slices.Concat(
+		cronMinuteScenarios, // They wait for the clock, so they start first.
 		completionScenarios,
 		parallelismScenarios,
 		backoffScenarios,
@@ -58,7 +58,6 @@ func all() []scenario {
 		cronRunScenarios,
 		cronPolicyScenarios,
 		cronLifeScenarios,
-		cronMinuteScenarios,
 		cronManualScenarios,
 		notOnReference(scheduledRunScenarios, ownKind),
 		notOnReference(scheduledQueueScenarios, ownKind),
@@ -67,53 +66,50 @@ func all() []scenario {
 	)
 }
 
-func TestScenarios(t *testing.T) {
-	results := newTable(all())
-	defer results.print(t)
-	t.Run(onServer, func(t *testing.T) { playAll(t, newServerColumn(t), results) })
-	t.Run("cluster", func(t *testing.T) {
-		cluster := startCluster(t)
-		t.Run(onReference, func(t *testing.T) { playAll(t, newReferenceColumn(t, cluster), results) })
-		t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster, nil), results) })
-	})
-}
+func TestScenarios(t *testing.T) { playAll(t, newServerColumn(t)) }
 
-// onReferenceTogether is how many scenarios the reference plays at the same time. It writes one event after the other and
-// drops those for which its queue of 1000 has no room, as it has none when a busy machine plays all of them.
-const onReferenceTogether = 60
+func TestClusterScenarios(t *testing.T) {
+	cluster := sharedCluster(t)
+	t.Run(onReference, func(t *testing.T) { playAll(t, newReferenceColumn(t, cluster)) })
+	t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster, nil)) })
+}
 
 // playAll plays the scenarios of a column, first those that leave the controller alone.
-func playAll(t *testing.T, c *column, results *table) {
-	rounds := [][]int{{}, {}}
-	for i, s := range all() {
+func playAll(t *testing.T, c *column) {
+	rounds := [][]scenario{{}, {}}
+	for _, s := range all() {
 		switch {
 		case s.alone && c.reference:
-			rounds = append(rounds, []int{i})
+			rounds = append(rounds, []scenario{s})
 		case s.restarts:
-			rounds[1] = append(rounds[1], i)
+			rounds[1] = append(rounds[1], s)
 		default:
-			rounds[0] = append(rounds[0], i)
+			rounds[0] = append(rounds[0], s)
 		}
 	}
-	together := make(chan struct{}, len(all()))
-	if c.reference {
-		together = make(chan struct{}, onReferenceTogether)
-	}
-	for _, numbers := range rounds {
-		var playing sync.WaitGroup
-		for _, i := range numbers {
-			playing.Go(func() {
-				together <- struct{}{}
-				defer func() { <-together }()
-				playOne(t, c, i, results)
-			})
-		}
-		playing.Wait()
+	for _, round := range rounds {
+		playTogether(round, func(s scenario) { playOne(t, c, s) })
 	}
 }
 
-func playOne(t *testing.T, c *column, number int, results *table) {
-	s := all()[number]
+// together is how many scenarios are played at the same time. Most of them wait most of the time; but hundreds at once keep
+// a small machine, and the one queue in which kube-controller-manager has room for 1000 events, from their work.
+const together = 24
+
+func playTogether(scenarios []scenario, play func(scenario)) {
+	var playing sync.WaitGroup
+	places := make(chan struct{}, together)
+	for _, s := range scenarios {
+		places <- struct{}{}
+		playing.Go(func() {
+			defer func() { <-places }()
+			play(s)
+		})
+	}
+	playing.Wait()
+}
+
+func playOne(t *testing.T, c *column, s scenario) {
 	play, differs := s.play, c.reference && s.differs != ""
 	if differs {
 		play = s.upstream
@@ -125,7 +121,7 @@ func playOne(t *testing.T, c *column, number int, results *table) {
 	start, played := time.Now(), false
 	ok := t.Run(s.name, func(t *testing.T) {
 		played = true
-		sc := newScene(t, c, fmt.Sprintf("scenario-%d", number))
+		sc := newScene(t, c)
 		sc.losesEvents = s.restarts && c.reference
 		sc.run(play)
 	})

@@ -3,8 +3,8 @@ package scenario_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,15 +27,14 @@ type scene struct {
 	stopped   bool
 	// losesEvents tells that the controller is killed with events that it has not written yet.
 	losesEvents bool
-	// patience bounds every wait.
-	patience time.Duration
 }
 
-func newScene(t *testing.T, c *column, namespace string) *scene {
-	if c.reference {
-		namespace += "-reference" // the columns share an API server
-	}
-	s := &scene{T: t, column: c, api: c.api, namespace: namespace, history: c.chronicle.of(namespace), patience: c.patience}
+// scenes counts them.
+var scenes atomic.Int64
+
+func newScene(t *testing.T, c *column) *scene {
+	namespace := fmt.Sprintf("scene-%d", scenes.Add(1)) // all columns of a cluster share its API server
+	s := &scene{T: t, column: c, api: c.api, namespace: namespace, history: c.chronicle.of(namespace)}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 	if _, err := s.api.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -58,7 +57,7 @@ func (s *scene) run(play func(*scene)) {
 // eventually waits until done has nothing to say. What it says is what the test waits for.
 func (s *scene) eventually(done func(*history) string) {
 	s.Helper()
-	if missing := s.history.until(s.patience, done); missing != "" {
+	if missing := s.history.until(done); missing != "" {
 		s.Fatalf("waited in vain for %s", missing)
 	}
 }

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // scheduledRunScenarios are about when the runs of a ScheduledJob start, and what they are.
@@ -53,9 +55,7 @@ var scheduledRunScenarios = []scenario{
 	{
 		name: "an interval with a start in the future begins then",
 		play: func(s *scene) {
-			start := soon(time.Second)
-			o := s.createScheduled(every("R1/" + start.Format(time.RFC3339) + "/PT1H"))
-			o.becomes(takenUp)
+			o, start := s.createBefore(time.Second, func(at time.Time) string { return "R1/" + at.Format(time.RFC3339) + "/PT1H" })
 			o.succeeds(start.Format(tagLayout))
 			o.becomes(runs("completed="+start.Format(tagLayout)+" count=1"), next(nil))
 		},
@@ -82,9 +82,7 @@ var scheduledRunScenarios = []scenario{
 	{
 		name: "a cron expression starts a run at the full minute",
 		play: func(s *scene) {
-			s.patience += 2 * time.Minute
-			at := soon(time.Minute)
-			o := s.createScheduled(every(at.Format("4 15 2 1 *")))
+			o, at := s.createBefore(time.Minute, func(at time.Time) string { return at.Format("4 15 2 1 *") })
 			o.becomes(next(&at))
 			j := o.succeeds(at.Format(tagLayout)).now()
 			s.same("started before it was due", false, j.CreationTimestamp.Time.Before(at))
@@ -238,9 +236,19 @@ var scheduledRunScenarios = []scenario{
 	},
 }
 
-// soon is a full second or minute that comes after all the time that a busy machine takes to create something.
-func soon(full time.Duration) time.Time {
-	return time.Now().UTC().Add(40 * time.Second).Truncate(full).Add(full)
+// createBefore creates a ScheduledJob whose first run is due at a full second or minute, and returns it when its schedule
+// was taken up before that. A slow machine needs more time.
+func (s *scene) createBefore(full time.Duration, timeSpec func(start time.Time) string) (*scheduled, time.Time) {
+	s.Helper()
+	for n, ahead := 1, 4*time.Second; ahead < await.Limit; n, ahead = n+1, 2*ahead {
+		start := time.Now().UTC().Add(ahead).Truncate(full).Add(full)
+		o := s.createScheduled(every(timeSpec(start)), func(o *stintv1.ScheduledJob) { o.Name = fmt.Sprint("scheduled-", n) })
+		if o.becomes(takenUp).Status.Schedule.Since.Time.Before(start) {
+			return o, start
+		}
+	}
+	s.Fatalf("no schedule was taken up less than %s after its creation", await.Limit)
+	return nil, time.Time{}
 }
 
 // place is what the containers of a run of so many pods are told.
