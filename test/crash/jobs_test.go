@@ -21,9 +21,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 var jobs = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
@@ -50,24 +51,24 @@ func indexed(l ledger, name string, pods, atOnce int32, work string) *batchv1.Jo
 }
 
 func TestEveryPodRunsOnceAndLeavesNothingWhateverKillsTheServer(t *testing.T) {
-	t.Logf("-crash.seed %d", *crashSeed)
-	random := rand.New(rand.NewPCG(*crashSeed, 1))
+	eachSeed(t, everyPodRunsOnce)
+}
+
+func everyPodRunsOnce(t *testing.T, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 1))
 	s := startServer(t)
 	l := newLedger(t, t.TempDir(), "jobs")
 	whole := map[string]int32{"many": 60, "long": 3}
 	s.create(t, jobs, indexed(l, "many", whole["many"], 3, "echo done; date >/stint-scratch/when; sleep 0.2"))
 	s.create(t, jobs, indexed(l, "long", whole["long"], 3, "date >/stint-memory/when; sleep 4"))
 
-	ctx, stop := context.WithTimeout(t.Context(), *crashFor/3)
+	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	rounds := make(chan error, 1)
 	template := plain(t, indexed(l, "gone", 2, 2, "sleep 1000"))
 	go func() { rounds <- s.comeAndGo(ctx, t.Context(), template) }()
-	kills, err := s.torment(ctx, random)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("killed %d times", kills)
+	s.torment(t, (*crashKills+1)/2, random)
+	stop()
 	if err := <-rounds; err != nil {
 		t.Error(err)
 	}
@@ -118,8 +119,8 @@ func (s *server) remove(ctx context.Context, name string) error {
 func (s *server) complete(t *testing.T, name string, pods int32) {
 	t.Helper()
 	var job batchv1.Job
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		err := s.insist(ctx, jobs, func(ctx context.Context, client dynamic.ResourceInterface) error {
+	await.Until(t, "Job "+name+" to be complete", func() bool {
+		err := s.insist(t.Context(), jobs, func(ctx context.Context, client dynamic.ResourceInterface) error {
 			found, err := client.Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				return err
@@ -127,10 +128,13 @@ func (s *server) complete(t *testing.T, name string, pods int32) {
 			job = batchv1.Job{}
 			return runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, &job)
 		})
-		return job.Status.CompletionTime != nil, err
-	})
-	if err != nil || job.Status.Succeeded != pods || job.Status.Failed != 0 {
-		t.Errorf("Job %s: %v: %+v", name, err, job.Status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.Status.CompletionTime != nil
+	}, func() string { return fmt.Sprintf("status: %+v", job.Status) })
+	if job.Status.Succeeded != pods || job.Status.Failed != 0 {
+		t.Errorf("Job %s: %+v", name, job.Status)
 	}
 }
 
@@ -160,13 +164,10 @@ func checkOnce(t *testing.T, entries []entry, whole map[string]int32) {
 func (s *server) nothingLeft(t *testing.T, l ledger) {
 	t.Helper()
 	var left []string
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	await.Until(t, "nothing to be left of the pods", func() bool {
 		left = slices.Concat(processesOf(l), s.folders(), s.mounts())
-		return len(left) == 0, nil
-	})
-	if err != nil {
-		t.Errorf("left behind: %v", left)
-	}
+		return len(left) == 0
+	}, func() string { return fmt.Sprintf("there are %v", left) })
 }
 
 // processesOf finds those that have the name of the ledger in their command, and what these started.

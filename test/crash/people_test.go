@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/await"
 )
 
 const namespace = "default"
@@ -28,12 +29,11 @@ var (
 // insist makes one request until the server answers it, whatever happens to the server meanwhile. What it asks for may
 // have been done when the answer is lost, so a second one must do no harm.
 func (s *server) insist(ctx context.Context, resource schema.GroupVersionResource, request func(context.Context, dynamic.ResourceInterface) error) error {
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, await.Limit, true, func(ctx context.Context) (bool, error) {
 		config, err := s.config()
 		if err != nil {
 			return false, nil // it is being written
 		}
-		config.Timeout = 10 * time.Second
 		client, err := dynamic.NewForConfig(config)
 		if err != nil {
 			return false, err
@@ -105,13 +105,10 @@ func (s *server) scheduledJob(t *testing.T, name string) *stintv1.ScheduledJob {
 func (s *server) await(t *testing.T, name, what string, is func(*stintv1.ScheduledJob) bool) *stintv1.ScheduledJob {
 	t.Helper()
 	var last *stintv1.ScheduledJob
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	await.Until(t, name+": "+what, func() bool {
 		last = s.scheduledJob(t, name)
-		return is(last), nil
-	})
-	if err != nil {
-		t.Fatalf("%s: waiting for %s: %v\nstatus: %+v", name, what, err, last.Status)
-	}
+		return is(last)
+	}, func() string { return fmt.Sprintf("status: %+v", last.Status) })
 	return last
 }
 

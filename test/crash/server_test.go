@@ -2,9 +2,8 @@ package crash
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/stint-dev/stint/internal/cli"
 	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/test/await"
 )
 
 const beStint = "STINT_TEST_BE_STINT"
@@ -35,9 +34,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is for what must happen once the server is left alone.
-const patience = 5 * time.Minute
-
 // server is a stint server that is started anew whenever it has been killed.
 type server struct {
 	dir string
@@ -46,18 +42,12 @@ type server struct {
 	process *exec.Cmd
 	ended   chan struct{}
 	log     *bytes.Buffer
-	down    []span
 }
-
-// span is a piece of time.
-type span struct{ from, to time.Time }
 
 func startServer(t *testing.T) *server {
 	t.Helper()
 	s := &server{dir: t.TempDir()}
-	if err := s.start(t.Context()); err != nil {
-		t.Fatalf("%v\n%s", err, s.log)
-	}
+	s.start(t)
 	t.Cleanup(func() {
 		s.signal(syscall.SIGTERM)
 		if t.Failed() {
@@ -68,7 +58,8 @@ func startServer(t *testing.T) *server {
 }
 
 // start returns when the server answers.
-func (s *server) start(ctx context.Context) error {
+func (s *server) start(t *testing.T) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "server", "--data-dir", s.dir, "--listen", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), beStint+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -76,37 +67,46 @@ func (s *server) start(ctx context.Context) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	os.Remove(s.kubeconfig()) // so that there is one when this server listens, not before
 	if err := cmd.Start(); err != nil {
-		return err
+		t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
 	s.mu.Lock()
 	s.process, s.ended, s.log = cmd, ended, log
 	s.mu.Unlock()
-	return wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	await.Until(t, "stint server to be ready", func() bool {
 		select {
 		case <-ended:
-			return false, errors.New("stint server has ended by itself")
+			t.Fatalf("stint server has ended by itself:\n%s", log)
 		default:
 		}
-		config, err := s.config()
-		if err != nil {
-			return false, nil
-		}
-		client, err := rest.HTTPClientFor(config)
-		if err != nil {
-			return false, err
-		}
-		answer, err := client.Get(config.Host + "/readyz")
-		if err != nil {
-			return false, nil
-		}
-		answer.Body.Close()
-		return answer.StatusCode == 200, nil
+		return s.ready(t)
 	})
 }
 
+func (s *server) ready(t *testing.T) bool {
+	t.Helper()
+	config, err := s.config()
+	if err != nil {
+		return false // it is being written
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Get(config.Host + "/readyz")
+	if err != nil {
+		return false
+	}
+	answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
 func (s *server) kubeconfig() string { return filepath.Join(s.dir, "kubeconfig") }
+
+// answerTimeout is for another program that has taken the port of a server that was killed. No answer of a server takes
+// so long, however slow the machine is.
+const answerTimeout = time.Minute
 
 func (s *server) config() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig())
@@ -114,6 +114,7 @@ func (s *server) config() (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	config.Timeout = answerTimeout
 	return config, nil
 }
 
@@ -126,37 +127,12 @@ func (s *server) signal(signal syscall.Signal) {
 	<-ended
 }
 
-// torment kills and starts the server until ctx ends; it is up then.
-func (s *server) torment(ctx context.Context, random *rand.Rand) (kills int, err error) {
-	for ; ; kills++ {
-		up := time.NewTimer(time.Duration(random.Int64N(int64(4 * time.Second))))
-		select {
-		case <-up.C:
-		case <-ctx.Done():
-			up.Stop()
-			return kills, nil
-		}
-		from := time.Now()
+// torment kills and starts the server so many times; it is up then.
+func (s *server) torment(t *testing.T, kills int, random *rand.Rand) {
+	t.Helper()
+	for range kills {
+		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Second))))
 		s.signal(syscall.SIGKILL)
-		if err := s.start(context.WithoutCancel(ctx)); err != nil {
-			return kills, errors.Join(err, errors.New(s.log.String()))
-		}
-		s.down = append(s.down, span{from, time.Now()})
+		s.start(t)
 	}
-}
-
-// downtime is how long the server was down between two instants.
-func (s *server) downtime(from, to time.Time) time.Duration {
-	var sum time.Duration
-	for _, d := range s.down {
-		begin, end := d.from, d.to
-		if begin.Before(from) {
-			begin = from
-		}
-		if end.After(to) {
-			end = to
-		}
-		sum += max(0, end.Sub(begin))
-	}
-	return sum
 }
