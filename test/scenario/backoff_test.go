@@ -72,6 +72,7 @@ var backoffScenarios = []scenario{
 		},
 	},
 	{
+		slow: true,
 		name: "a failed pod is replaced after the delay, which doubles with every failure in a row",
 		play: func(s *scene) {
 			j := s.create(aJob())

@@ -12,18 +12,22 @@ import (
 // Their CronJobs have one run at a time, so that the first stays the only one.
 var cronMinuteScenarios = []scenario{
 	{
+		slow: true,
 		name: "a schedule of every minute starts a run at the next full minute",
 		play: atTheNextMinute(schedule("* * * * *")),
 	},
 	{
+		slow: true,
 		name: "a schedule of every minute in a time zone starts a run at the next full minute",
 		play: atTheNextMinute(schedule("* * * * *"), zone("America/St_Johns")),
 	},
 	{
+		slow: true,
 		name: "a starting deadline of ten seconds is enough for a run on time",
 		play: atTheNextMinute(schedule("* * * * *"), startsWithin(10)),
 	},
 	{
+		slow: true,
 		name: "a schedule of every five hours and a minute, changed to every minute, starts a run at the next",
 		play: func(s *scene) {
 			c := s.createCron(schedule("@every 5h1m"), oneRunAtATime, going)
@@ -33,6 +37,7 @@ var cronMinuteScenarios = []scenario{
 		},
 	},
 	{
+		slow:     true,
 		name:     "@every counts from the creation",
 		differs:  "upstream names Jobs by minutes, so that a shorter period has one run in each; Stint names those that are not due at a full minute by seconds",
 		upstream: func(s *scene) { everyFiftySeconds(s, func(at time.Time) int64 { return at.Unix() / 60 }) },

@@ -12,6 +12,8 @@ type scenario struct {
 	// name is a sentence.
 	name string
 	play func(*scene)
+	// slow tells that it waits for the clock for long, so that it starts first.
+	slow bool
 	// restarts tells that the scenario stops or restarts the controller.
 	restarts bool
 	// alone tells that no other scenario may stop the reference meanwhile: a CronJob whose status it could not write after
@@ -28,7 +30,6 @@ type scenario struct {
 // all is every scenario. Each file adds its own list.
 func all() []scenario {
 	return slices.Concat(
-		cronMinuteScenarios, // They wait for the clock, so they start first.
 		completionScenarios,
 		parallelismScenarios,
 		backoffScenarios,
@@ -58,6 +59,7 @@ func all() []scenario {
 		cronRunScenarios,
 		cronPolicyScenarios,
 		cronLifeScenarios,
+		cronMinuteScenarios,
 		cronManualScenarios,
 		notOnReference(scheduledRunScenarios, ownKind),
 		notOnReference(scheduledQueueScenarios, ownKind),
@@ -83,6 +85,8 @@ func playAll(t *testing.T, c *column) {
 			rounds = append(rounds, []scenario{s})
 		case s.restarts:
 			rounds[1] = append(rounds[1], s)
+		case s.slow:
+			rounds[0] = slices.Insert(rounds[0], 0, s)
 		default:
 			rounds[0] = append(rounds[0], s)
 		}

@@ -80,6 +80,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
+		slow: true,
 		name: "a cron expression starts a run at the full minute",
 		play: func(s *scene) {
 			o, at := s.createBefore(time.Minute, func(at time.Time) string { return at.Format("4 15 2 1 *") })
