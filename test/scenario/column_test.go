@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // The columns.
@@ -22,7 +23,7 @@ const (
 )
 
 // eventDrainTime is what Stint's controllers have for their last events when a scenario stops them: others wait for those.
-const eventDrainTime = time.Minute
+const eventDrainTime = await.Limit
 
 // column is a place where scenarios run.
 type column struct {

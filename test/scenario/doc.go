@@ -7,8 +7,9 @@
 //	kube-controller-manager   kube-apiserver      upstream's: the reference  where STINT_CLUSTER is set
 //
 // A scenario that fails in the last column expects something wrong, unless it names the difference that is meant and
-// why; those of ScheduledJobs, which are Stint's own, do not run there. All scenarios of a column run at the same time,
-// on the reference sixty of them, each in a namespace of its own, before a scripted node:
+// why; those of ScheduledJobs, which are Stint's own, do not run there. A plain go test plays the first column, -run
+// '^TestCluster' what needs a cluster, and -run Scenarios all three. Some dozens of a column run at the same time, each in a
+// namespace of its own, before a scripted node:
 //
 //	scenario ── create, update, delete ──► API server ◄── status ── scripted node ◄── scenario
 //	    ▲                                      │
@@ -40,6 +41,7 @@
 //
 // A scenario waits for what the history shows and never sleeps. That the controller leaves something alone is proven
 // by a marker: another object of the kind, created later, that it has seen through to the end. Nothing may depend on who
-// is faster: what a controller must know before it is asked for more, the scenario waits for, and delays that must not
-// end while it looks start in the future. STINT_SCENARIO_TABLE names a file for the table of results.
+// is faster: what a controller must know before it is asked for more, the scenario waits for, delays that must not end
+// while it looks start in the future, and that something comes soon enough is told where the clock is simulated, by
+// internal/controller/*/model. STINT_SCENARIO_TABLE names a file for the table of results.
 package scenario
