@@ -3,7 +3,6 @@ package scenario_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 
@@ -23,47 +22,22 @@ var unlimited = []string{"--kube-api-qps=2000", "--kube-api-burst=2000", "--conc
 
 const syncs = 20
 
-// shared is the cluster of all tests of this package, which the first one that wants it starts.
-var (
-	shared     *kube.Cluster
-	stopShared = func() {}
-)
-
-// sharedCluster is an API server with the controllers that end what Jobs leave behind. Those of Jobs are the test's.
-func sharedCluster(t *testing.T) *kube.Cluster {
+// startCluster starts, on the cluster of the package, what all its columns share: the controllers that end what Jobs leave
+// behind.
+func startCluster(t *testing.T) *kube.Cluster {
 	t.Helper()
-	if os.Getenv(kube.Variable) == "" {
-		t.Skipf("%s is not set: run make test-cluster", kube.Variable)
+	cluster := kube.Shared(t)
+	others, err := cluster.StartControllerManager("garbage-collector-controller,ttl-after-finished-controller", unlimited...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if shared == nil {
-		if err := startShared(t.Context()); err != nil {
+	t.Cleanup(others.Kill)
+	for _, kind := range []string{"scheduledjobs", "resultslices"} {
+		if err := cluster.InstallCRD(t.Context(), "../../deploy/crds/stint.dev_"+kind+".yaml"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return shared
-}
-
-func startShared(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "stint-scenario")
-	if err != nil {
-		return err
-	}
-	cluster, err := kube.Start(ctx, kube.Options{Dir: dir})
-	if err != nil {
-		return err
-	}
-	others, err := cluster.StartControllerManager("garbage-collector-controller,ttl-after-finished-controller", unlimited...)
-	for _, kind := range []string{"scheduledjobs", "resultslices"} {
-		if err == nil {
-			err = cluster.InstallCRD(ctx, "../../deploy/crds/stint.dev_"+kind+".yaml")
-		}
-	}
-	shared, stopShared = cluster, func() {
-		others.Kill()
-		cluster.Stop()
-		os.RemoveAll(dir)
-	}
-	return err
+	return cluster
 }
 
 // upstream is kube-controller-manager with nothing but its controllers of Jobs and CronJobs.

@@ -33,7 +33,7 @@ var unmeasured = []string{
 // TestClusterMetricsAreUpstreams plays the same scenarios to kube-controller-manager and to stint server, and compares
 // what they have counted.
 func TestClusterMetricsAreUpstreams(t *testing.T) {
-	reference, theirs := newMeasuredReference(t, sharedCluster(t))
+	reference, theirs := newMeasuredReference(t, startCluster(t))
 	own, ours := newMeasuredServer(t)
 	for name, scenarios := range measured {
 		scenarios = slices.DeleteFunc(slices.Clone(scenarios), isUnmeasured)
@@ -55,7 +55,7 @@ func TestClusterMetricsAreUpstreams(t *testing.T) {
 // TestClusterMetricsOfRefusedPodsAreUpstreams compares what there is to see of pods that the API server refuses. How often that
 // is tried is each one's own business; upstream even counts such pods as created, too.
 func TestClusterMetricsOfRefusedPodsAreUpstreams(t *testing.T) {
-	cluster := sharedCluster(t)
+	cluster := startCluster(t)
 	refuse := scenario{name: "pods that a quota refuses", play: func(s *scene) {
 		s.quota("0")
 		s.create(aJob()).tellsOf("FailedCreate")

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stint-dev/stint/test/kube"
 )
 
 // scenario is one story and what must come of it.
@@ -68,10 +70,16 @@ func all() []scenario {
 	)
 }
 
-func TestScenarios(t *testing.T) { playAll(t, newServerColumn(t)) }
+func TestMain(m *testing.M) { kube.Main(m, kube.Options{}) }
+
+func TestScenarios(t *testing.T) {
+	defer results.print(t)
+	playAll(t, newServerColumn(t))
+}
 
 func TestClusterScenarios(t *testing.T) {
-	cluster := sharedCluster(t)
+	cluster := startCluster(t)
+	defer results.print(t)
 	t.Run(onReference, func(t *testing.T) { playAll(t, newReferenceColumn(t, cluster)) })
 	t.Run(onCluster, func(t *testing.T) { playAll(t, newClusterColumn(t, cluster, nil)) })
 }
