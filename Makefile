@@ -14,10 +14,9 @@ export CGO_ENABLED := 0
 export GOFLAGS += -trimpath
 
 # Every test run: where gotestsum records it is $(1), the packages are $(2), flags of go test $(3), of gotestsum $(4).
-# Property tests start from the same seed, and from every failure that is kept in testdata/rapid, unless SEED says otherwise.
-SEED    ?= 1
+# Property tests start from the same seed, and from every failure that is kept in testdata/rapid.
 RECORDS := bin/tests
-gotest   = @mkdir -p $(RECORDS) && RAPID_SEED=$(SEED) $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname-and-test-fails \
+gotest   = @mkdir -p $(RECORDS) && RAPID_SEED=1 $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname-and-test-fails \
 	--hide-summary=skipped,output --jsonfile=$(RECORDS)/$(1).json $(4) --packages='$(2)' -- -count=1 -timeout 45m $(3)
 
 # What drives kubectl, scripts or a real cluster may be run once more where it fails; test-report names what then passed.
@@ -60,12 +59,11 @@ test-cluster: ## the tests against a real kube-apiserver, which is built the fir
 	$(call gotest,cluster-scenarios,./test/scenario,-run '$(CLUSTER)')
 
 .PHONY: test-long
-test-long: SEED = 0
-test-long: test-faults ## before a change is called done: new seeds, a server killed for minutes, planted faults, fuzzing
-	$(call gotest,long-core,./internal/job,-rapid.checks=75000)
-	$(call gotest,long-model,./internal/controller/job/model,-rapid.checks=25000)
-	$(call gotest,long-schedules,./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model,-rapid.checks=10000)
-	$(call gotest,long-crash,./test/crash,-crash.for 3m)
+test-long: test-faults ## before a change is called done: new seeds, a server killed many times, planted faults, fuzzing
+	$(call gotest,long-core,./internal/job,-rapid.seed=0 -rapid.checks=75000)
+	$(call gotest,long-model,./internal/controller/job/model,-rapid.seed=0 -rapid.checks=25000)
+	$(call gotest,long-schedules,./internal/cronjob ./internal/scheduledjob ./internal/controller/cronjob/model ./internal/controller/scheduledjob/model,-rapid.seed=0 -rapid.checks=10000)
+	$(call gotest,long-crash,./test/crash,-crash.fresh -crash.kills 60)
 	hack/fuzz.sh 20000x
 
 .PHONY: test-faults

@@ -21,7 +21,7 @@ var deletions = []fault{
 		file:  "internal/controller/ttl/ttl.go",
 		old:   "Propagation: metav1.DeletePropagationForeground, Unchanged: true}",
 		new:   "Propagation: metav1.DeletePropagationForeground}",
-		tests: "./internal/controller/ttl -run ^TestWhatHappensBetweenTheDecisionAndTheDeletion$",
+		tests: "./internal/controller/ttl -run ^TestWhatHappensWhileAJobIsAboutToBeDeleted$",
 	},
 	{
 		wrong: "What could not be done is not tried again.",
