@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
-	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 )
 
@@ -207,11 +206,10 @@ func TestStatusOfTheOldVersion(t *testing.T) {
 }
 
 func TestWhatIsStoredIsBatchV1(t *testing.T) {
-	var config *apiserver.Config
-	s := apiservertest.Start(t, func(c *apiserver.Config) { config = c })
+	s := apiservertest.Start(t)
 	jobs := jobsOf(t, s.RESTConfig())
 	must[*unstructured.Unstructured](t)(jobs.old.Create(t.Context(), manifest(v1beta1.SchemeGroupVersion, "j", nil), metav1.CreateOptions{}))
-	response, err := config.Store.Client().Get(t.Context(), "/registry/batch/jobs/default/j")
+	response, err := s.Store.Client().Get(t.Context(), "/registry/batch/jobs/default/j")
 	if err != nil || len(response.Kvs) != 1 {
 		t.Fatalf("%v, %v", response, err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // The host process and containers have other working directories than the command.
@@ -20,7 +21,7 @@ func TestTheDataDirectoryIsAbsolute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("STINT_DATA_DIR", c.env)
-			options, err := (&where{dataDir: c.flag}).options()
+			options, err := (&where{dataDir: c.flag, start: startTimeout(time.Minute)}).options()
 			if err != nil {
 				t.Fatal(err)
 			}

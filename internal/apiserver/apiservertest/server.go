@@ -27,13 +27,15 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/store"
 )
 
 // Server is an API server as a test has it.
 type Server struct {
 	*apiserver.Server
-	// Dir has its data.
-	Dir string
+	// Store has its data, in Dir.
+	Store *store.Store
+	Dir   string
 	// Namespace is there for the objects of the test.
 	Namespace string
 	// Stop ends the server and then its store. It is nil if the server is shared.
@@ -64,7 +66,7 @@ func Start(t testing.TB, changes ...func(*apiserver.Config)) *Server {
 	})
 	t.Cleanup(stop)
 	r.waitUntilReady(t)
-	return &Server{Server: r.Server, Dir: c.DataDir, Namespace: metav1.NamespaceDefault, Stop: stop, t: t}
+	return &Server{Server: r.Server, Store: r.store, Dir: c.DataDir, Namespace: metav1.NamespaceDefault, Stop: stop, t: t}
 }
 
 // In has the server keep its data in dir.

@@ -47,7 +47,7 @@ func Shared(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	shared.waitUntilReady(t)
-	s := &Server{Server: shared.Server, Dir: shared.dir, t: t}
+	s := &Server{Server: shared.Server, Store: shared.store, Dir: shared.dir, t: t}
 	ns, err := s.Clientset().CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
 	if err != nil {
