@@ -80,16 +80,17 @@ func TestClusterDefinitionWorksWithKubectl(t *testing.T) {
 		return string(out), err
 	}
 	for _, step := range definedSteps {
-		out, err := kubectl(step.args)
-		said := func() bool { return err == nil && strings.Contains(out, step.want) }
-		if step.awaited {
-			await.Until(t, "kubectl "+step.args+" to say "+step.want, func() bool {
-				out, err = kubectl(step.args)
-				return said()
-			}, func() string { return fmt.Sprintf("%v: %s", err, out) })
+		var out string
+		var err error
+		said := func() bool {
+			out, err = kubectl(step.args)
+			return err == nil && strings.Contains(out, step.want)
 		}
-		if !said() {
-			t.Errorf("kubectl %s: %v, want %q in:\n%s", step.args, err, step.want, out)
+		state := func() string { return fmt.Sprintf("%v: %s", err, out) }
+		if what := fmt.Sprintf("kubectl %s to say %q", step.args, step.want); step.awaited {
+			await.Until(t, what, said, state)
+		} else if !said() {
+			t.Errorf("want %s; %s", what, state())
 		}
 	}
 }
