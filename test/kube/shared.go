@@ -48,10 +48,10 @@ func run(m *testing.M) (status int) {
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
 	skipWithoutPrograms(t)
+	if ofPackage.options.Dir == "" {
+		t.Fatal("the package has no TestMain that calls kube.Main")
+	}
 	ofPackage.start.Do(func() {
-		if ofPackage.options.Dir == "" {
-			t.Fatal("the package has no TestMain that calls kube.Main")
-		}
 		// It outlives the test.
 		ofPackage.cluster, ofPackage.err = Start(context.Background(), ofPackage.options)
 	})
