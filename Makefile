@@ -22,11 +22,12 @@ gotest   = @mkdir -p $(RECORDS) && RAPID_SEED=1 $(GO) tool -modfile=tools/go.mod
 # What drives kubectl, scripts or a real cluster may be run once more where it fails; test-report names what then passed.
 RERUN   := --rerun-fails=1 --rerun-fails-run-root-test
 DRIVING := ^Test(Kubectl|Scripts)
-DRIVING_PACKAGES := ./internal/apiserver ./internal/cli ./test/differential
+DRIVING_PACKAGES := ./internal/apiserver ./internal/cli
 
-# Tests of a real cluster are named TestCluster...; elsewhere they skip.
+# Tests of a real cluster are named TestCluster...; elsewhere they skip. Stories of faults and scenarios get one try.
 CLUSTER := ^TestCluster
-CLUSTER_PACKAGES := ./test/kube ./test/differential ./internal/client/remote ./internal/cluster ./internal/cli/results ./internal/cli/schedules ./internal/cli/why ./internal/controller/job
+CLUSTER_PACKAGES := ./test/kube ./test/differential ./internal/cluster ./internal/cli/results ./internal/cli/schedules ./internal/cli/why
+CLUSTER_STORIES  := ./internal/client/remote ./internal/controller/job ./test/scenario
 
 RACE_PACKAGES := ./internal/controller/... ./internal/client/... ./internal/node/... ./internal/server ./internal/events ./test/scenario
 
@@ -56,7 +57,7 @@ test-cluster: export STINT_CLUSTER = $(shell test/cluster/build)
 test-cluster: ## the tests against a real kube-apiserver, which is built the first time
 	@test/cluster/build >/dev/null
 	$(call gotest,cluster,$(CLUSTER_PACKAGES),-p 1 -run '$(CLUSTER)',$(RERUN))
-	$(call gotest,cluster-scenarios,./test/scenario,-run '$(CLUSTER)')
+	$(call gotest,cluster-stories,$(CLUSTER_STORIES),-p 1 -run '$(CLUSTER)')
 
 .PHONY: test-long
 test-long: test-faults ## before a change is called done: new seeds, a server killed many times, planted faults, fuzzing
