@@ -24,7 +24,7 @@ type schedule struct {
 	runs int
 	spec stintv1.ScheduledJobSpec
 	work string
-	// skips tells that runs need not come.
+	// skips is whether runs need not come.
 	skips bool
 }
 
@@ -167,7 +167,7 @@ func (s schedule) check(t *testing.T, server *server, l ledger) {
 	}
 }
 
-// checkRun tells that the pods of a run started once each, and not before it was due.
+// checkRun checks that the pods of a run started once each, and not before it was due.
 func (s schedule) checkRun(t *testing.T, due time.Time, pods []entry) {
 	t.Helper()
 	if len(pods) == 0 && s.skips {
@@ -182,7 +182,7 @@ func (s schedule) checkRun(t *testing.T, due time.Time, pods []entry) {
 	}
 }
 
-// isOver tells that all that was due has been dealt with and has ended.
+// isOver reports whether all that was due has been dealt with and has ended.
 func isOver(sj *stintv1.ScheduledJob) bool {
 	s := sj.Status
 	return s.LastScheduleTime != nil && s.NextScheduleTime == nil && len(s.PendingExecutions)+len(s.RunningExecutions) == 0

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// fault is a mistake that somebody could make.
+// fault is a mistake that a change could bring.
 type fault struct {
 	// wrong is what goes wrong, in a sentence.
 	wrong string

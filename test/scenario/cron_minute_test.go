@@ -65,7 +65,7 @@ func everyFiftySeconds(s *scene, number func(time.Time) int64) {
 	s.same("name", fmt.Sprintf("%s-%d", c.name, number(due)), j.name)
 }
 
-// atTheNextMinute tells that a CronJob starts its first run at a full minute after its creation.
+// atTheNextMinute checks that a CronJob starts its first run at a full minute after its creation.
 func atTheNextMinute(options ...func(*batchv1.CronJob)) func(*scene) {
 	return func(s *scene) {
 		c := s.createCron(changing(options...), oneRunAtATime, going)

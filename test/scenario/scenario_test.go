@@ -14,7 +14,7 @@ type scenario struct {
 	// name is a sentence.
 	name string
 	play func(*scene)
-	// slow tells that it waits for the clock for long, so that it starts first.
+	// slow is whether it waits for the clock for long, so that it starts first.
 	slow bool
 	// restarts tells that the scenario stops or restarts the controller.
 	restarts bool
