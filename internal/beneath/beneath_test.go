@@ -1,0 +1,203 @@
+package beneath_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
+)
+
+// place is a directory of Stint's beside one that is not.
+func place(t *testing.T) (ours, decoy string) {
+	t.Helper()
+	base := t.TempDir()
+	ours, decoy = filepath.Join(base, "ours"), filepath.Join(base, "decoy")
+	for _, dir := range []string{ours, decoy} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(decoy, "kept"))
+	return ours, decoy
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, dir, name string) error {
+	t.Helper()
+	d, err := beneath.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	return d.Remove(name)
+}
+
+func isThere(t *testing.T, path string) bool {
+	t.Helper()
+	_, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestRemoveTakesAllOfAnEntryAndNothingElse(t *testing.T) {
+	ours, decoy := place(t)
+	for i := range 3000 {
+		write(t, filepath.Join(ours, "pod", fmt.Sprint(i)))
+	}
+	write(t, filepath.Join(ours, "pod/a/b/c"))
+	write(t, filepath.Join(ours, "other/d"))
+	for name, target := range map[string]string{"absolute": decoy, "relative": "../../decoy", "dangling": "/nowhere", "self": "."} {
+		if err := os.Symlink(target, filepath.Join(ours, "pod", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(filepath.Join(decoy, "kept"), filepath.Join(ours, "pod/hard")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(ours, "pod/a/b"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := remove(t, ours, "pod"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if isThere(t, filepath.Join(ours, "pod")) || !isThere(t, filepath.Join(ours, "other/d")) || !isThere(t, filepath.Join(decoy, "kept")) {
+		t.Error("too much or too little is gone")
+	}
+}
+
+func TestALinkIsRemovedAndNotWhatItLeadsTo(t *testing.T) {
+	ours, decoy := place(t)
+	if err := os.Symlink(decoy, filepath.Join(ours, "pod")); err != nil {
+		t.Fatal(err)
+	}
+	if err := remove(t, ours, "pod"); err != nil {
+		t.Fatal(err)
+	}
+	if isThere(t, filepath.Join(ours, "pod")) || !isThere(t, filepath.Join(decoy, "kept")) {
+		t.Error("the link stays or its target is gone")
+	}
+}
+
+func TestNamesThatLeadElsewhereAreRefused(t *testing.T) {
+	ours, decoy := place(t)
+	write(t, filepath.Join(ours, "a/b"))
+	for _, name := range []string{"", ".", "..", "/", decoy, "../decoy", "a/b", "a/../../decoy", "a/"} {
+		if err := remove(t, ours, name); err == nil {
+			t.Errorf("%q was accepted", name)
+		}
+	}
+	if !isThere(t, filepath.Join(ours, "a/b")) || !isThere(t, filepath.Join(decoy, "kept")) {
+		t.Error("something is gone")
+	}
+}
+
+func TestADirectoryOfOthersAndALinkToOneAreNotOpened(t *testing.T) {
+	ours, decoy := place(t)
+	link := filepath.Join(ours, "link")
+	if err := os.Symlink(decoy, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := beneath.Open(link); err == nil {
+		t.Error("a link was followed")
+	}
+	if err := os.Chown(decoy, 12345, -1); err != nil {
+		t.Skipf("needs root to give a directory away: %v", err)
+	}
+	if _, err := beneath.Open(decoy); err == nil || !strings.Contains(err.Error(), "belongs to user 12345") {
+		t.Errorf("opened with %v", err)
+	}
+}
+
+// A bind mount of the same file system has the device of what is around it.
+func TestWhatIsMountedThereIsLeftAlone(t *testing.T) {
+	ours, decoy := place(t)
+	point := filepath.Join(ours, "pod/volume")
+	write(t, filepath.Join(ours, "pod/a/file"))
+	if err := os.Mkdir(point, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(decoy, point, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("needs root to mount: %v", err)
+	}
+	err := remove(t, ours, "pod")
+	if unmount := unix.Unmount(point, unix.MNT_DETACH); unmount != nil {
+		t.Fatal(unmount)
+	}
+	if err == nil || !strings.Contains(err.Error(), point+" is left as it is: something is mounted there") {
+		t.Errorf("removed with %v", err)
+	}
+	if !isThere(t, filepath.Join(decoy, "kept")) {
+		t.Error("what was mounted is gone")
+	}
+	if err := remove(t, ours, "pod"); err != nil || isThere(t, filepath.Join(ours, "pod")) {
+		t.Errorf("not removed once it is unmounted: %v", err)
+	}
+}
+
+// A pod may nest directories deeper than descriptors or the longest path reach.
+func TestDirectoriesOfAnyDepthAreRemoved(t *testing.T) {
+	ours, _ := place(t)
+	here, err := os.OpenRoot(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5000 {
+		if err := here.Mkdir("d", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		next, err := here.OpenRoot("d")
+		here.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		here = next
+	}
+	here.Close()
+	if err := remove(t, ours, "d"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(ours)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+func TestEmptyKeepsTheDirectory(t *testing.T) {
+	ours, decoy := place(t)
+	write(t, filepath.Join(ours, "a/b"))
+	if err := os.Symlink(decoy, filepath.Join(ours, "link")); err != nil {
+		t.Fatal(err)
+	}
+	d, err := beneath.Open(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Empty(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(ours)
+	if err != nil || len(left) > 0 || !isThere(t, filepath.Join(decoy, "kept")) {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
