@@ -18,9 +18,13 @@ import (
 //
 //	pods/<uid>/volumes/<name>                           until the pod has ended
 //	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until a moment after the pod is deleted; see keeper
+const (
+	podsDir = "pods"
+	logsDir = "logs"
+)
 
 func (l *Logs) logDir(namespace, name string, uid types.UID) string {
-	return filepath.Join(l.dir, "logs", namespace+"_"+name+"_"+string(uid))
+	return filepath.Join(l.dir, logsDir, namespace+"_"+name+"_"+string(uid))
 }
 
 func (l *Logs) logPath(api *corev1.Pod, container string, attempt int32) string {
@@ -34,7 +38,7 @@ func (n *Node) sweepDirs() error {
 		pod := obj.(*corev1.Pod)
 		there[string(pod.UID)], living[string(pod.UID)] = true, !lifecycle.Final(pod.Status.Phase)
 	}
-	for kind, stays := range map[string]map[string]bool{"pods": living, "logs": there} {
+	for kind, stays := range map[string]map[string]bool{podsDir: living, logsDir: there} {
 		entries, err := os.ReadDir(filepath.Join(n.Dir, kind))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -46,10 +50,10 @@ func (n *Node) sweepDirs() error {
 			uid := e.Name()[strings.LastIndexByte(e.Name(), '_')+1:]
 			switch {
 			case !e.IsDir() || stays[uid] || n.pods.get(types.UID(uid)) != nil:
-			case kind == "logs":
+			case kind == logsDir:
 				n.keeper.queue.Add(keepTask{folder: e.Name()})
 			default:
-				n.trash.Add(rubbish{dir: filepath.Join(n.Dir, kind, e.Name())})
+				n.trash.Add(rubbish{of: kind, folder: e.Name()})
 			}
 		}
 	}

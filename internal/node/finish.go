@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"os"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,7 +87,7 @@ func (n *Node) clean(ctx context.Context, p *pod) bool {
 			return false
 		}
 	}
-	if err := os.RemoveAll(n.podDir(p.uid)); err != nil {
+	if err := n.removeFolder(podsDir, string(p.uid)); err != nil {
 		n.log(ctx, "remove the volumes of a pod", err, "pod", p.uid)
 	}
 	p.cleaned = true

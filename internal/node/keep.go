@@ -61,7 +61,7 @@ type keepTask struct {
 
 func newKeeper(c Config, drop func(rubbish)) *keeper {
 	k := &keeper{
-		dir:    filepath.Join(c.Dir, "logs"),
+		dir:    filepath.Join(c.Dir, logsDir),
 		limit:  DefaultKeepLogs,
 		frozen: c.Cordoned,
 		jobs:   c.Client.Jobs(),
@@ -79,12 +79,12 @@ func newKeeper(c Config, drop func(rubbish)) *keeper {
 
 // leaveLogs decides what becomes of the logs of a deleted pod. It may be told more than once, of a pod that still ends.
 func (n *Node) leaveLogs(api *corev1.Pod) {
-	dir := n.logDir(api.Namespace, api.Name, api.UID)
+	folder := filepath.Base(n.logDir(api.Namespace, api.Name, api.UID))
 	if mark, ok := markFor(api); ok && (n.keeper.limit > 0 || n.keeper.frozen) {
-		n.keeper.queue.Add(keepTask{folder: filepath.Base(dir), mark: mark})
+		n.keeper.queue.Add(keepTask{folder: folder, mark: mark})
 		return
 	}
-	n.trash.Add(rubbish{dir, now().Add(n.times.logsLinger)})
+	n.trash.Add(rubbish{logsDir, folder, now().Add(n.times.logsLinger)})
 }
 
 // leaveLogsOf is leaveLogs for a pod that may be known from the runtime only.
@@ -149,7 +149,7 @@ func (k *keeper) recall(ctx context.Context, folder string) {
 // settle keeps a folder, or drops it at a time.
 func (k *keeper) settle(ctx context.Context, folder string, mark keepMark, dropAt time.Time) {
 	if !k.lives(ctx, folder, mark) {
-		k.drop(rubbish{filepath.Join(k.dir, folder), dropAt})
+		k.drop(rubbish{logsDir, folder, dropAt})
 		return
 	}
 	size, err := measure(filepath.Join(k.dir, folder))
@@ -195,7 +195,7 @@ func (k *keeper) known(namespace, name string) *batchv1.Job {
 func (k *keeper) jobGone(uid types.UID) {
 	for kept := range k.ofJob[uid] {
 		k.remove(kept)
-		k.drop(rubbish{dir: filepath.Join(k.dir, kept.folder)})
+		k.drop(rubbish{of: logsDir, folder: kept.folder})
 	}
 }
 

@@ -56,7 +56,7 @@ func (k *keeper) trim() {
 	for k.bytes > k.limit {
 		l := k.oldest[0]
 		k.remove(l)
-		k.drop(rubbish{filepath.Join(k.dir, l.folder), l.dropAfter})
+		k.drop(rubbish{logsDir, l.folder, l.dropAfter})
 		until = l.mark.Ended
 	}
 	if until.After(k.dropped) {

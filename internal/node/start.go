@@ -133,4 +133,4 @@ func (n *Node) volumePod(api *corev1.Pod) volumes.Pod {
 	return volumes.Pod{Pod: api, Dir: filepath.Join(n.podDir(api.UID), "volumes")}
 }
 
-func (n *Node) podDir(uid types.UID) string { return filepath.Join(n.Dir, "pods", string(uid)) }
+func (n *Node) podDir(uid types.UID) string { return filepath.Join(n.Dir, podsDir, string(uid)) }

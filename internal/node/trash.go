@@ -2,9 +2,13 @@ package node
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
-	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // logsLinger is how long the logs of a deleted pod stay for whoever was about to read its last lines.
@@ -12,8 +16,9 @@ const logsLinger = 10 * time.Second
 
 // rubbish is a folder to remove, at a time.
 type rubbish struct {
-	dir string
-	at  time.Time
+	// of is podsDir or logsDir, folder an entry of it.
+	of, folder string
+	at         time.Time
 }
 
 // sweepTrash removes folders, aside from everything else: a pod may leave many files. When the node stops nothing
@@ -34,10 +39,23 @@ func (n *Node) sweepTrash(ctx context.Context) {
 			}
 		}
 		if leaving.Err() == nil {
-			if err := os.RemoveAll(r.dir); err != nil {
+			if err := n.removeFolder(r.of, r.folder); err != nil {
 				slog.Warn("remove what a pod left", "error", err)
 			}
 		}
 		n.trash.Done(r)
 	}
+}
+
+// removeFolder removes an entry of podsDir or logsDir.
+func (n *Node) removeFolder(of, folder string) error {
+	dir, err := beneath.Open(filepath.Join(n.Dir, of))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Remove(folder)
 }

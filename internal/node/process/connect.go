@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stint-dev/stint/internal/node/process/host"
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
@@ -19,7 +20,7 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 	defer cancel()
 	var refused *refusedError
 	for {
-		dir, err := runDir(l.config.Dir)
+		dir, err := rundir.FindOrMake(l.config.Dir)
 		if err != nil {
 			return nil, err
 		}

@@ -49,11 +49,10 @@ func hangUp(run string) error {
 // A host in a pid namespace hangs up while the kernel still ends its containers.
 func TestTheNextHostStartsWhenTheLastOneIsGone(t *testing.T) {
 	dir := t.TempDir()
-	run, err := os.MkdirTemp("", "run")
-	if err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "data", "process-runtime"), run)
+	run := makeRunDir(t, filepath.Join(dir, "data"))
 	last := exec.Command(os.Args[0])
 	last.Env = append(os.Environ(), hangUpVariable+"="+run)
 	last.Stderr = os.Stderr

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/node/process/host"
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 )
 
 // hostCommand is the hidden command that makes this program a host.
@@ -72,7 +74,7 @@ func (l *launcher) advance(ctx context.Context, runDir string) error {
 	if status.ExitStatus() == host.ExitTaken || status.ExitStatus() == 0 {
 		return nil // another one was there, or has just left
 	}
-	l.why = lastLine(filepath.Join(runDir, logName))
+	l.why = lastLine(filepath.Join(runDir, host.LogName))
 	l.tried++
 	return fmt.Errorf("the host process ended at once: %s", l.why)
 }
@@ -117,13 +119,9 @@ func isLack(err error) bool {
 		func(lack error) bool { return errors.Is(err, lack) })
 }
 
-// logName is the file in the run directory that holds what the host has to complain about.
-const logName = "host.log"
-
 func (l *launcher) launch(runDir string) error {
 	if l.tried >= len(l.ways) {
-		os.Remove(filepath.Join(runDir, logName))
-		os.Remove(runDir) // unless a former host has left its journal there
+		_ = rundir.Remove(runDir, host.LogName) // It stays where a former host has left its journal.
 		return fmt.Errorf("%w: %s", errNoRung, l.why)
 	}
 	config := host.Config{
@@ -134,7 +132,7 @@ func (l *launcher) launch(runDir string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.OpenFile(filepath.Join(runDir, logName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	out, err := os.OpenFile(filepath.Join(runDir, host.LogName), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -243,9 +241,20 @@ func ownUser(attr *syscall.SysProcAttr) {
 	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
 }
 
+// lastLine reads no more of the file than a line may be long.
 func lastLine(path string) string {
-	data, _ := os.ReadFile(path)
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	tail := make([]byte, min(size, 4096))
+	n, _ := f.ReadAt(tail, size-int64(len(tail)))
+	lines := strings.Split(strings.TrimSpace(string(tail[:n])), "\n")
 	return lines[len(lines)-1]
 }
 

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -98,25 +98,30 @@ func (m *machine) leave() {
 	m.Close()
 	await.Until(m.t, "the host leaves nothing behind", func() bool {
 		_, err := os.Stat(run)
-		return os.IsNotExist(err) && len(m.cgroups()) == 0
+		return os.IsNotExist(err) && len(m.cgroups(run)) == 0
 	})
 }
 
 // runDir is where the host has its socket.
 func (m *machine) runDir() string {
 	m.t.Helper()
-	data, err := os.ReadFile(filepath.Join(m.dir, "data", "process-runtime"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(data))
+	return runDirOf(m.t, filepath.Join(m.dir, "data"))
 }
 
-// cgroups lists the host's cgroups.
-func (m *machine) cgroups() []string {
+func runDirOf(t testing.TB, dataDir string) string {
+	t.Helper()
+	dir, err := rundir.Find(dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// cgroups lists those of the host that has or had the run directory.
+func (m *machine) cgroups(run string) []string {
 	var found []string
 	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/*/*/", "/sys/fs/cgroup/*/*/*/"} {
-		dirs, err := filepath.Glob(pattern + filepath.Base(m.runDir()))
+		dirs, err := filepath.Glob(pattern + filepath.Base(run))
 		if err != nil {
 			m.t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -63,36 +64,41 @@ func TestAHostRefusesWhatItCannotServe(t *testing.T) {
 }
 
 // The file that leads to the host is copied as well.
-func TestACopyOfADataDirectoryIsToldWhatToDo(t *testing.T) {
-	for name, command := range map[string][]string{
-		"a container runs":         {"sleep", "1000"},
-		"only the server is there": {"true"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := start(t)
-			m.start(m.container(command...))
-			dir := t.TempDir()
-			pointer := filepath.Join(dir, "process-runtime")
-			write(t, pointer, m.runDir())
-			_, err := process.Start(await.Context(t), configOf(dir))
-			if err == nil || !strings.Contains(err.Error(), "not of "+dir+": if "+dir+" is a copy, remove the file process-runtime") {
-				t.Fatalf("started with %v", err)
-			}
-			if strings.Contains(err.Error(), "has not answered") {
-				t.Errorf("it has waited for a host that stays: %v", err)
-			}
-			if err := os.Remove(pointer); err != nil {
-				t.Fatal(err)
-			}
-			other, err := process.Start(await.Context(t), configOf(dir))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer other.Close()
-			if all, err := other.List(await.Context(t)); err != nil || len(all) != 0 {
-				t.Errorf("it has the containers of the original: %v, %v", all, err)
-			}
-		})
+func TestACopyOfADataDirectoryHasAHostOfItsOwn(t *testing.T) {
+	m := start(t)
+	m.start(m.container("sleep", "1000"))
+	dir := t.TempDir()
+	name := filepath.Base(m.runDir())
+	write(t, filepath.Join(dir, rundir.PointerName), name)
+	other, err := process.Start(await.Context(t), configOf(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if all, err := other.List(await.Context(t)); err != nil || len(all) != 0 {
+		t.Errorf("it has the containers of the original: %v, %v", all, err)
+	}
+	if now := filepath.Base(m.runDir()); now != name {
+		t.Errorf("the original is led to %s, no longer to %s", now, name)
+	}
+}
+
+func TestADataDirectoryThatWasMovedWhileContainersRunIsToldWhatToDo(t *testing.T) {
+	m := start(t)
+	m.start(m.container("sleep", "1000"))
+	data, moved := filepath.Join(m.dir, "data"), filepath.Join(t.TempDir(), "data")
+	if err := os.Rename(data, moved); err != nil {
+		t.Fatal(err)
+	}
+	_, err := process.Start(await.Context(t), configOf(moved))
+	if back := os.Rename(moved, data); back != nil {
+		t.Fatal(back)
+	}
+	if err == nil || !strings.Contains(err.Error(), "not of "+moved+": if that was moved, let the containers end first") {
+		t.Fatalf("started with %v", err)
+	}
+	if strings.Contains(err.Error(), "has not answered") {
+		t.Errorf("it has waited for a host that stays: %v", err)
 	}
 }
 
@@ -111,16 +117,22 @@ func TestADataDirectoryThatWasMovedWhileNothingRunsIsServed(t *testing.T) {
 	r.Close()
 }
 
+// makeRunDir prepares the run directory for what the test runs in place of a host.
+func makeRunDir(t *testing.T, dataDir string) string {
+	t.Helper()
+	run, err := rundir.FindOrMake(dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rundir.Remove(run, "host.sock", "lock", "host.log") })
+	return run
+}
+
 // oldHost answers in place of a host of another version.
 func oldHost(t *testing.T, live int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	run, err := os.MkdirTemp("", "run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(run) })
-	write(t, filepath.Join(dir, "process-runtime"), run)
+	run := makeRunDir(t, dir)
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(run, "host.sock"), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,12 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // ID names one attempt at one container for ever. Starting the same ID twice runs it once.
@@ -19,6 +22,19 @@ type ID struct {
 	// Attempt is the container's restart count: 0 for the first start.
 	Attempt int32 `json:"attempt"`
 }
+
+// Check returns why the ID cannot be that of a container: its parts become names of files.
+func (id ID) Check() error {
+	for _, part := range []string{string(id.PodUID), id.Container} {
+		if !beneath.IsElement(part) || len(part) > maxNameBytes {
+			return fmt.Errorf("%q is neither the UID of a pod nor the name of a container", part)
+		}
+	}
+	return nil
+}
+
+// maxNameBytes is the longest name that a file can have.
+const maxNameBytes = 255
 
 // Container is all a runtime must know to start one.
 type Container struct {

@@ -32,7 +32,7 @@ type Config struct {
 	PIDNamespace bool   `json:"pidNamespace,omitempty"`
 }
 
-// boxName is one for each data directory: the run directory's own name comes of its path.
+// boxName is one for each data directory, as the run directory's is.
 func (c Config) boxName() string { return filepath.Base(c.RunDir) }
 
 // Host runs containers.
@@ -58,8 +58,11 @@ func open(config Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(config.RunDir, "journal")
-	past, err := readJournal(path)
+	dir, err := os.OpenRoot(config.RunDir)
+	if err != nil {
+		return nil, err
+	}
+	past, err := readJournal(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func open(config Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.journal, err = createJournal(path, header{BootID: boot, Cgroups: h.box.Cgroups()}, ended)
+	h.journal, err = createJournal(dir, header{BootID: boot, Cgroups: h.box.Cgroups()}, ended)
 	if err != nil {
 		h.box.Close()
 		return nil, err
@@ -124,6 +127,9 @@ func (h *Host) start(c *runtime.Container) (*entry, error) {
 func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err := c.ID.Check(); err != nil {
+		return nil, false, err
+	}
 	if e, ok := h.entries[c.ID]; ok {
 		return e, false, nil
 	}

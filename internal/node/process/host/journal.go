@@ -1,8 +1,10 @@
 package host
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -36,10 +38,19 @@ type history struct {
 	attempts map[runtime.ID]runtime.Status
 }
 
+// journalName is the journal's file in the run directory, newJournalName the one that takes its place.
+const (
+	journalName    = "journal"
+	newJournalName = "journal.new"
+)
+
+// maxLine is beyond the longest line, which holds a termination message.
+const maxLine = 1 << 20
+
 // journal appends a line per change. A line is one write, so a killed host leaves at most one torn line, the last.
 type journal struct {
 	mu   sync.Mutex
-	path string
+	dir  *os.Root
 	file *os.File
 	size int64
 	head header
@@ -49,21 +60,27 @@ type journal struct {
 }
 
 // readJournal returns an empty history if there is no journal.
-func readJournal(path string) (history, error) {
+func readJournal(dir *os.Root) (history, error) {
 	h := history{attempts: map[runtime.ID]runtime.Status{}}
-	data, err := os.ReadFile(path)
+	file, err := dir.Open(journalName)
 	if os.IsNotExist(err) {
 		return h, nil
 	}
 	if err != nil {
 		return h, err
 	}
-	for line := range bytes.Lines(data) {
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
 		var r record
-		if json.Unmarshal(line, &r) != nil {
+		if json.Unmarshal(lines.Bytes(), &r) != nil {
 			break
 		}
 		h.take(r)
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+		return h, err
 	}
 	return h, nil
 }
@@ -72,9 +89,9 @@ func (h *history) take(r record) {
 	switch {
 	case r.Host != nil:
 		h.header = *r.Host
-	case r.Start != nil:
+	case r.Start != nil && r.Start.ID.Check() == nil:
 		h.attempts[r.Start.ID] = *r.Start
-	case r.Exit != nil:
+	case r.Exit != nil && r.Exit.ID.Check() == nil:
 		h.attempts[r.Exit.ID] = *r.Exit
 	}
 	for _, id := range r.Forget {
@@ -82,9 +99,9 @@ func (h *history) take(r record) {
 	}
 }
 
-// createJournal replaces the journal at path by one that tells of exited.
-func createJournal(path string, head header, exited []runtime.Status) (*journal, error) {
-	j := &journal{path: path, head: head, kept: map[runtime.ID][]byte{}}
+// createJournal replaces the journal in dir by one that tells of exited.
+func createJournal(dir *os.Root, head header, exited []runtime.Status) (*journal, error) {
+	j := &journal{dir: dir, head: head, kept: map[runtime.ID][]byte{}}
 	for _, s := range exited {
 		line, err := encode(record{Exit: &s})
 		if err != nil {
@@ -160,12 +177,12 @@ func (j *journal) rewrite() error {
 	for _, line := range j.kept {
 		all.Write(line)
 	}
-	fresh, err := os.OpenFile(j.path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	fresh, err := j.dir.OpenFile(newJournalName, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	if _, err = fresh.Write(all.Bytes()); err == nil {
-		err = os.Rename(j.path+".new", j.path)
+		err = j.dir.Rename(newJournalName, journalName)
 	}
 	if err != nil {
 		fresh.Close()

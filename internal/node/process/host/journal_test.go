@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,13 +20,19 @@ func id(n int) runtime.ID {
 
 // A journal that is read tells of every attempt that was added and not forgotten, cut off or rewritten as it may be.
 func TestJournalTellsWhatWasWritten(t *testing.T) {
-	dir := t.TempDir()
-	files := 0
+	base := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		files++
-		path := filepath.Join(dir, fmt.Sprint(files))
+		dir, err := os.MkdirTemp(base, "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
 		head := header{BootID: "boot", Cgroups: []string{"/a"}}
-		j, err := createJournal(path, head, nil)
+		j, err := createJournal(run, head, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,8 +65,8 @@ func TestJournalTellsWhatWasWritten(t *testing.T) {
 		if empty := j.close(); empty != (len(want) == 0) {
 			t.Fatalf("empty: %t with %d attempts", empty, len(want))
 		}
-		appendTo(t, path, rapid.SampledFrom([]string{"", "{", `{"exit":{"podUID":"pod-1","cont`}).Draw(t, "torn line"))
-		got, err := readJournal(path)
+		appendTo(t, filepath.Join(dir, journalName), rapid.SampledFrom([]string{"", "{", `{"exit":{"podUID":"pod-1","cont`}).Draw(t, "torn line"))
+		got, err := readJournal(run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,9 +90,57 @@ func appendTo(t *rapid.T, path, text string) {
 	}
 }
 
+func emptyDir(t *testing.T) *os.Root {
+	t.Helper()
+	run, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { run.Close() })
+	return run
+}
+
 func TestNoJournalIsAnEmptyHistory(t *testing.T) {
-	h, err := readJournal(filepath.Join(t.TempDir(), "absent"))
+	h, err := readJournal(emptyDir(t))
 	if err != nil || len(h.attempts) != 0 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// The IDs of a journal become names of files and folders.
+func TestAttemptsWithIDsThatLeadElsewhereAreNotTaken(t *testing.T) {
+	run := emptyDir(t)
+	var lines string
+	for _, id := range []string{
+		`"podUID":"good","container":"main"`,
+		`"podUID":"../../etc","container":"main"`,
+		`"podUID":"/etc","container":"main"`,
+		`"podUID":"..","container":"main"`,
+		`"podUID":"","container":"main"`,
+		`"podUID":"pod","container":"../main"`,
+		`"podUID":"pod","container":"` + strings.Repeat("x", 256) + `"`,
+	} {
+		lines += "{\"exit\":{" + id + "}}\n{\"start\":{" + id + "}}\n"
+	}
+	if err := run.WriteFile(journalName, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := readJournal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := h.attempts[runtime.ID{PodUID: "good", Container: "main"}]; !ok || len(h.attempts) != 1 {
+		t.Errorf("taken are %v", h.attempts)
+	}
+}
+
+func TestALineWithoutEndEndsTheJournal(t *testing.T) {
+	run := emptyDir(t)
+	text := `{"start":{"podUID":"pod","container":"main"}}` + "\n" + strings.Repeat("x", 2*maxLine)
+	if err := run.WriteFile(journalName, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := readJournal(run); err != nil || len(h.attempts) != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/pages"
 )
 
@@ -25,8 +26,13 @@ const (
 	ExitTaken = 4
 )
 
-// SocketName is the socket's name in the run directory.
-const SocketName = "host.sock"
+// Files of the run directory.
+const (
+	SocketName = "host.sock"
+	// LogName is what the host has to complain about.
+	LogName  = "host.log"
+	lockName = "lock"
+)
 
 // Main runs a host until it has been idle for long enough.
 func Main(config Config) int {
@@ -38,6 +44,10 @@ func Main(config Config) int {
 			fmt.Fprintln(os.Stderr, err)
 			return ExitNoNamespaces
 		}
+	}
+	if err := rundir.Check(config.RunDir, config.Dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return ExitTaken
 	}
 	lock, err := takeLock(config)
 	if err != nil {
@@ -69,7 +79,7 @@ func furnish(config Config) error {
 // takeLock makes this process the only host of the run directory. A host that is ending has it for a while; after the
 // limit the control plane waits no more for this one.
 func takeLock(config Config) (*os.File, error) {
-	path := filepath.Join(config.RunDir, "lock")
+	path := filepath.Join(config.RunDir, lockName)
 	for limit := time.Now().Add(config.StartTimeout); ; time.Sleep(10 * time.Millisecond) {
 		lock, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
@@ -94,6 +104,10 @@ func isAt(file *os.File, path string) bool {
 }
 
 func run(config Config) error {
+	// It may be that of a data directory which was moved.
+	if err := rundir.Mark(config.RunDir, config.Dir); err != nil {
+		return err
+	}
 	h, err := open(config)
 	if err != nil {
 		return err
@@ -121,7 +135,7 @@ func run(config Config) error {
 	_, err = os.Stat(config.Dir)
 	if h.journal.close() || os.IsNotExist(err) {
 		// Nobody will ask again: leave nothing behind.
-		return os.RemoveAll(config.RunDir)
+		return rundir.Remove(config.RunDir, SocketName, journalName, newJournalName, LogName, lockName)
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 	case h.closing:
 		w.Refused = "it is ending"
 	case hello.Dir != h.config.Dir:
-		w.Refused = fmt.Sprintf("it runs the containers of %[1]s, not of %[2]s: if %[2]s is a copy, remove the file "+
-			"process-runtime from it; if it was moved, let the containers end first", h.config.Dir, hello.Dir)
+		w.Refused = fmt.Sprintf("it runs the containers of %s, not of %s: if that was moved, let the containers end first",
+			h.config.Dir, hello.Dir)
 	case hello.Protocol != wire.Protocol:
 		w.Refused = fmt.Sprintf("it speaks version %d of the protocol and was asked for version %d",
 			wire.Protocol, hello.Protocol)

@@ -177,6 +177,9 @@ func Sweep(name string, cgroups []string, ids []runtime.ID) {
 	}
 	sweepMarked(marks)
 	for _, dir := range cgroups {
+		if !isCgroup(dir, name) {
+			continue
+		}
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err == nil {
 			sweepUnified(dir)
 		} else {
@@ -185,9 +188,21 @@ func Sweep(name string, cgroups []string, ids []runtime.ID) {
 	}
 }
 
+// isCgroup reports whether dir is a cgroup of the Box of that name: what a journal says is not enough to end processes.
+func isCgroup(dir, name string) bool {
+	var stat unix.Stat_t
+	var at unix.Statfs_t
+	if filepath.Base(dir) != name || unix.Lstat(dir, &stat) != nil || unix.Statfs(dir, &at) != nil {
+		return false
+	}
+	isDir := stat.Mode&unix.S_IFMT == unix.S_IFDIR
+	return isDir && (at.Type == unix.CGROUP2_SUPER_MAGIC || at.Type == unix.CGROUP_SUPER_MAGIC)
+}
+
 // Close removes what the Box made. No container may be running.
 func (b *Box) Close() {
 	b.slots.close()
+	os.Remove(b.views.stage())
 	b.divided.close()
 	if b.unified != nil {
 		b.unified.close()

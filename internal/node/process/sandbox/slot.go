@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // maxMessage is how much of a termination message counts.
@@ -38,7 +40,12 @@ type slots struct {
 func (b *Box) openSlots() error {
 	b.slots.dir = filepath.Join(b.config.StateDir, "slots")
 	// What a former host left here is of no use: its namespaces are gone.
-	if err := os.RemoveAll(b.slots.dir); err != nil {
+	state, err := beneath.Open(b.config.StateDir)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	if err := state.Remove(filepath.Base(b.slots.dir)); err != nil {
 		return err
 	}
 	return os.Mkdir(b.slots.dir, 0o711)
@@ -130,5 +137,5 @@ func (s *slots) close() {
 		slot.discard()
 	}
 	s.idle = nil
-	os.RemoveAll(s.dir)
+	os.Remove(s.dir)
 }

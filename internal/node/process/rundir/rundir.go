@@ -1,0 +1,158 @@
+// Package rundir finds, makes and removes the run directory of a data directory: the one in memory where its host process
+// has socket, journal and whatever else ends with the machine.
+//
+//	DATA DIRECTORY/process-runtime                 holds the name: stint-UID-RANDOM
+//	/run, /run/user/UID, /dev/shm or /tmp          one of them holds the run directory
+//	└── stint-UID-RANDOM/data-directory            holds the path of the data directory
+//
+// A data directory may come from anywhere, and what a file in it says proves nothing. So the file holds a name and no
+// path, the name is looked for only where Stint makes run directories, and what is found is taken only if it belongs
+// to this user, nobody else may write to it, and it names the data directory in turn. Nobody can take the name before
+// Stint does, for it cannot be guessed.
+package rundir
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"golang.org/x/sys/unix"
+)
+
+// markName is the file that holds the path of the data directory.
+const markName = "data-directory"
+
+var runDirName = regexp.MustCompile(`^stint-[0-9]+-[0-9a-f]{32}$`)
+
+// Find returns the run directory of dataDir; the error is fs.ErrNotExist if it has none.
+func Find(dataDir string) (string, error) {
+	p, err := openPointer(dataDir, os.O_RDWR)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	return p.find()
+}
+
+// FindOrMake returns the run directory of dataDir, and makes one if it has none. Of several that do this at a time one
+// makes it.
+func FindOrMake(dataDir string) (string, error) {
+	p, err := openPointer(dataDir, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	dir, err := p.find()
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return dir, err
+	}
+	if dir, err = makeDir(dataDir); err != nil {
+		return "", err
+	}
+	return dir, p.write(filepath.Base(dir))
+}
+
+// find looks for the run directory that the pointer names.
+func (p *pointer) find() (string, error) {
+	name, err := p.read()
+	if err != nil {
+		return "", err
+	}
+	for _, place := range places() {
+		dir := filepath.Join(place, name)
+		if Check(dir, p.dataDir) == nil {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("a run directory of %s: %w", p.dataDir, fs.ErrNotExist)
+}
+
+// Check returns why dir is not a run directory that Stint has made for dataDir.
+func Check(dir, dataDir string) error {
+	if !isPlace(filepath.Dir(dir)) || !runDirName.MatchString(filepath.Base(dir)) {
+		return fmt.Errorf("%s is not where Stint makes run directories", dir)
+	}
+	var stat unix.Stat_t
+	if err := unix.Lstat(dir, &stat); err != nil {
+		return &os.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR || int(stat.Uid) != os.Geteuid() || stat.Mode&0o022 != 0 {
+		return fmt.Errorf("%s is not a directory that only user %d can write to", dir, os.Geteuid())
+	}
+	owner, err := readSmall(filepath.Join(dir, markName))
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(owner) {
+		return fmt.Errorf("%s does not say whose run directory it is", dir)
+	}
+	// A data directory that was moved keeps its run directory; a copy of it does not get that of the original.
+	if owner != dataDir && pointsTo(owner, filepath.Base(dir)) {
+		return fmt.Errorf("%s is the run directory of %s", dir, owner)
+	}
+	return nil
+}
+
+// makeDir prefers places in memory: what is kept there changes with every container.
+func makeDir(dataDir string) (string, error) {
+	random := make([]byte, 16)
+	_, _ = rand.Read(random) // It never fails.
+	name := fmt.Sprintf("stint-%d-%s", os.Geteuid(), hex.EncodeToString(random))
+	var failed error
+	for _, onlyMemory := range []bool{true, false} {
+		for _, place := range places() {
+			if onlyMemory != inMemory(place) {
+				continue
+			}
+			dir := filepath.Join(place, name)
+			err := os.Mkdir(dir, 0o711)
+			if err == nil {
+				return dir, Mark(dir, dataDir)
+			}
+			failed = err
+		}
+	}
+	return "", fmt.Errorf("no place for a socket: %w", failed)
+}
+
+// Mark notes whose run directory dir is.
+func Mark(dir, dataDir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.WriteFile(markName, []byte(dataDir), 0o600)
+}
+
+// Remove removes the files of these names from dir, and dir itself once only the mark is left.
+func Remove(dir string, names ...string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range names {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	left, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		if e.Name() != markName {
+			return fmt.Errorf("%s stays, for it holds %s", dir, e.Name())
+		}
+	}
+	if err := root.Remove(markName); err != nil {
+		return err
+	}
+	return os.Remove(dir)
+}

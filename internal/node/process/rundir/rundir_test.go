@@ -1,0 +1,191 @@
+package rundir_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/rundir"
+)
+
+// made returns the run directory of a data directory, which goes with the test.
+func made(t *testing.T, dataDir string) string {
+	t.Helper()
+	dir, err := rundir.FindOrMake(dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rundir.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func plant(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARunDirectoryIsFoundAgain(t *testing.T) {
+	data := t.TempDir()
+	if _, err := rundir.Find(data); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before there is one it is found with %v", err)
+	}
+	dir := made(t, data)
+	if again := made(t, data); again != dir {
+		t.Errorf("first %s, then %s", dir, again)
+	}
+	if found, err := rundir.Find(data); err != nil || found != dir {
+		t.Errorf("found %s, %v; want %s", found, err, dir)
+	}
+}
+
+func TestManyThatComeAtOnceGetOne(t *testing.T) {
+	data := t.TempDir()
+	found := make([]string, 16)
+	var all sync.WaitGroup
+	for i := range found {
+		all.Go(func() { found[i], _ = rundir.FindOrMake(data) })
+	}
+	all.Wait()
+	dir := made(t, data)
+	for _, f := range found {
+		if f != dir {
+			t.Errorf("one got %q, another %q", f, dir)
+		}
+	}
+}
+
+// What a data directory says is not believed: its files may have been put there by another user, or by a pod.
+func TestOnlyWhatStintMadeForTheDataDirectoryIsTaken(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, data, run string) error{
+		"the path of another directory": func(t *testing.T, data, _ string) error {
+			decoy := t.TempDir()
+			plant(t, filepath.Join(decoy, "data-directory"), data)
+			return os.WriteFile(filepath.Join(data, rundir.PointerName), []byte(decoy), 0o600)
+		},
+		"a name that climbs": func(t *testing.T, data, run string) error {
+			return os.WriteFile(filepath.Join(data, rundir.PointerName), []byte("../"+filepath.Base(run)), 0o600)
+		},
+		"no name": func(t *testing.T, data, _ string) error {
+			return os.WriteFile(filepath.Join(data, rundir.PointerName), nil, 0o600)
+		},
+		"a directory without a mark": func(t *testing.T, data, run string) error {
+			return os.Remove(filepath.Join(run, "data-directory"))
+		},
+		"a directory with the mark of another": func(t *testing.T, data, run string) error {
+			other := t.TempDir()
+			plant(t, filepath.Join(other, rundir.PointerName), filepath.Base(run))
+			return os.WriteFile(filepath.Join(run, "data-directory"), []byte(other), 0o600)
+		},
+		"a directory with a mark that is no path": func(t *testing.T, data, run string) error {
+			return os.WriteFile(filepath.Join(run, "data-directory"), []byte("x"), 0o600)
+		},
+		"a directory with a mark that is a link": func(t *testing.T, data, run string) error {
+			mark := filepath.Join(run, "data-directory")
+			plant(t, filepath.Join(data, "mark"), data)
+			return errors.Join(os.Remove(mark), os.Symlink(filepath.Join(data, "mark"), mark))
+		},
+		"a directory that others may write to": func(t *testing.T, data, run string) error { return os.Chmod(run, 0o777) },
+		"a directory of another user": func(t *testing.T, data, run string) error {
+			if os.Geteuid() != 0 {
+				t.Skip("needs root to give a directory away")
+			}
+			return os.Chown(run, 12345, -1)
+		},
+		"a link to a directory": func(t *testing.T, data, run string) error {
+			decoy := t.TempDir()
+			plant(t, filepath.Join(decoy, "data-directory"), data)
+			return errors.Join(rundir.Remove(run), os.Symlink(decoy, run))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			run, err := rundir.FindOrMake(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = os.Remove(filepath.Join(run, "data-directory"))
+				if err := os.Remove(run); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := change(t, data, run); err != nil {
+				t.Fatal(err)
+			}
+			if found, err := rundir.Find(data); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("found %q, %v", found, err)
+			}
+			if fresh := made(t, data); fresh == run {
+				t.Errorf("%s was taken", run)
+			}
+		})
+	}
+}
+
+func TestADataDirectoryThatWasMovedKeepsItsRunDirectory(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, moved := made(t, data), data+"-moved"
+	if err := os.Rename(data, moved); err != nil {
+		t.Fatal(err)
+	}
+	if now := made(t, moved); now != dir {
+		t.Errorf("first %s, then %s", dir, now)
+	}
+}
+
+func TestAPointerThatIsNoFileIsNamed(t *testing.T) {
+	for name, plantIt := range map[string]func(path string) error{
+		"a FIFO":      func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"a link":      func(path string) error { return os.Symlink("/dev/zero", path) },
+		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			path := filepath.Join(data, rundir.PointerName)
+			if err := plantIt(path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := rundir.FindOrMake(data); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("made with %v", err)
+			}
+		})
+	}
+}
+
+func TestRemoveTakesOnlyTheFilesThatItIsTold(t *testing.T) {
+	data := t.TempDir()
+	dir, err := rundir.FindOrMake(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"journal", "of-another"} {
+		plant(t, filepath.Join(dir, name), "")
+	}
+	if err := rundir.Remove(dir, "journal", "absent"); err == nil || !strings.Contains(err.Error(), "it holds of-another") {
+		t.Errorf("removed with %v", err)
+	}
+	if found, err := rundir.Find(data); err != nil || found != dir {
+		t.Errorf("afterwards it is found as %q, %v", found, err)
+	}
+	if err := rundir.Remove(dir, "of-another"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
