@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/server"
 	"github.com/stint-dev/stint/internal/store"
@@ -54,7 +55,7 @@ func describing(o server.Options) target.Start {
 		}
 		s, err := embedded(server.Options{DataDir: dir, ReadOnly: true})(ctx)
 		if err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
+			return nil, errors.Join(err, removeScratch(dir))
 		}
 		return scratch{s, dir}, nil
 	}
@@ -66,4 +67,13 @@ type scratch struct {
 	dir string
 }
 
-func (s scratch) Wait() error { return errors.Join(s.Server.Wait(), os.RemoveAll(s.dir)) }
+func (s scratch) Wait() error { return errors.Join(s.Server.Wait(), removeScratch(s.dir)) }
+
+func removeScratch(dir string) error {
+	d, err := beneath.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return errors.Join(d.Empty(), os.Remove(dir))
+}

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/logs"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -26,17 +28,24 @@ func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.Po
 	if !cache.WaitForCacheSync(ctx.Done(), l.synced...) {
 		return nil, ctx.Err()
 	}
+	id := runtime.ID{PodUID: of.UID, Container: opts.Container, Attempt: attempt}
+	if err := id.Check(); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if !beneath.IsElement(of.Pod) {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%q is not the name of a pod", of.Pod))
+	}
 	dir := l.logDir(namespace, of.Pod, of.UID)
 	if attempt < 0 {
-		attempt = lastIn(filepath.Join(dir, opts.Container))
+		id.Attempt = lastIn(filepath.Join(dir, opts.Container))
 	}
 	ended := never
 	if p := l.pods.get(of.UID); p != nil {
-		ended = p.endOf(runtime.ID{PodUID: of.UID, Container: opts.Container, Attempt: attempt})
+		ended = p.endOf(id)
 	} else if err := l.whyGone(dir, of); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, opts.Container, fmt.Sprintf("%d.log", attempt))
+	path := filepath.Join(dir, opts.Container, fmt.Sprintf("%d.log", id.Attempt))
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // dataLink is the link that one rename swaps from the old files to the new.
@@ -25,8 +27,8 @@ func write(dir string, files map[string]file, group int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	old, err := os.Readlink(filepath.Join(dir, dataLink))
-	if err == nil && same(filepath.Join(dir, old), files, group) {
+	shown, err := os.Readlink(filepath.Join(dir, dataLink))
+	if err == nil && isGeneration(shown) && same(filepath.Join(dir, shown), files, group) {
 		return nil
 	}
 	generation, err := writeGeneration(dir, files, group)
@@ -39,8 +41,33 @@ func write(dir string, files map[string]file, group int) error {
 	if err := link(dir, files); err != nil {
 		return err
 	}
-	if old != "" {
-		return os.RemoveAll(filepath.Join(dir, old))
+	return removeOthers(dir, filepath.Base(generation))
+}
+
+// generationPrefix begins the names of the folders that hold the files.
+const generationPrefix = "..2"
+
+func isGeneration(name string) bool {
+	return strings.HasPrefix(name, generationPrefix) && beneath.IsElement(name)
+}
+
+// removeOthers removes all generations but one: the one before, and what a crash has left.
+func removeOthers(dir, generation string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	volume, err := beneath.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer volume.Close()
+	for _, e := range entries {
+		if isGeneration(e.Name()) && e.Name() != generation {
+			if err := volume.Remove(e.Name()); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

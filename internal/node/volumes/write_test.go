@@ -133,3 +133,41 @@ func TestSubPath(t *testing.T) {
 		}
 	}
 }
+
+// A pod may reach the folder through a hostPath, and decide where the link leads.
+func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
+	for name, target := range map[string]string{"by its path": "", "by climbing": "../decoy", "the folder itself": "."} {
+		t.Run(name, func(t *testing.T) {
+			base := t.TempDir()
+			dir, decoy := filepath.Join(base, "volume"), filepath.Join(base, "decoy")
+			if err := os.Mkdir(decoy, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(decoy, "kept"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(dir, files(map[string]string{"a": "1"}), -1); err != nil {
+				t.Fatal(err)
+			}
+			data := filepath.Join(dir, dataLink)
+			if err := os.Remove(data); err != nil {
+				t.Fatal(err)
+			}
+			if target == "" {
+				target = decoy
+			}
+			if err := os.Symlink(target, data); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(dir, files(map[string]string{"a": "2"}), -1); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(map[string]string{"a": "2"}, shown(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+			if _, err := os.Stat(filepath.Join(decoy, "kept")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

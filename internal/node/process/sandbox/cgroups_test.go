@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,5 +77,31 @@ func TestLimitsInTheKernelsUnits(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The paths come from a journal. The decoy looks like a cgroup of either version.
+func TestOnlyCgroupsOfTheBoxAreSwept(t *testing.T) {
+	decoy := filepath.Join(t.TempDir(), "box")
+	if err := os.MkdirAll(filepath.Join(decoy, "leaf"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, planted := range []func() error{
+		func() error { return nil },
+		func() error { return os.WriteFile(filepath.Join(decoy, "cgroup.kill"), []byte("0"), 0o600) },
+	} {
+		if err := planted(); err != nil {
+			t.Fatal(err)
+		}
+		Sweep("box", []string{decoy}, nil)
+		if _, err := os.Stat(filepath.Join(decoy, "leaf")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(decoy, "cgroup.kill")); err != nil || string(text) != "0" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if isCgroup("/sys/fs/cgroup", "another") {
+		t.Error("a cgroup of another name would be swept")
 	}
 }
