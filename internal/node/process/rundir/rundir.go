@@ -24,8 +24,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markName is the file that holds the path of the data directory.
-const markName = "data-directory"
+// markName is the file that holds the path of the data directory, newMarkName the one that takes its place.
+const (
+	markName    = "data-directory"
+	newMarkName = "data-directory.new"
+)
 
 var runDirName = regexp.MustCompile(`^stint-[0-9]+-[0-9a-f]{32}$`)
 
@@ -120,14 +123,17 @@ func makeDir(dataDir string) (string, error) {
 	return "", fmt.Errorf("no place for a socket: %w", failed)
 }
 
-// Mark notes whose run directory dir is.
+// Mark notes whose run directory dir is. A control plane that looks at the same time sees the old mark or the new one.
 func Mark(dir, dataDir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return root.WriteFile(markName, []byte(dataDir), 0o600)
+	if err := root.WriteFile(newMarkName, []byte(dataDir), 0o600); err != nil {
+		return err
+	}
+	return root.Rename(newMarkName, markName)
 }
 
 // Remove removes the files of these names from dir, and dir itself once only the mark is left.
@@ -137,7 +143,7 @@ func Remove(dir string, names ...string) error {
 		return err
 	}
 	defer root.Close()
-	for _, name := range names {
+	for _, name := range append(names, newMarkName) {
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -132,6 +133,30 @@ func TestOnlyWhatStintMadeForTheDataDirectoryIsTaken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The host marks the directory again while control planes look for it.
+func TestARunDirectoryIsFoundWhileItIsMarked(t *testing.T) {
+	data := t.TempDir()
+	dir := made(t, data)
+	var marking sync.WaitGroup
+	var over atomic.Bool
+	marking.Go(func() {
+		for !over.Load() {
+			if err := rundir.Mark(dir, data); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 5000 {
+		if found, err := rundir.Find(data); err != nil || found != dir {
+			t.Errorf("found %q, %v", found, err)
+			break
+		}
+	}
+	over.Store(true)
+	marking.Wait()
 }
 
 func TestADataDirectoryThatWasMovedKeepsItsRunDirectory(t *testing.T) {
