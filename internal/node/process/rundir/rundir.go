@@ -68,35 +68,51 @@ func (p *pointer) find() (string, error) {
 	}
 	for _, place := range places() {
 		dir := filepath.Join(place, name)
-		if Check(dir, p.dataDir) == nil {
+		var refused *refusal
+		err := Check(dir, p.dataDir)
+		switch {
+		case err == nil:
 			return dir, nil
+		case !errors.As(err, &refused) && !errors.Is(err, fs.ErrNotExist):
+			// It could not be looked at. Beside a host that runs there must be no second one.
+			return "", err
 		}
 	}
 	return "", fmt.Errorf("a run directory of %s: %w", p.dataDir, fs.ErrNotExist)
 }
 
+// refusal is why a directory is not taken.
+type refusal struct{ reason string }
+
+func (r *refusal) Error() string { return r.reason }
+
+func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+
 // Check returns why dir is not a run directory that Stint has made for dataDir.
 func Check(dir, dataDir string) error {
 	if !isPlace(filepath.Dir(dir)) || !runDirName.MatchString(filepath.Base(dir)) {
-		return fmt.Errorf("%s is not where Stint makes run directories", dir)
+		return refuse("%s is not where Stint makes run directories", dir)
 	}
 	var stat unix.Stat_t
 	if err := unix.Lstat(dir, &stat); err != nil {
 		return &os.PathError{Op: "lstat", Path: dir, Err: err}
 	}
 	if stat.Mode&unix.S_IFMT != unix.S_IFDIR || int(stat.Uid) != os.Geteuid() || stat.Mode&0o022 != 0 {
-		return fmt.Errorf("%s is not a directory that only user %d can write to", dir, os.Geteuid())
+		return refuse("%s is not a directory that only user %d can write to", dir, os.Geteuid())
 	}
 	owner, err := readSmall(filepath.Join(dir, markName))
+	if errors.Is(err, errNotRegular) {
+		return refuse("the mark in %s: %v", dir, err)
+	}
 	if err != nil {
 		return err
 	}
 	if !filepath.IsAbs(owner) {
-		return fmt.Errorf("%s does not say whose run directory it is", dir)
+		return refuse("%s does not say whose run directory it is", dir)
 	}
 	// A data directory that was moved keeps its run directory; a copy of it does not get that of the original.
 	if owner != dataDir && pointsTo(owner, filepath.Base(dir)) {
-		return fmt.Errorf("%s is the run directory of %s", dir, owner)
+		return refuse("%s is the run directory of %s", dir, owner)
 	}
 	return nil
 }

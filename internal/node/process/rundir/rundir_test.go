@@ -214,3 +214,34 @@ func TestRemoveTakesOnlyTheFilesThatItIsTold(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
+
+// A second run directory would mean a second host.
+func TestNoOtherIsMadeWhileTheRunDirectoryCannotBeLookedAt(t *testing.T) {
+	data := t.TempDir()
+	dir := made(t, data)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	pointer, err := os.Open(filepath.Join(data, rundir.PointerName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Room for the pointer, and none for the mark.
+	few := limit
+	few.Cur = uint64(pointer.Fd()) + 1
+	pointer.Close()
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	found, err := rundir.FindOrMake(data)
+	if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); back != nil {
+		t.Fatal(back)
+	}
+	if !errors.Is(err, unix.EMFILE) {
+		t.Errorf("found %q, %v, want too many open files", found, err)
+	}
+	if found, err := rundir.Find(data); err != nil || found != dir {
+		t.Errorf("afterwards %q, %v", found, err)
+	}
+}
