@@ -8,8 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
+
+	"github.com/stint-dev/stint/internal/node/process/crilog"
 )
 
 // cursor goes through the lines of a log, file by file, and can go on where it once came to the end.
@@ -87,11 +87,10 @@ func (c *cursor) advance() error {
 }
 
 func (c *cursor) next() (string, error) {
-	files, err := filepath.Glob(c.path + ".[0-9]*-[0-9]*")
+	files, err := crilog.Rotated(c.path)
 	if err != nil {
 		return "", fmt.Errorf("list log files: %w", err)
 	}
-	slices.Sort(files)
 	files = append(files, c.path)
 	if c.file == nil {
 		return files[0], nil

@@ -1,6 +1,7 @@
 package crilog
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,11 +28,10 @@ func (w *Writer) rotate(now time.Time) error {
 }
 
 func (w *Writer) removeOldest() error {
-	files, err := filepath.Glob(w.path + ".[0-9]*-[0-9]*")
+	files, err := Rotated(w.path)
 	if err != nil {
 		return err
 	}
-	slices.Sort(files)
 	for len(files) > max(w.limits.MaxFiles-1, 0) {
 		if err := os.Remove(files[0]); err != nil {
 			return err
@@ -39,4 +39,20 @@ func (w *Writer) removeOldest() error {
 		files = files[1:]
 	}
 	return nil
+}
+
+// Rotated lists the files that were set aside of the log at path, the oldest first.
+func Rotated(path string) ([]string, error) {
+	// Only the name is a pattern: the folder's path may hold any characters.
+	dir, name := filepath.Split(path)
+	names, err := fs.Glob(os.DirFS(dir), name+".[0-9]*-[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	files := make([]string, len(names))
+	for i, name := range names {
+		files[i] = filepath.Join(dir, name)
+	}
+	return files, nil
 }
