@@ -223,3 +223,77 @@ func TestMountsDoNotShowOnTheMachine(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What is written beside a mount point that the machine lacks would be lost, and the container would never know.
+func TestADirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
+	m := mounter(t)
+	volume, out := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(volume, "file"), "content\n")
+	write(t, filepath.Join(out, "beside", "file"), "beside\n")
+	c := m.container("sh", "-c", "cat config/deep/file; echo x > beside/more; echo x > file && echo x > config/deep/more; "+
+		"echo x > result.csv || mkdir config/other || echo x > config.yaml")
+	c.WorkingDir = out
+	write(t, filepath.Join(out, "file"), "")
+	c.Mounts = []runtime.Mount{
+		{HostPath: volume, ContainerPath: out + "/config/deep"},
+		{HostPath: volume + "/file", ContainerPath: out + "/app.conf"},
+		{HostPath: volume, ContainerPath: "/mnt"},
+	}
+	s := m.run(c)
+	if s.ExitCode == 0 || strings.Count(m.output(c), "Read-only file system") != 3 || !strings.HasPrefix(m.output(c), "content\n") {
+		t.Errorf("ended as %+v: %s", s, m.output(c))
+	}
+	for _, path := range []string{filepath.Join(out, "beside", "more"), filepath.Join(out, "file"), filepath.Join(volume, "more")} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != "x\n" {
+			t.Errorf("%s holds %q (%v)", path, data, err)
+		}
+	}
+	want := []runtime.MissingMountPoint{
+		{Path: out + "/app.conf", Dir: out, IsFile: true}, {Path: out + "/config/deep", Dir: out},
+	}
+	if diff := cmp.Diff(want, s.MissingMountPoints); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The root directory is read-only, but the directories in it are the machine's own.
+func TestARootDirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
+	m := mounter(t)
+	c := m.container("sh", "-c", "echo x > /result.csv; echo x > /dev/null && f=$(mktemp) && rm $f && echo temporary")
+	c.Mounts = []runtime.Mount{{HostPath: t.TempDir(), ContainerPath: "/stint-test-data"}}
+	s := m.run(c)
+	if got := m.output(c); !strings.HasSuffix(got, "\ntemporary\n") || os.Geteuid() == 0 && !strings.Contains(got, "Read-only file system") {
+		t.Errorf("ended as %+v: %s", s, got)
+	}
+	want := []runtime.MissingMountPoint{{Path: "/stint-test-data", Dir: "/"}}
+	if os.Geteuid() != 0 {
+		want = nil // a user who could not write there before has lost nothing
+	}
+	if diff := cmp.Diff(want, s.MissingMountPoints); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Containers have /dev in common, and what is made there is neither theirs alone nor on the machine.
+func TestNothingIsMadeInDev(t *testing.T) {
+	m := mounter(t)
+	if _, err := os.Lstat("/dev/termination-log"); err == nil {
+		t.Skip("containers have this machine's own /dev, which has a termination message file")
+	}
+	c := m.container("sh", "-c", "echo x > /dev/stint-test; echo message > /dev/termination-log; echo x > /dev/null; echo x > /dev/shm/stint-test-$$ && rm /dev/shm/stint-test-$$ && echo ok")
+	c.TerminationMessagePath = "/dev/termination-log"
+	s := m.run(c)
+	got := m.output(c)
+	if !strings.HasSuffix(got, "\nok\n") || strings.Count(got, "stint-test") != 1 || s.TerminationMessage != "message\n" {
+		t.Errorf("ended as %+v: %s", s, got)
+	}
+}
+
+func TestNoVolumeTakesThePlaceOfTheRootDirectory(t *testing.T) {
+	m := mounter(t)
+	c := m.container("true")
+	c.Mounts = []runtime.Mount{{HostPath: t.TempDir(), ContainerPath: "/"}}
+	if s := m.start(c); !strings.Contains(s.StartError, "root directory") {
+		t.Errorf("status %+v", s)
+	}
+}

@@ -75,9 +75,11 @@ type User struct {
 	Groups []uint32 `json:"groups,omitempty"`
 }
 
-// Mount shows HostPath at ContainerPath inside the container.
+// Mount shows HostPath, or the SubPath of it, at ContainerPath inside the container.
 type Mount struct {
-	HostPath      string `json:"hostPath"`
+	HostPath string `json:"hostPath"`
+	// SubPath is resolved when it is mounted and never leads out of HostPath. Directories that it lacks are made.
+	SubPath       string `json:"subPath,omitempty"`
 	ContainerPath string `json:"containerPath"`
 	ReadOnly      bool   `json:"readOnly,omitempty"`
 	// Tmpfs mounts a fresh memory file system of SizeBytes at HostPath's place instead (emptyDir, medium Memory),
@@ -116,6 +118,16 @@ type Status struct {
 	Lost bool `json:"lost,omitempty"`
 	// TerminationMessage is what the container left in its termination message file, at most 4,096 bytes.
 	TerminationMessage string `json:"terminationMessage,omitempty"`
+	// MissingMountPoints are those that had to be made in private copies of the machine's directories.
+	MissingMountPoints []MissingMountPoint `json:"missingMountPoints,omitempty"`
+}
+
+// MissingMountPoint is a mount path that the machine does not have. For want of it Dir, the nearest directory that the
+// machine has, is read-only in the container, though the container's user could write there.
+type MissingMountPoint struct {
+	Path   string `json:"path"`
+	Dir    string `json:"dir"`
+	IsFile bool   `json:"isFile,omitempty"`
 }
 
 // Info tells what this runtime can hold to on this machine.

@@ -50,9 +50,10 @@ func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup 
 			sub = env.Expand(vm.SubPathExpr, lookup)
 		}
 		if sub != "" {
-			if mount.HostPath, err = subPath(mount.HostPath, sub); err != nil {
-				return nil, fmt.Errorf("volume %q: %w", v.Name, err)
+			if !filepath.IsLocal(sub) {
+				return nil, fmt.Errorf("volume %q: subPath %q must be a relative path inside the volume", v.Name, sub)
 			}
+			mount.SubPath = filepath.Clean(sub)
 		}
 		mounts = append(mounts, mount)
 	}

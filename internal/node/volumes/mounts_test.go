@@ -1,6 +1,8 @@
 package volumes
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +37,29 @@ func TestVolumesThatShowObjectsAreReadOnly(t *testing.T) {
 			}
 			if len(mounts) != 1 || mounts[0].ReadOnly != c.want {
 				t.Errorf("mounts %+v, want one with readOnly %v", mounts, c.want)
+			}
+		})
+	}
+}
+
+// What a subPath leads to is for the runtime to find out. What it says is for the user to mend, whatever is there.
+func TestASubPathSaysWhichPartOfTheVolume(t *testing.T) {
+	for sub, want := range map[string]string{"a": "a", "a/./b": "a/b", "..": "", "../x": "", "/etc": "", "a/../..": ""} {
+		t.Run(sub, func(t *testing.T) {
+			container := corev1.Container{VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v", SubPath: sub}}}
+			pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container}, Volumes: []corev1.Volume{
+				{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			}}}
+			dir := t.TempDir()
+			mounts, err := Maker{}.Mounts(t.Context(), Pod{Pod: pod, Dir: dir}, &container, nil)
+			if want == "" {
+				if err == nil || !strings.Contains(err.Error(), "must be a relative path inside the volume") {
+					t.Errorf("mounts %+v, error %v", mounts, err)
+				}
+				return
+			}
+			if err != nil || mounts[0].HostPath != filepath.Join(dir, "v") || mounts[0].SubPath != want {
+				t.Errorf("mounts %+v, error %v, want the part %s of the volume", mounts, err, want)
 			}
 		})
 	}

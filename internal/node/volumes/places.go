@@ -1,12 +1,9 @@
 package volumes
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -79,35 +76,4 @@ func ensureHostPath(h *corev1.HostPathVolumeSource) error {
 		return fmt.Errorf("hostPath type check failed: %s is not a %s", h.Path, want.noun)
 	}
 	return nil
-}
-
-// subPath returns the real place of sub inside the volume and makes it a folder where there is nothing. It never
-// leaves the volume, whatever links the pod has put there.
-func subPath(volume, sub string) (string, error) {
-	if !filepath.IsLocal(sub) {
-		return "", fmt.Errorf("subPath %q must be a relative path inside the volume", sub)
-	}
-	root, err := os.OpenRoot(volume)
-	if err != nil {
-		return "", fmt.Errorf("subPath %q: %w", sub, err)
-	}
-	defer func() { _ = root.Close() }()
-	if _, err = root.Stat(sub); errors.Is(err, fs.ErrNotExist) {
-		err = root.MkdirAll(sub, 0o777)
-	}
-	if err != nil {
-		return "", fmt.Errorf("subPath %q: %w", sub, err)
-	}
-	base, err := filepath.EvalSymlinks(volume)
-	if err != nil {
-		return "", fmt.Errorf("subPath %q: %w", sub, err)
-	}
-	real, err := filepath.EvalSymlinks(filepath.Join(base, sub))
-	if err != nil {
-		return "", fmt.Errorf("subPath %q: %w", sub, err)
-	}
-	if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
-		return "", fmt.Errorf("subPath %q leads out of the volume", sub)
-	}
-	return real, nil
 }

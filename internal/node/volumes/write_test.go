@@ -106,34 +106,6 @@ func TestWriteKeepsInside(t *testing.T) {
 	}
 }
 
-func TestSubPath(t *testing.T) {
-	volume := t.TempDir()
-	outside := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(volume, "out")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(volume, "real"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("real", filepath.Join(volume, "in")); err != nil {
-		t.Fatal(err)
-	}
-	for sub, want := range map[string]string{"fresh/deep": "fresh/deep", "in": "real", "real": "real"} {
-		got, err := subPath(volume, sub)
-		if err != nil || got != filepath.Join(volume, want) {
-			t.Errorf("subPath(%q) = %q, %v, want %q", sub, got, err, want)
-		}
-		if info, err := os.Stat(got); err != nil || !info.IsDir() {
-			t.Errorf("subPath(%q) is no folder: %v", sub, err)
-		}
-	}
-	for _, sub := range []string{"out", "out/x", "..", "../x", "/etc", "in/../.."} {
-		if got, err := subPath(volume, sub); err == nil {
-			t.Errorf("subPath(%q) = %q leads out", sub, got)
-		}
-	}
-}
-
 // A pod may reach the folder through a hostPath, and decide where the link leads.
 func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 	for name, target := range map[string]string{"by its path": "", "by climbing": "../decoy", "the folder itself": "."} {

@@ -159,6 +159,7 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 		e.mu.Lock()
 		e.process = p
 		e.status.PID, e.status.StartedAt = p.PID, p.StartedAt
+		e.status.MissingMountPoints = p.MissingMountPoints
 		e.mu.Unlock()
 		go h.supervise(e, p, c.LogPath)
 	case isFault:

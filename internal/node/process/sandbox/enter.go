@@ -45,7 +45,8 @@ func (l *launch) enterOwn(t *thread) error {
 	if c.TerminationMessagePath != "" {
 		mounts = append(mounts, runtime.Mount{HostPath: l.slot.messagePath, ContainerPath: c.TerminationMessagePath})
 	}
-	if err := compose(mounts, v.stage()); err != nil {
+	var err error
+	if l.missing, err = compose(mounts, c.User, v.stage()); err != nil {
 		return &StartError{Reason: err.Error()}
 	}
 	return nil

@@ -21,6 +21,7 @@ type launch struct {
 	limited   *limited
 	stdout    *os.File
 	stderr    *os.File
+	missing   []runtime.MissingMountPoint
 }
 
 // Start starts c. The error is a *StartError if c itself is at fault.
@@ -75,7 +76,7 @@ func isSelf(u *runtime.User) bool {
 // volumes leaves out mounts that show a path where it already is.
 func volumes(mounts []runtime.Mount) []runtime.Mount {
 	return slices.DeleteFunc(slices.Clone(mounts), func(m runtime.Mount) bool {
-		return m.HostPath == m.ContainerPath && !m.ReadOnly && !m.Tmpfs
+		return m.HostPath == m.ContainerPath && m.SubPath == "" && !m.ReadOnly && !m.Tmpfs
 	})
 }
 

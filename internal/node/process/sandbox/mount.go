@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,13 +16,16 @@ import (
 // composition puts the volumes of one container into a fresh mount namespace.
 type composition struct {
 	stage   string
-	mounted []runtime.Mount
-	// shadows holds the devices of the tmpfs that stand in for directories of the machine.
-	shadows map[uint64]bool
+	user    *runtime.User
+	volumes []*volume
+	shadows []*shadow
+	// missing are the mount points that cost the container the right to write.
+	missing []runtime.MissingMountPoint
 }
 
-// compose shows mounts in the calling thread's mount namespace, which must be the container's own.
-func compose(mounts []runtime.Mount, stage string) error {
+// compose shows mounts in the calling thread's mount namespace, which must be the container's own. It returns the mount
+// points for want of which the container's user cannot write where the machine would allow it.
+func compose(mounts []runtime.Mount, user *runtime.User, stage string) ([]runtime.MissingMountPoint, error) {
 	mounts = slices.Clone(mounts)
 	slices.SortStableFunc(mounts, func(a, b runtime.Mount) int {
 		return cmp.Compare(strings.Count(filepath.Clean(a.ContainerPath), "/"),
@@ -32,12 +34,29 @@ func compose(mounts []runtime.Mount, stage string) error {
 	sources, err := cloneSources(mounts)
 	defer sources.close()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c := &composition{stage: stage, shadows: map[uint64]bool{}}
+	c := &composition{stage: stage, user: user}
+	defer c.close()
 	for i, m := range mounts {
 		if err := c.mount(sources[i], m); err != nil {
-			return fmt.Errorf("mount a volume at %s: %w", m.ContainerPath, err)
+			return nil, fmt.Errorf("mount a volume at %s: %w", m.ContainerPath, err)
+		}
+	}
+	return c.missing, c.seal()
+}
+
+func (c *composition) close() {
+	for _, s := range c.shadows {
+		unix.Close(s.fd)
+	}
+}
+
+// seal makes the shadows read-only: what a container wrote there would be gone with it.
+func (c *composition) seal() error {
+	for _, s := range c.shadows {
+		if err := makeReadOnly(s.fd); err != nil {
+			return fmt.Errorf("make the private copy of %s read-only: %w", s.path, err)
 		}
 	}
 	return nil
@@ -46,7 +65,7 @@ func compose(mounts []runtime.Mount, stage string) error {
 func cloneSources(mounts []runtime.Mount) (trees, error) {
 	var sources trees
 	for _, m := range mounts {
-		t, err := cloneTree(m.HostPath)
+		t, err := cloneSource(m)
 		if err != nil {
 			return sources, fmt.Errorf("volume source %s: %w", m.HostPath, err)
 		}
@@ -54,123 +73,134 @@ func cloneSources(mounts []runtime.Mount) (trees, error) {
 		if !m.ReadOnly {
 			continue
 		}
-		attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-		if err := unix.MountSetattr(t.fd, "", unix.AT_EMPTY_PATH, attr); err != nil {
+		if err := makeReadOnly(t.fd); err != nil {
 			return sources, fmt.Errorf("make volume source %s read-only: %w", m.HostPath, err)
 		}
 	}
 	return sources, nil
 }
 
+// cloneSource copies what m shows. The walk to the part that is asked for ends at a descriptor, and this is what is
+// copied: a pod that swaps its names for links while others start gains nothing.
+func cloneSource(m runtime.Mount) (tree, error) {
+	w, err := walkFrom(m.HostPath)
+	if err != nil {
+		return tree{}, err
+	}
+	defer w.close()
+	w.volume = &volume{}
+	err = w.to(m.SubPath, func(name string, _ bool) error { return makeAt(w.here().fd, name, true) })
+	if errors.Is(err, errLeadsOut) {
+		return tree{}, fmt.Errorf("subPath %q %w", m.SubPath, err)
+	}
+	if err != nil {
+		return tree{}, fmt.Errorf("subPath %q: %w", m.SubPath, err)
+	}
+	return w.here().clone()
+}
+
+func makeReadOnly(mount int) error {
+	return unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// point is where a container is to see a volume.
+type point struct {
+	path  string
+	isDir bool
+}
+
 func (c *composition) mount(source tree, m runtime.Mount) error {
+	if !filepath.IsAbs(m.ContainerPath) {
+		return errors.New("the mount path must be absolute")
+	}
 	var stat unix.Stat_t
 	if err := unix.Fstat(source.fd, &stat); err != nil {
 		return err
 	}
-	isDir := stat.Mode&unix.S_IFMT == unix.S_IFDIR
-	point, err := c.mountPoint(m.ContainerPath, isDir)
+	p := point{path: filepath.Clean(m.ContainerPath), isDir: stat.Mode&unix.S_IFMT == unix.S_IFDIR}
+	w, err := walkFrom("/")
 	if err != nil {
 		return err
 	}
-	if err := source.attach(point); err != nil {
+	defer w.close()
+	w.volumes = c.volumes
+	err = w.to(p.path, func(name string, last bool) error {
+		if err := c.makeWritable(w, p); err != nil {
+			return err
+		}
+		return makeAt(w.here().fd, name, p.isDir || !last)
+	})
+	switch {
+	case errors.Is(err, errLeadsOut):
+		return fmt.Errorf("a symbolic link in it %w in which it lies", err)
+	case err != nil:
+		return err
+	case w.atStart():
+		return errors.New("a volume cannot take the place of the root directory")
+	case w.here().isDir() != p.isDir:
+		return fmt.Errorf("one of the volume and %s is a directory and the other is not", w.path())
+	}
+	if err := source.attach(w.here().fd, ""); err != nil {
 		return err
 	}
-	m.ContainerPath = point
-	c.mounted = append(c.mounted, m)
+	c.volumes = append(c.volumes, &volume{path: w.path(), readOnly: m.ReadOnly})
 	return nil
 }
 
-// mountPoint returns the place that path names, all symbolic links followed, and makes it if need be.
-func (c *composition) mountPoint(path string, isDir bool) (string, error) {
-	if !filepath.IsAbs(path) {
-		return "", errors.New("the mount path must be absolute")
-	}
-	parent, missing, err := nearest(filepath.Clean(path))
-	if err != nil {
-		return "", err
-	}
-	if missing == "" {
-		return parent, sameKind(parent, isDir)
-	}
-	if err := c.makeWritable(parent); err != nil {
-		return "", err
-	}
-	point := filepath.Join(parent, missing)
-	if isDir {
-		return point, os.MkdirAll(point, 0o755)
-	}
-	if err := os.MkdirAll(filepath.Dir(point), 0o755); err != nil {
-		return "", err
-	}
-	return point, makeFile(point)
-}
-
-// nearest splits path into the longest part that exists, resolved, and the rest.
-func nearest(path string) (parent, missing string, err error) {
-	for {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			return real, missing, nil
-		}
-		if !os.IsNotExist(err) || path == "/" {
-			return "", "", err
-		}
-		if _, err := os.Lstat(path); err == nil {
-			return "", "", fmt.Errorf("%s is a symbolic link to nothing", path)
-		}
-		missing = filepath.Join(filepath.Base(path), missing)
-		path = filepath.Dir(path)
-	}
-}
-
-func sameKind(path string, isDir bool) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() != isDir {
-		return fmt.Errorf("one of the volume and %s is a directory and the other is not", path)
-	}
-	return nil
-}
-
-// makeWritable sees to it that entries can be made in dir without touching the machine's own directories: in a
-// volume that may be written they are made as Kubernetes would, elsewhere dir is shadowed.
-func (c *composition) makeWritable(dir string) error {
-	device, err := deviceOf(dir)
-	if err != nil {
-		return err
-	}
-	if c.shadows[device] {
+// makeWritable sees to it that an element of p can be made where the walk has come to, without touching the machine's own
+// directories: in a volume that may be written it is made as Kubernetes would, elsewhere the directory is shadowed.
+func (c *composition) makeWritable(w *walk, p point) error {
+	s := c.shadowOf(w.here())
+	if s == nil && w.volume != nil && !w.volume.readOnly {
 		return nil
 	}
-	if volume := c.volumeOf(dir); volume != nil && !volume.ReadOnly {
-		return nil
+	if s == nil {
+		var err error
+		if s, err = c.shadow(w); err != nil {
+			return err
+		}
 	}
-	if err := shadow(dir, c.stage); err != nil {
-		return err
+	missing := runtime.MissingMountPoint{Path: p.path, Dir: s.path, IsFile: !p.isDir}
+	if s.deprives && !slices.Contains(c.missing, missing) {
+		c.missing = append(c.missing, missing)
 	}
-	if device, err = deviceOf(dir); err != nil {
-		return err
-	}
-	c.shadows[device] = true
 	return nil
 }
 
-// volumeOf returns the volume that dir lies in.
-func (c *composition) volumeOf(dir string) *runtime.Mount {
-	for i := len(c.mounted) - 1; i >= 0; i-- {
-		if within(dir, c.mounted[i].ContainerPath) {
-			return &c.mounted[i]
+func (c *composition) shadowOf(p *place) *shadow {
+	for _, s := range c.shadows {
+		if s.device == p.stat.Dev {
+			return s
 		}
 	}
 	return nil
 }
 
-func deviceOf(path string) (uint64, error) {
-	var stat unix.Stat_t
-	if err := unix.Stat(path, &stat); err != nil {
-		return 0, &os.PathError{Op: "stat", Path: path, Err: err}
+// shadow puts a shadow in the place of the directory that the walk has come to.
+func (c *composition) shadow(w *walk) (*shadow, error) {
+	deprives := w.volume == nil && mayWrite(w.here(), c.user)
+	s, err := newShadow(w.here(), w.path(), c.stage)
+	if err != nil {
+		return nil, err
 	}
-	return uint64(stat.Dev), nil
+	s.deprives = deprives
+	c.shadows = append(c.shadows, s)
+	return s, w.replace(s.fd)
+}
+
+// mayWrite reports whether the container's user could make files in a directory of the machine.
+func mayWrite(dir *place, user *runtime.User) bool {
+	if user == nil || isSelf(user) {
+		return unix.Faccessat(dir.fd, ".", unix.W_OK, unix.AT_EACCESS) == nil
+	}
+	mode := dir.stat.Mode
+	switch {
+	case user.UID == 0:
+		return true
+	case user.UID == dir.stat.Uid:
+		return mode&0o200 != 0
+	case user.GID == dir.stat.Gid, slices.Contains(user.Groups, dir.stat.Gid):
+		return mode&0o020 != 0
+	}
+	return mode&0o002 != 0
 }

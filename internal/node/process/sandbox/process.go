@@ -20,6 +20,8 @@ type Process struct {
 	StartedAt time.Time
 	// Stdout and Stderr are what it prints.
 	Stdout, Stderr *os.File
+	// MissingMountPoints are those that the machine does not have.
+	MissingMountPoints []runtime.MissingMountPoint
 
 	box     *Box
 	id      runtime.ID
@@ -53,6 +55,8 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(oomScore), 0)
 	p := &Process{
 		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
+		MissingMountPoints: l.missing,
+
 		box: l.box, id: l.container.ID, slot: l.slot, limited: l.limited, limits: l.limits,
 		pidfd: os.NewFile(uintptr(pidfd), "pidfd"),
 	}

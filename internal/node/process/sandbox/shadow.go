@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,46 +15,77 @@ import (
 // maxShadow bounds how many entries of a directory are bound back into its shadow: each is a mount.
 const maxShadow = 2048
 
-// shadow puts a tmpfs with the same entries in the place of dir, in this mount namespace only. The tmpfs is put
-// together at stage, an empty directory.
-func shadow(dir, stage string) error {
-	entries, err := os.ReadDir(dir)
+// shadow is a tmpfs with the same entries that stands in for a directory of the machine, in one mount namespace.
+type shadow struct {
+	// path is that of the directory, fd the root of the tmpfs and device what tells it from other file systems.
+	path   string
+	fd     int
+	device uint64
+	// deprives: the container's user could have written to the directory.
+	deprives bool
+}
+
+// newShadow puts a shadow in the place of dir. It is put together at stage, an empty directory.
+func newShadow(dir *place, path, stage string) (_ *shadow, err error) {
+	names, err := namesIn(dir.fd)
 	if err != nil {
-		return err
+		return nil, &os.PathError{Op: "read", Path: path, Err: err}
 	}
-	if len(entries) > maxShadow {
-		return fmt.Errorf("%s has %d entries, more than the %d that can be bound into a private copy of it: "+
-			"make the mount point on this machine", dir, len(entries), maxShadow)
+	if len(names) > maxShadow {
+		return nil, fmt.Errorf("%s has %d entries, more than the %d that can be bound into a private copy of it: "+
+			"make the mount point on this machine", path, len(names), maxShadow)
 	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
+	s := &shadow{path: path}
+	if s.fd, err = stageTmpfs(stage, dir.stat.Mode); err != nil {
+		return nil, err
 	}
-	options := fmt.Sprintf("mode=%04o", unixMode(info.Mode()))
-	if err := unix.Mount("stint", stage, "tmpfs", 0, options); err != nil {
-		return fmt.Errorf("mount a tmpfs: %w", err)
+	defer func() {
+		if err != nil {
+			unix.Close(s.fd)
+		}
+	}()
+	var root unix.Stat_t
+	if err := unix.Fstat(s.fd, &root); err != nil {
+		return nil, err
 	}
-	for _, name := range stageFirst(entries, dir, stage) {
-		if err := bindBack(filepath.Join(dir, name), filepath.Join(stage, name)); err != nil {
-			return err
+	s.device = root.Dev
+	// Where the owner is none of this user namespace, it stays as it is.
+	_ = unix.Fchownat(s.fd, "", int(dir.stat.Uid), int(dir.stat.Gid), unix.AT_EMPTY_PATH)
+	for _, name := range stageFirst(names, path, stage) {
+		if err := bindBack(dir.fd, name, s.fd); err != nil {
+			return nil, fmt.Errorf("bind %s: %w", filepath.Join(path, name), err)
 		}
 	}
-	if dir == "/" {
-		return pivot(stage)
+	if path == "/" {
+		return s, pivot(s.fd)
 	}
-	if err := unix.Mount(stage, dir, "", unix.MS_MOVE, ""); err != nil {
-		return fmt.Errorf("put a private copy in the place of %s: %w", dir, err)
+	if err := (tree{fd: s.fd}).attach(dir.fd, ""); err != nil {
+		return nil, fmt.Errorf("put a private copy in the place of %s: %w", path, err)
 	}
-	return nil
+	return s, nil
+}
+
+func namesIn(dir int) ([]string, error) {
+	fd, err := unix.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "directory")
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// stageTmpfs mounts a tmpfs at stage and opens its root.
+func stageTmpfs(stage string, mode uint32) (int, error) {
+	if err := unix.Mount("stint", stage, "tmpfs", 0, fmt.Sprintf("mode=%04o", mode&0o1777)); err != nil {
+		return -1, fmt.Errorf("mount a tmpfs: %w", err)
+	}
+	return unix.Open(stage, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
 // stageFirst orders names so that the one which holds stage comes first: while the stage is empty, binding the
 // directory that it is in copies nothing twice.
-func stageFirst(entries []fs.DirEntry, dir, stage string) []string {
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
+func stageFirst(names []string, dir, stage string) []string {
 	slices.SortStableFunc(names, func(a, b string) int {
 		return rank(within(stage, filepath.Join(dir, a))) - rank(within(stage, filepath.Join(dir, b)))
 	})
@@ -74,59 +104,37 @@ func within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
-// bindBack shows from at to.
-func bindBack(from, to string) error {
-	info, err := os.Lstat(from)
-	if os.IsNotExist(err) {
-		return nil // gone since the directory was read
+// bindBack shows the entry of one directory in another, unless it is gone since its name was read.
+func bindBack(from int, name string, to int) error {
+	entry, err := openBelow(from, name)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return bindEntry(info, from, to)
-}
-
-// bindEntry shows from, which is what info tells, at to, unless it is gone since.
-func bindEntry(info fs.FileInfo, from, to string) error {
-	err := bind(info, from, to)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, gone := os.Lstat(from); !os.IsNotExist(gone) {
-		return err
-	}
-	if err := os.Remove(to); !os.IsNotExist(err) {
-		return err
-	}
-	return nil
-}
-
-func bind(info fs.FileInfo, from, to string) error {
-	var err error
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := os.Readlink(from)
+	defer unix.Close(entry.fd)
+	if entry.isLink() {
+		target, err := readLink(entry.fd)
 		if err != nil {
 			return err
 		}
-		return os.Symlink(target, to)
-	case info.IsDir():
-		err = os.Mkdir(to, info.Mode().Perm())
-	default:
-		err = makeFile(to)
+		return unix.Symlinkat(target, to, name)
 	}
+	if err := makeAt(to, name, entry.isDir()); err != nil {
+		return err
+	}
+	t, err := entry.clone()
 	if err != nil {
 		return err
 	}
-	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-		return fmt.Errorf("bind %s: %w", from, err)
-	}
-	return nil
+	defer t.close()
+	return t.attach(to, name)
 }
 
 // pivot makes newRoot the root of this mount namespace and lets go of the old one.
-func pivot(newRoot string) error {
-	if err := unix.Chdir(newRoot); err != nil {
+func pivot(newRoot int) error {
+	if err := unix.Fchdir(newRoot); err != nil {
 		return err
 	}
 	// The old root comes to lie on top of the new one, where it is unmounted.
@@ -139,23 +147,7 @@ func pivot(newRoot string) error {
 	return unix.Chdir("/")
 }
 
-func makeFile(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-func unixMode(m fs.FileMode) uint32 {
-	bits := uint32(m.Perm())
-	if m&fs.ModeSticky != 0 {
-		bits |= unix.S_ISVTX
-	}
-	return bits
-}
-
-// tree is a mount, with all below it, that is attached nowhere.
+// tree is a mount, with all below it, that is attached nowhere. Path is where it was, if that matters.
 type tree struct {
 	fd   int
 	path string
@@ -163,18 +155,33 @@ type tree struct {
 
 type trees []tree
 
-// cloneTree copies what is mounted at path. Done before the first mount, it sees sources that later mounts hide.
+const cloneAll = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
+
+// cloneTree copies what is mounted at path.
 func cloneTree(path string) (tree, error) {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path, cloneAll)
 	if err != nil {
 		return tree{}, err
 	}
 	return tree{fd: fd, path: path}, nil
 }
 
-// attach mounts t at path.
-func (t tree) attach(path string) error {
-	return unix.MoveMount(t.fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+// clone copies the place and what is mounted below. Done before the first mount, it sees what later mounts hide.
+func (p *place) clone() (tree, error) {
+	fd, err := unix.OpenTree(p.fd, "", cloneAll|unix.AT_EMPTY_PATH)
+	if err != nil {
+		return tree{}, err
+	}
+	return tree{fd: fd}, nil
+}
+
+// attach mounts t at name in dir, or at dir itself.
+func (t tree) attach(dir int, name string) error {
+	flags := unix.MOVE_MOUNT_F_EMPTY_PATH
+	if name == "" {
+		flags |= unix.MOVE_MOUNT_T_EMPTY_PATH
+	}
+	return unix.MoveMount(t.fd, "", dir, name, flags)
 }
 
 func (t tree) close() { unix.Close(t.fd) }
@@ -188,7 +195,7 @@ func (ts trees) close() {
 // attach mounts all trees where they were.
 func (ts trees) attach() error {
 	for _, t := range ts {
-		if err := t.attach(t.path); err != nil {
+		if err := t.attach(unix.AT_FDCWD, t.path); err != nil {
 			return fmt.Errorf("mount %s again: %w", t.path, err)
 		}
 	}

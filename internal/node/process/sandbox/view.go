@@ -100,11 +100,33 @@ func (v *views) placeMessage() error {
 		return nil
 	}
 	if v.overlayDev() != nil {
-		if err := shadow("/dev", v.stage()); err != nil {
+		if err := shadowDev(v.stage()); err != nil {
 			return err
 		}
 	}
-	return makeFile(defaultMessagePath)
+	w, err := walkFrom("/dev")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if err := makeAt(w.here().fd, filepath.Base(defaultMessagePath), false); err != nil {
+		return err
+	}
+	// All containers have this directory in common, and none of it is on the machine.
+	return makeReadOnly(w.here().fd)
+}
+
+func shadowDev(stage string) error {
+	w, err := walkFrom("/dev")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	s, err := newShadow(w.here(), "/dev", stage)
+	if err != nil {
+		return err
+	}
+	return unix.Close(s.fd)
 }
 
 func (v *views) overlayDev() error {

@@ -21,7 +21,7 @@ import (
 )
 
 // Protocol is the version that this program speaks.
-const Protocol = 1
+const Protocol = 2
 
 // Hello opens a connection.
 type Hello struct {
