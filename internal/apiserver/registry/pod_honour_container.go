@@ -92,7 +92,7 @@ func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 		found = append(found, judge(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
 	}
 	for i := range c.VolumeMounts {
-		found = append(found, judgeMount(&c.VolumeMounts[i], volumeOf(s, c.VolumeMounts[i].Name), node, p.Child("volumeMounts").Index(i))...)
+		found = append(found, judgeMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)
 	}
 	found = append(found, judgeResources(c, p.Child("resources"))...)
 	return append(found, judgeSecurity(s, c, node, p.Child("securityContext"))...)

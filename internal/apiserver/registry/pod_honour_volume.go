@@ -94,15 +94,11 @@ func judgeOwners(v *corev1.Volume, p *field.Path) []finding {
 	return found
 }
 
-func judgeMount(m *corev1.VolumeMount, v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
+func judgeMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []finding {
 	if !node.CanMount {
 		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be shown at this path on this machine: " + node.WhyNoMount}}
 	}
-	found := judge(mountRules, m, node, p)
-	if m.SubPath+m.SubPathExpr != "" && v != nil && v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory {
-		found = append(found, finding{p.Child("subPath"), refuse, "a part of a volume in memory cannot be mounted by itself here: mount the whole volume"})
-	}
-	return found
+	return judge(mountRules, m, node, p)
 }
 
 // volumeKinds returns the field names of the sources that are set: one, if the volume is valid.

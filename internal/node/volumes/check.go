@@ -21,7 +21,7 @@ func Check(pod *corev1.Pod, info runtime.Info) error {
 				return fmt.Errorf("container %s: volumes cannot be shown to a container on this machine: %s", c.Name, info.WhyNoMount)
 			}
 			for _, m := range c.VolumeMounts {
-				if err := checkMount(byName[m.Name], m); err != nil {
+				if err := checkMount(byName[m.Name]); err != nil {
 					return fmt.Errorf("container %s: volume %s: %w", c.Name, m.Name, err)
 				}
 			}
@@ -30,16 +30,13 @@ func Check(pod *corev1.Pod, info runtime.Info) error {
 	return nil
 }
 
-func checkMount(v *corev1.Volume, m corev1.VolumeMount) error {
+func checkMount(v *corev1.Volume) error {
 	if v == nil {
 		return fmt.Errorf("the pod has no volume of this name")
 	}
 	switch {
 	case v.EmptyDir != nil:
-		switch {
-		case v.EmptyDir.Medium == corev1.StorageMediumMemory && (m.SubPath != "" || m.SubPathExpr != ""):
-			return fmt.Errorf("a subPath of an emptyDir in memory is not supported; mount the whole volume")
-		case v.EmptyDir.Medium != corev1.StorageMediumMemory && v.EmptyDir.Medium != corev1.StorageMediumDefault:
+		if v.EmptyDir.Medium != corev1.StorageMediumMemory && v.EmptyDir.Medium != corev1.StorageMediumDefault {
 			return fmt.Errorf("emptyDir medium %q is not supported; use Memory or none", v.EmptyDir.Medium)
 		}
 		return nil

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 		"nothing can be mounted here":          {pod(empty, corev1.VolumeMount{}), runtime.Info{WhyNoMount: "no"}, false},
 		"a pod without mounts needs no mounts": {&corev1.Pod{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "v"}}}}, runtime.Info{}, true},
 		"memory as a whole is fine":            {pod(memory, corev1.VolumeMount{}), can, true},
-		"part of a memory volume is not":       {pod(memory, corev1.VolumeMount{SubPath: "x"}), can, false},
+		"part of a memory volume is too":       {pod(memory, corev1.VolumeMount{SubPath: "x"}), can, true},
 		"huge pages are not":                   {pod(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "HugePages"}}, corev1.VolumeMount{}), can, false},
 		"network volumes are not":              {pod(corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{}}, corev1.VolumeMount{}), can, false},
 		"a projected service account token is not": {pod(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
