@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -57,11 +58,14 @@ func ensureHostPath(h *corev1.HostPathVolumeSource) error {
 		}
 		kind = corev1.HostPathDirectory
 	case corev1.HostPathFileOrCreate:
-		f, err := os.OpenFile(h.Path, os.O_CREATE|os.O_RDONLY, 0o644)
-		if err != nil {
+		// What is there is not opened: it may be a FIFO, where one waits for ever, or a link to what is not there.
+		f, err := os.OpenFile(h.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		switch {
+		case err == nil:
+			_ = f.Close()
+		case !errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("hostPath: %w", err)
 		}
-		_ = f.Close()
 		kind = corev1.HostPathFile
 	}
 	want, known := wanted[kind]

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -24,6 +25,13 @@ func TestHostPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
+	fifo, dangling := filepath.Join(dir, "fifo"), filepath.Join(dir, "dangling")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), dangling); err != nil {
+		t.Fatal(err)
+	}
 	for sentence, c := range map[string]struct {
 		path string
 		kind corev1.HostPathType
@@ -38,6 +46,8 @@ func TestHostPath(t *testing.T) {
 		"a directory is made":                     {filepath.Join(dir, "new", "dir"), corev1.HostPathDirectoryOrCreate, true},
 		"a file is made":                          {filepath.Join(dir, "newfile"), corev1.HostPathFileOrCreate, true},
 		"a file is not made where a directory is": {dir, corev1.HostPathFileOrCreate, false},
+		"a file is not made where a FIFO is":      {fifo, corev1.HostPathFileOrCreate, false},
+		"a file is not made where a link says":    {dangling, corev1.HostPathFileOrCreate, false},
 		"a socket is a socket":                    {socket, corev1.HostPathSocket, true},
 		"a file is no socket":                     {file, corev1.HostPathSocket, false},
 		"a character device is one":               {os.DevNull, corev1.HostPathCharDev, true},
