@@ -204,6 +204,49 @@ func TestVolumesAndOrderOfRealProcesses(t *testing.T) {
 	}, func() any { return h.dir })
 }
 
+// What would be written beside the volume cannot be kept, so it cannot be written, and the user is told what to do.
+func TestAContainerWhoseMountPointIsMissing(t *testing.T) {
+	rt := processes(t, t.TempDir())
+	if !rt.Info().CanMount {
+		t.Skip("no volumes here: " + rt.Info().WhyNoMount)
+	}
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	out := t.TempDir()
+	_, err := h.client.ConfigMaps().Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default"}, Data: map[string]string{"colour": "blue"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, end corev1.PodPhase) *corev1.Pod {
+		pod := h.create(build(name, shell("cat "+out+"/config/colour > "+out+"/result.csv"), func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "settings", VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}},
+			}}}
+			p.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "settings", MountPath: out + "/config"}}
+		}))
+		return h.until(pod, "its end is told", inPhase(end))
+	}
+	failed := run("lacking", corev1.PodFailed)
+	if got := h.logOf(failed); !strings.Contains(got, "Read-only file system") {
+		t.Errorf("log %q", got)
+	}
+	event := h.event()
+	for _, want := range []string{"Warning MissingMountPoint", out + " is read-only in container main", "mkdir -p " + out + "/config"} {
+		if !strings.Contains(event, want) {
+			t.Errorf("event %q, want %q", event, want)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(out, "config"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run("having", corev1.PodSucceeded)
+	if data, err := os.ReadFile(filepath.Join(out, "result.csv")); err != nil || string(data) != "blue" {
+		t.Errorf("the output is %q (%v)", data, err)
+	}
+}
+
 func TestDeletionOfRealProcesses(t *testing.T) {
 	h := newHouse(t, processes(t, t.TempDir()))
 	h.startNode(func(c *node.Config) { c.LogsLinger(await.Limit) })

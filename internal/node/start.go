@@ -41,6 +41,7 @@ func (n *Node) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.S
 	if status.StartError != "" && p.first(lifecycle.NoticeKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
 		n.Recorder.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", c.Container, status.StartError)
 	}
+	n.announceReadOnly(p, api, status)
 	p.hear(status)
 }
 
