@@ -110,6 +110,8 @@ func TestAMountPointThatIsSwappedIsNeverMadeOutsideItsVolume(t *testing.T) {
 		c.Container = fmt.Sprint("c", i)
 		c.Mounts = []runtime.Mount{
 			{HostPath: a.volume, ContainerPath: "/mnt"}, {HostPath: t.TempDir(), ContainerPath: "/mnt/sub/point"},
+			// What is no volume is shadowed, whichever directory it is by then.
+			{HostPath: t.TempDir(), ContainerPath: filepath.Join(a.volume, "sub", "shadowed")},
 		}
 		m.run(c)
 		a.check()

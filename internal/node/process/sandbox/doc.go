@@ -17,8 +17,12 @@
 //
 // Views. A container sees the machine's file system with its volumes mounted over it. Where a mount point does not
 // exist, the nearest directory that does is shadowed: a private tmpfs takes its place, and all its entries are bound
-// back into it. So mount points appear in the container alone, and what the container writes into directories that
-// exist reaches the machine's disk as before.
+// back into it. So mount points appear in the container alone, and what the container writes into the directories of a
+// shadowed one reaches the machine's disk as before. The shadow itself is read-only: what was written there would be lost.
+//
+// Walks. Other containers of a pod write to its volumes while one starts. So a path is looked up once, from descriptor to
+// descriptor, and what is made or mounted is made or mounted at the descriptor where the walk has ended. A walk that
+// enters a volume stays in it.
 //
 // Trees. With a cgroup of version 2 cgroup.kill ends a tree, whatever its processes did to get away. Without one the
 // host process adopts orphans and tells them apart by a variable in their environment.

@@ -100,7 +100,12 @@ func cloneSource(m runtime.Mount) (tree, error) {
 }
 
 func makeReadOnly(mount int) error {
-	return unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	err := unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	if err != unix.ENOSYS {
+		return err
+	}
+	// Before Linux 5.12 this can be done to what is mounted already.
+	return unix.Mount("", fmt.Sprintf("/proc/thread-self/fd/%d", mount), "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, "")
 }
 
 // point is where a container is to see a volume.

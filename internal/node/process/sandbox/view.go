@@ -146,7 +146,11 @@ func (v *views) overlayDev() error {
 	if err != nil {
 		return err
 	}
-	defer kept.close()
+	defer func() { kept.close() }()
+	if t, err := cloneTree("/dev/shm"); err == nil && !kept.has("/dev/shm") {
+		// Shared memory is for all to write, where it is no mount of its own too.
+		kept = append(kept, t)
+	}
 	options := "lowerdir=/dev,upperdir=" + upper + ",workdir=" + work
 	if err := unix.Mount("stint", "/dev", "overlay", 0, options); err != nil {
 		return err
