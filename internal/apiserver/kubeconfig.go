@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/google/renameio/v2"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // writeKubeconfig writes what clients need to reach the server. It holds the keys to everything: mode 0600.
@@ -25,7 +26,7 @@ func writeKubeconfig(path, server string, p *pki) error {
 	if err != nil {
 		return fmt.Errorf("make the kubeconfig: %w", err)
 	}
-	if err := renameio.WriteFile(path, content, 0o600); err != nil {
+	if err := datadir.WriteFile(path, content, 0o600); err != nil {
 		return fmt.Errorf("write the kubeconfig: %w", err)
 	}
 	return nil

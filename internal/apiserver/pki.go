@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 const (
@@ -185,11 +185,41 @@ func (i issuer) issue(name string, template *x509.Certificate) (keyPair, error) 
 	return pair, writePair(i.dir, name, pair)
 }
 
+// A pair is two files, and a crash may come between them. So both are written beside those that they replace, and moved
+// there key first: what is found half way is known for what it is.
+const fresh = ".new"
+
 func writePair(dir, name string, pair keyPair) error {
-	if err := renameio.WriteFile(filepath.Join(dir, name+".key"), pair.Key, 0o600); err != nil {
+	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
+	if err := datadir.WriteFile(key+fresh, pair.Key, 0o600); err != nil {
 		return fmt.Errorf("write the key of certificate %s: %w", name, err)
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, name+".crt"), pair.Cert, 0o644); err != nil {
+	if err := datadir.WriteFile(cert+fresh, pair.Cert, 0o644); err != nil {
+		return fmt.Errorf("write certificate %s: %w", name, err)
+	}
+	if err := os.Rename(key+fresh, key); err != nil {
+		return fmt.Errorf("write the key of certificate %s: %w", name, err)
+	}
+	return settlePair(dir, name)
+}
+
+// settlePair moves the certificate to its key, where that has moved already. A pair of which neither has moved is
+// dropped.
+func settlePair(dir, name string) error {
+	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
+	if _, err := os.Lstat(cert + fresh); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var err error
+	if _, unmoved := os.Lstat(key + fresh); unmoved == nil {
+		err = errors.Join(os.Remove(cert+fresh), os.Remove(key+fresh))
+	} else {
+		err = os.Rename(cert+fresh, cert)
+	}
+	if err == nil {
+		err = datadir.Sync(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("write certificate %s: %w", name, err)
 	}
 	return nil
@@ -200,11 +230,14 @@ func readPair(dir, name string) (keyPair, *x509.Certificate, crypto.Signer, erro
 		return keyPair{}, nil, nil, fmt.Errorf("read certificate %s: %w", name, err)
 	}
 	var pair keyPair
-	var err error
-	if pair.Cert, err = os.ReadFile(filepath.Join(dir, name+".crt")); err != nil {
+	err := settlePair(dir, name)
+	if err != nil {
 		return fail(err)
 	}
-	if pair.Key, err = os.ReadFile(filepath.Join(dir, name+".key")); err != nil {
+	if pair.Cert, err = datadir.ReadFile(filepath.Join(dir, name+".crt")); err != nil {
+		return fail(err)
+	}
+	if pair.Key, err = datadir.ReadFile(filepath.Join(dir, name+".key")); err != nil {
 		return fail(err)
 	}
 	parsed, err := tls.X509KeyPair(pair.Cert, pair.Key)
@@ -219,15 +252,19 @@ func readPair(dir, name string) (keyPair, *x509.Certificate, crypto.Signer, erro
 }
 
 func loadToken(path string) (string, error) {
-	if b, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(b))) >= 32 {
-		return strings.TrimSpace(string(b)), nil
+	b, err := datadir.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if token := strings.TrimSpace(string(b)); len(token) >= 32 {
+		return token, nil
 	}
 	random := make([]byte, 32)
 	if _, err := rand.Read(random); err != nil {
 		return "", err
 	}
 	token := hex.EncodeToString(random)
-	if err := renameio.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+	if err := datadir.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the token: %w", err)
 	}
 	return token, nil

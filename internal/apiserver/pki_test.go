@@ -2,6 +2,10 @@ package apiserver
 
 import (
 	"bytes"
+	"crypto/tls"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,5 +44,69 @@ func TestCertificatesAreKeptUntilTheyAreAboutToEnd(t *testing.T) {
 				t.Error("the token changed")
 			}
 		})
+	}
+}
+
+// The files are as a kill leaves them, at each step of writing a pair of certificate and key.
+func TestACrashBetweenKeyAndCertificateBlocksNoStart(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	old, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{old, other} {
+		if _, err := loadPKI(dir, nil, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(dir, name string) []byte {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for step, test := range map[string]struct {
+		files map[string]string // name here: name in other
+		want  string            // whose CA is there afterwards
+	}{
+		"the new key is written":    {map[string]string{"ca.key.new": "ca.key"}, old},
+		"and the new certificate":   {map[string]string{"ca.key.new": "ca.key", "ca.crt.new": "ca.crt"}, old},
+		"the key has moved":         {map[string]string{"ca.key": "ca.key", "ca.crt.new": "ca.crt"}, other},
+		"the certificate has moved": {map[string]string{"ca.key": "ca.key", "ca.crt": "ca.crt"}, other},
+	} {
+		t.Run(step, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "pki")
+			if err := os.CopyFS(dir, os.DirFS(old)); err != nil {
+				t.Fatal(err)
+			}
+			for name, from := range test.files {
+				if err := os.WriteFile(filepath.Join(dir, name), read(other, from), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				p, err := loadPKI(dir, nil, now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(p.CA, read(test.want, "ca.crt")) {
+					t.Error("it has another CA")
+				}
+				if _, err := tls.X509KeyPair(p.Server.Cert, p.Server.Key); err != nil {
+					t.Error(err)
+				}
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "ca.crt.new")); err != nil || len(left) > 0 {
+				t.Errorf("left is %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestATokenThatIsNoFileIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.Symlink("/dev/zero", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadToken(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("loaded with %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
+	"github.com/stint-dev/stint/internal/datadir"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/pages"
 )
@@ -69,6 +71,9 @@ type Server struct {
 // Start returns when the server answers. It runs until ctx ends; Wait tells when it has stopped.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	memory.Tune()
+	if err := prepare(o); err != nil {
+		return nil, err
+	}
 	p := &parts{}
 	if err := p.open(ctx, o); err != nil {
 		return nil, errors.Join(err, p.abandon())
@@ -88,6 +93,21 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	case <-s.done: // ctx may have ended before the start had
 		return nil, cmp.Or(s.err, context.Cause(ctx))
 	}
+}
+
+// prepare refuses a data directory that cannot be trusted, and makes what is missing of it.
+func prepare(o Options) error {
+	warnings, err := datadir.Check(o.DataDir)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		slog.Warn(w)
+	}
+	if o.ReadOnly {
+		return nil
+	}
+	return datadir.Make(o.DataDir)
 }
 
 // Client goes straight to the registry.

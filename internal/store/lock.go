@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // LockedError says that another process has the data directory open.
@@ -31,7 +33,7 @@ func (e *LockedError) Error() string {
 type lock struct{ file *os.File }
 
 func takeLock(dir string) (*lock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := datadir.Open(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, unusable(dir, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/stint-dev/stint/internal/datadir"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/store"
 )
@@ -88,6 +89,9 @@ func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
 // joinOrStart uses the server that runs on the data directory, or starts one in this process. Who holds the data
 // directory is waited for: a server soon answers, a command that only looks is soon done.
 func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
+	if _, err := datadir.Check(o.DataDir); err != nil {
+		return nil, err
+	}
 	limit := cmp.Or(o.StartTimeout, process.DefaultStartTimeout)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -154,10 +158,6 @@ func isOwn(paths []string, dataDir string) bool {
 	return err == nil && named == own
 }
 
-func ownKubeconfig(dataDir string) string {
-	return filepath.Join(dataDir, "kubeconfig")
-}
-
 func fromKubeconfig(o Options, paths []string) (*Target, error) {
 	rules := &clientcmd.ClientConfigLoadingRules{Precedence: paths, WarnIfAllMissing: true}
 	if o.Kubeconfig != "" {
@@ -194,7 +194,7 @@ func Answers(ctx context.Context, dataDir string) bool {
 
 // ask returns the way to the server on the data directory if that is ready.
 func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Config, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", ownKubeconfig(dataDir))
+	config, err := ownConfig(dataDir)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,10 @@ package target
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -155,14 +158,70 @@ func TestConnectWaitsForALookToEnd(t *testing.T) {
 func serve(t *testing.T, answer http.HandlerFunc) (dataDir string) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", "")
-	s := httptest.NewServer(answer)
+	s := httptest.NewTLSServer(answer)
 	t.Cleanup(s.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	dir := t.TempDir()
-	config := strings.Replace(clusterConfig, "https://cluster.example:6443", s.URL, 1)
-	if err := os.WriteFile(ownKubeconfig(dir), []byte(config), 0o600); err != nil {
+	write(t, ownKubeconfig(dir), strings.Replace(clusterConfig, `server: "https://cluster.example:6443"`,
+		fmt.Sprintf("server: %q, certificate-authority-data: %s", s.URL, base64.StdEncoding.EncodeToString(authority)), 1))
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+}
+
+// A data directory may have come from elsewhere, with a kubeconfig that runs a program as whoever looks.
+func TestAKubeconfigThatNoServerHasWrittenIsNotUsed(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := fmt.Sprintf("exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [%q], interactiveMode: Never}", ran)
+	for sentence, change := range map[string][2]string{
+		"a program":                {"token: t", "token: t, " + program},
+		"a program and no token":   {"token: t", program},
+		"no check of the server":   {"certificate-authority-data", "insecure-skip-tls-verify: true, certificate-authority-data"},
+		"a proxy":                  {"certificate-authority-data", `proxy-url: "http://127.0.0.1:1", certificate-authority-data`},
+		"a file with a token":      {"token: t", "token: t, tokenFile: /etc/hostname"},
+		"another user to be":       {"token: t", "token: t, as: root"},
+		"no certificate authority": {"certificate-authority-data", "tls-server-name"},
+		"no such context":          {"current-context: one", "current-context: three"},
+		"no kubeconfig at all":     {"apiVersion", "{{"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var asked atomic.Bool
+			dir := serve(t, func(http.ResponseWriter, *http.Request) { asked.Store(true) })
+			text, err := os.ReadFile(ownKubeconfig(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			planted := strings.Replace(string(text), change[0], change[1], 1)
+			if planted == string(text) {
+				t.Fatal("nothing was planted")
+			}
+			write(t, ownKubeconfig(dir), planted)
+			if _, err := ask(t.Context(), dir, await.Limit); err == nil || !strings.Contains(err.Error(), ownKubeconfig(dir)) {
+				t.Errorf("asked with %v", err)
+			}
+			if _, err := os.Stat(ran); err == nil || asked.Load() {
+				t.Error("the program was run, or the server asked")
+			}
+		})
+	}
+}
+
+func TestADataDirectoryThatOthersMayWriteToIsNotUsed(t *testing.T) {
+	dir := serve(t, func(http.ResponseWriter, *http.Request) {})
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range []Start{nil, startIdle} {
+		if _, err := Connect(t.Context(), Options{DataDir: dir}, start); err == nil || !strings.Contains(err.Error(), "chmod 700 "+dir) {
+			t.Errorf("connected with %v", err)
+		}
+	}
 }
 
 func TestConnectWaitsForAServerThatIsThere(t *testing.T) {

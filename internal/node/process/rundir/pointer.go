@@ -1,7 +1,6 @@
 package rundir
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,13 +9,15 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // PointerName is the file in the data directory that holds the name of the run directory.
 const PointerName = "process-runtime"
 
-// maxBytes bounds what is read of a file that ought to hold a name or a path.
-const maxBytes = 8192
+// maxBytes bounds what is read of a file that ought to hold a name.
+const maxBytes = 256
 
 // pointer is that file, locked.
 type pointer struct {
@@ -25,7 +26,7 @@ type pointer struct {
 }
 
 func openPointer(dataDir string, flags int) (*pointer, error) {
-	f, err := openRegular(filepath.Join(dataDir, PointerName), flags)
+	f, err := datadir.Open(filepath.Join(dataDir, PointerName), flags)
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +39,11 @@ func openPointer(dataDir string, flags int) (*pointer, error) {
 
 // read returns the name; the error is fs.ErrNotExist where there is none that could be right.
 func (p *pointer) read() (string, error) {
-	text, err := readAll(p.File)
+	text, err := io.ReadAll(io.LimitReader(p, maxBytes))
 	if err != nil {
 		return "", err
 	}
-	name := strings.TrimSpace(text)
+	name := strings.TrimSpace(string(text))
 	if !runDirName.MatchString(name) {
 		return "", fmt.Errorf("a name in %s: %w", p.Name(), fs.ErrNotExist)
 	}
@@ -65,37 +66,6 @@ func pointsTo(dataDir, name string) bool {
 }
 
 func readSmall(path string) (string, error) {
-	f, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return readAll(f)
-}
-
-func readAll(f *os.File) (string, error) {
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes))
+	text, err := datadir.ReadFile(path)
 	return string(text), err
-}
-
-var errNotRegular = errors.New("it is not a regular file: remove it")
-
-// openRegular follows no link and waits for no writer.
-func openRegular(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-	if errors.Is(err, unix.ELOOP) {
-		return nil, &os.PathError{Op: "open", Path: path, Err: errNotRegular}
-	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &os.PathError{Op: "open", Path: path, Err: errNotRegular}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }

@@ -22,6 +22,8 @@ import (
 	"regexp"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // markName is the file that holds the path of the data directory, newMarkName the one that takes its place.
@@ -101,7 +103,7 @@ func Check(dir, dataDir string) error {
 		return refuse("%s is not a directory that only user %d can write to", dir, os.Geteuid())
 	}
 	owner, err := readSmall(filepath.Join(dir, markName))
-	if errors.Is(err, errNotRegular) {
+	if errors.Is(err, datadir.ErrNotAFile) {
 		return refuse("the mark in %s: %v", dir, err)
 	}
 	if err != nil {
