@@ -43,28 +43,11 @@ func (l *launch) enterOwn(t *thread) error {
 	}
 	mounts := volumes(c.Mounts)
 	if c.TerminationMessagePath != "" {
-		mounts = append(mounts, runtime.Mount{HostPath: l.slot.messagePath, ContainerPath: c.TerminationMessagePath})
+		mounts = append(mounts, runtime.Mount{HostPath: l.slot.message.path, ContainerPath: c.TerminationMessagePath})
 	}
 	var err error
 	if l.missing, err = compose(mounts, c.User, v.stage()); err != nil {
 		return &StartError{Reason: err.Error()}
 	}
 	return nil
-}
-
-// enterSlot uses the slot's mount namespace, where the termination message file is in its default place.
-func (l *launch) enterSlot(t *thread) error {
-	if l.slot.view != nil {
-		return t.enter(l.slot.view)
-	}
-	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
-	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		return err
-	}
-	if err := unix.Mount(l.slot.messagePath, defaultMessagePath, "", unix.MS_BIND, ""); err != nil {
-		return err
-	}
-	view, err := os.Open("/proc/thread-self/ns/mnt")
-	l.slot.view = view
-	return err
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -85,6 +86,11 @@ func (l *launch) prepare() (err error) {
 	if l.slot, err = l.box.takeSlot(); err != nil {
 		return err
 	}
+	if l.container.TerminationMessagePath != "" {
+		if err = l.box.newMessage(l.slot, l.container.User); err != nil {
+			return fmt.Errorf("make the termination message file: %w", err)
+		}
+	}
 	if l.slot.leaf != nil {
 		if err = l.slot.leaf.limit(l.box.unified, l.limits); err != nil {
 			return err
@@ -119,7 +125,7 @@ func (l *launch) fork(t *thread) (*Process, error) {
 	}
 	messagePath := ""
 	if l.container.TerminationMessagePath != "" && !seen {
-		messagePath = l.slot.messagePath
+		messagePath = l.slot.message.path
 	}
 	env := l.box.environment(l.container, messagePath)
 	dir, err := workingDir(l.container.WorkingDir)

@@ -150,7 +150,7 @@ func (p *Process) Release(clean bool) Exit {
 		exit.Code = 128 + exit.Signal
 	}
 	exit.OOMKilled = p.oomKills() > 0 && exit.Code != 0
-	exit.Message = p.slot.readMessage()
+	exit.Message = p.slot.message.read()
 	p.pidfd.Close()
 	p.Stdout.Close()
 	p.Stderr.Close()

@@ -64,10 +64,10 @@ func Open(config Config) (*Box, error) {
 	if err := b.openCgroups(); err != nil {
 		return nil, err
 	}
-	if err := b.openSlots(); err != nil {
+	if err := b.startThreads(b.jobs, false); err != nil {
 		return nil, err
 	}
-	if err := b.startThreads(b.jobs, false); err != nil {
+	if err := b.openSlots(); err != nil {
 		return nil, err
 	}
 	b.info = b.describe()

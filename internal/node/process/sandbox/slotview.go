@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// slotView is a mount namespace that one container after another has, each with its own termination message file.
+type slotView struct {
+	ns *os.File
+	// mounts is a descriptor that reports when anything is mounted or unmounted in it. It is no file of this program's
+	// own poller, which would take the reports.
+	mounts int
+}
+
+// enterSlot moves the thread into the slot's mount namespace, with the message file in its default place.
+func (l *launch) enterSlot(t *thread) error {
+	s := l.slot
+	if s.view == nil {
+		return l.enterNew(t)
+	}
+	if err := t.enter(s.view.ns); err != nil {
+		return err
+	}
+	// Detached, for a file that is in use after all would stay otherwise.
+	if err := unix.Unmount(defaultMessagePath, unix.MNT_DETACH); err != nil {
+		return err
+	}
+	return s.showMessage()
+}
+
+func (l *launch) enterNew(t *thread) error {
+	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return err
+	}
+	var err error
+	if l.slot.view, err = openSlotView(); err != nil {
+		return err
+	}
+	return l.slot.showMessage()
+}
+
+func openSlotView() (*slotView, error) {
+	ns, err := os.Open("/proc/thread-self/ns/mnt")
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := unix.Open("/proc/thread-self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		ns.Close()
+		return nil, err
+	}
+	return &slotView{ns: ns, mounts: mounts}, nil
+}
+
+func (s *slot) showMessage() error {
+	if err := unix.Mount(s.message.path, defaultMessagePath, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	s.view.changed() // our own change counts for nothing
+	return nil
+}
+
+// changed reports whether anything was mounted or unmounted since it was asked last.
+func (v *slotView) changed() bool {
+	if v == nil {
+		return false
+	}
+	events := []unix.PollFd{{Fd: int32(v.mounts), Events: unix.POLLPRI}}
+	for {
+		n, err := unix.Poll(events, 0)
+		if err != unix.EINTR {
+			return n != 0 || err != nil
+		}
+	}
+}
+
+func (v *slotView) close() {
+	if v != nil {
+		v.ns.Close()
+		unix.Close(v.mounts)
+	}
+}
