@@ -2,15 +2,21 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli"
+	"github.com/stint-dev/stint/internal/descriptors"
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
 func main() {
+	if err := descriptors.Keep(); err != nil {
+		fmt.Fprintln(os.Stderr, "Error: what the caller has open cannot be kept from containers:", err)
+		os.Exit(1)
+	}
 	// The process that owns the containers is this program too.
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)

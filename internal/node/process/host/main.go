@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/descriptors"
 	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/pages"
 )
@@ -36,6 +37,10 @@ const (
 
 // Main runs a host until it has been idle for long enough.
 func Main(config Config) int {
+	if err := descriptors.Keep(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return ExitFailed
+	}
 	// Files of the host are its user's; the log files' modes are given where they are made.
 	syscall.Umask(0o022)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
