@@ -3,13 +3,16 @@ package node_test
 import (
 	"io"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
@@ -122,6 +125,33 @@ func readLog(t testing.TB, from *node.Logs, pod *corev1.Pod) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestAContainerOfAnotherUserHasThatUsersHomeAndTheDefaultPath(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can start containers of other users")
+	}
+	const uid = 65534
+	home := "/"
+	if account, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		home = account.HomeDir
+	}
+	rt := processes(t, t.TempDir())
+	if !rt.Info().CanSetUser {
+		t.Skip("no other users here")
+	}
+	t.Setenv("PATH", t.TempDir()+":"+os.Getenv("PATH"))
+	h := newHouse(t, rt)
+	h.startNode(nil)
+	pod := h.create(build("other", shell(`echo "$HOME|$PATH|$TMPDIR|$(id -u)"; exit 3`), func(p *corev1.Pod) {
+		p.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: ptr.To(int64(uid))}
+		p.Spec.Containers[0].TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
+	}))
+	failed := h.until(pod, "the pod fails", inPhase(corev1.PodFailed))
+	want := home + "|/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin||65534\n"
+	if got := failed.Status.ContainerStatuses[0].State.Terminated.Message; got != want {
+		t.Errorf("the container saw %q, want %q", got, want)
+	}
 }
 
 func TestEnvironmentOfRealProcesses(t *testing.T) {

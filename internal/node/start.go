@@ -101,7 +101,7 @@ func (n *Node) containerFor(ctx context.Context, api *corev1.Pod, s lifecycle.St
 		PodNamespace:           api.Namespace,
 		PodName:                api.Name,
 		Command:                vars.Command(spec),
-		Env:                    n.env.Environ(vars, hostname(api)),
+		Env:                    n.envFor(user).Environ(vars, hostname(api)),
 		WorkingDir:             spec.WorkingDir,
 		Mounts:                 mounts,
 		LogPath:                n.logPath(api, spec.Name, s.Attempt),

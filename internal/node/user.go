@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -82,6 +83,16 @@ func primaryGroup(uid int64) uint32 {
 		return uint32(uid)
 	}
 	return uint32(gid)
+}
+
+// envFor returns what makes the environment of a container that runs as u.
+func (n *Node) envFor(u *runtime.User) env.Resolver {
+	if u == nil || int(u.UID) == os.Getuid() {
+		return n.env
+	}
+	// A user that the machine does not know, nil here, has no home.
+	account, _ := user.LookupId(strconv.FormatUint(uint64(u.UID), 10))
+	return n.env.As(account)
 }
 
 // checkUser returns why the container cannot run as it asks.

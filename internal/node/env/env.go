@@ -2,13 +2,15 @@
 //
 // A process has no image that could set its PATH or HOME, so a small base from the environment of the server stands
 // in for it: PATH, HOME, USER, LANG, LC_*, TZ and TMPDIR, each only where the pod does not set it. $(VAR) references
-// never see the base, as they never see an image's environment.
+// never see the base, as they never see an image's environment. A container of another user gets of it only what is
+// true for all users of the machine, and its own user's HOME and USER.
 package env
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"os/user"
 	"slices"
 	"strings"
 
@@ -47,6 +49,24 @@ func Base(environ []string) []string {
 		}
 	}
 	return base
+}
+
+// As returns a resolver for containers of another user of this machine, nil if the machine does not know it. Their
+// PATH and TMPDIR, like the HOME of a user that is not known, are left to the runtime.
+func (r Resolver) As(account *user.User) Resolver {
+	var base []string
+	for _, pair := range r.Base {
+		switch name, _, _ := strings.Cut(pair, "="); name {
+		case "PATH", "HOME", "USER", "TMPDIR":
+		default:
+			base = append(base, pair)
+		}
+	}
+	if account != nil {
+		base = append(base, "HOME="+account.HomeDir, "USER="+account.Username)
+	}
+	r.Base = base
+	return r
 }
 
 // Resolve reads all that the container's environment refers to. An error names what is missing.
