@@ -201,6 +201,26 @@ func TestNoNewPrivileges(t *testing.T) {
 }
 
 // output is what the container has printed, without times.
+func TestContainersInheritNoCapabilities(t *testing.T) {
+	onEveryRung(t, func(t *testing.T, m *machine) {
+		sets := []string{"CapInh", "CapAmb"}
+		if os.Geteuid() != 0 {
+			sets = append(sets, "CapPrm", "CapEff")
+		}
+		for _, locked := range []bool{false, true} {
+			c := m.container("cat", "/proc/self/status")
+			c.NoNewPrivileges = locked
+			m.run(c)
+			status := m.output(c)
+			for _, set := range sets {
+				if !strings.Contains(status, set+":\t0000000000000000\n") {
+					t.Errorf("%s is not empty (NoNewPrivileges %t):\n%s", set, locked, status)
+				}
+			}
+		}
+	})
+}
+
 func (m *machine) output(c runtime.Container) string {
 	m.t.Helper()
 	data, err := os.ReadFile(c.LogPath)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	goruntime "runtime"
 
 	"golang.org/x/sys/unix"
@@ -55,6 +56,9 @@ func (b *Box) startThread(jobs <-chan *job, locked bool) error {
 func (t *thread) settle(locked bool) error {
 	// In a user namespace this process keeps its rights over an exec by ambient capabilities. Containers get none.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	if err := dropInheritable(); err != nil {
+		return fmt.Errorf("keep capabilities from containers: %w", err)
+	}
 	if locked {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
@@ -65,6 +69,17 @@ func (t *thread) settle(locked bool) error {
 		return nil
 	}
 	return t.box.views.join()
+}
+
+// dropInheritable leaves the thread its rights, and nothing to programs that have capabilities of their own.
+func dropInheritable() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return err
+	}
+	data[0].Inheritable, data[1].Inheritable = 0, 0
+	return unix.Capset(&header, &data[0])
 }
 
 func (t *thread) work(jobs <-chan *job, locked bool) {
