@@ -112,7 +112,11 @@ func (l *leaf) limit(u *unified, want limits) error {
 	return failed
 }
 
+// populated is false of no leaf.
 func (l *leaf) populated() bool {
+	if l == nil {
+		return false
+	}
 	var buf [64]byte
 	n, err := l.events.ReadAt(buf[:], 0)
 	if n == 0 && err != nil {

@@ -24,6 +24,7 @@
 // descriptor, and what is made or mounted is made or mounted at the descriptor where the walk has ended. A walk that
 // enters a volume stays in it.
 //
-// Trees. With a cgroup of version 2 cgroup.kill ends a tree, whatever its processes did to get away. Without one the
-// host process adopts orphans and tells them apart by a variable in their environment.
+// Trees. With a cgroup of version 2 cgroup.kill ends a tree, but for what has moved to another cgroup. For the sake of
+// that, and where there are no cgroups, the host process adopts orphans and tells them apart by a variable in their
+// environment.
 package sandbox

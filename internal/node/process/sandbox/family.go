@@ -20,8 +20,9 @@ func mark(box string, id runtime.ID) string {
 	return fmt.Sprintf("%s=%s/%s/%s/%d", markVariable, box, id.PodUID, id.Container, id.Attempt)
 }
 
-// family keeps track of processes where no cgroup does. This process adopts the orphans of its containers; a mark in
-// their environment tells whose they are. A nil family forks and does nothing else.
+// family keeps track of processes where no cgroup does, and of those that have left their cgroup: root may, and a user
+// in a tree that was handed to it. This process adopts the orphans of its containers; a mark in their environment tells
+// whose they are.
 type family struct {
 	// forking keeps the reaper from taking a child that was just born for an orphan.
 	forking sync.RWMutex
@@ -49,9 +50,6 @@ func newFamily() (*family, error) {
 
 // fork counts the child as a main process before anyone can take it for an orphan.
 func (f *family) fork(fork func() (int, error)) (int, error) {
-	if f == nil {
-		return fork()
-	}
 	f.forking.RLock()
 	defer f.forking.RUnlock()
 	f.mu.Lock()
@@ -69,9 +67,6 @@ func (f *family) fork(fork func() (int, error)) (int, error) {
 
 // forget drops a main process that was reaped.
 func (f *family) forget(pid int) {
-	if f == nil {
-		return
-	}
 	f.mu.Lock()
 	delete(f.mains, pid)
 	f.mu.Unlock()

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -111,10 +112,12 @@ func (p *Process) signal(signal syscall.Signal) error {
 
 // KillTree kills the main process and everything that came of it.
 func (p *Process) KillTree() error {
+	var err error
 	if p.slot.leaf != nil {
-		return p.slot.leaf.kill()
+		err = p.slot.leaf.kill()
 	}
-	err := p.signal(unix.SIGKILL)
+	// What has moved to another cgroup is not in the leaf.
+	err = errors.Join(err, p.signal(unix.SIGKILL))
 	p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id))
 	return err
 }
@@ -122,19 +125,16 @@ func (p *Process) KillTree() error {
 // EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
 func (p *Process) EndTree() bool {
 	pause := patience{limit: killPatience}
-	if p.slot.leaf == nil {
-		for p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id)) {
-			if !pause.next() {
-				return false
-			}
-		}
-		return true
-	}
 	for killed := false; p.slot.leaf.populated(); killed = true {
 		// The process that was just waited for may count for an instant longer.
 		if killed && p.slot.leaf.kill() != nil {
 			return false
 		}
+		if !pause.next() {
+			return false
+		}
+	}
+	for p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id)) {
 		if !pause.next() {
 			return false
 		}

@@ -88,9 +88,10 @@ func (b *Box) openCgroups() error {
 	}
 	if err != nil {
 		b.unified = nil
-		if b.family, err = newFamily(); err != nil {
-			return err
-		}
+	}
+	// After the trial, whose process it would adopt.
+	if b.family, err = newFamily(); err != nil {
+		return err
 	}
 	b.divided = openDivided(all, b.config.Name)
 	return nil
