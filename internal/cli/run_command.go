@@ -23,6 +23,7 @@ type runFlags struct {
 	logs        string
 	allocatable string
 	keepLogs    keepLogs
+	maxPIDs     podMaxPIDs
 }
 
 func newRun(streams genericiooptions.IOStreams) *cobra.Command {
@@ -64,6 +65,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	flags.StringVar(&f.logs, "logs", string(run.LogsAll), "pods whose logs are shown: all, failed or none")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.add(flags)
+	f.maxPIDs.add(flags)
 	f.addFlags(flags)
 	return cmd
 }
@@ -90,6 +92,10 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	if err != nil {
 		return run.Options{}, err
 	}
+	maxPIDs, err := f.maxPIDs.checked()
+	if err != nil {
+		return run.Options{}, err
+	}
 	where, err := f.where.options()
 	if err != nil {
 		return run.Options{}, err
@@ -97,7 +103,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	return run.Options{
 		Files: f.files, Stdin: streams.In, Logs: logs, Target: where,
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
-			Allocatable: allocatable, KeepLogs: keep}),
+			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

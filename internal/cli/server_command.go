@@ -32,6 +32,7 @@ type serverFlags struct {
 	criEndpoint string
 	allocatable string
 	keepLogs    keepLogs
+	maxPIDs     podMaxPIDs
 	service     serviceFlags
 	job         jobFlags
 	schedules   scheduleFlags
@@ -68,6 +69,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.add(flags)
+	f.maxPIDs.add(flags)
 	f.service.add(flags, offer{all: server.Controllers})
 	f.job.add(flags, job.Options{
 		ManagedBy:       []string{batchv1.JobControllerName, job.ManagedBy},
@@ -106,6 +108,10 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	maxPIDs, err := f.maxPIDs.checked()
+	if err != nil {
+		return server.Options{}, err
+	}
 	timeout, err := f.start.checked()
 	if err != nil {
 		return server.Options{}, err
@@ -115,7 +121,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
+		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.

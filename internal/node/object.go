@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -147,7 +148,7 @@ func (n *Node) ready(before []corev1.NodeCondition) corev1.NodeCondition {
 		Type:               corev1.NodeReady,
 		Status:             corev1.ConditionTrue,
 		Reason:             "KubeletReady",
-		Message:            "takes pods; isolation: " + n.isolation.Isolation,
+		Message:            "takes pods; isolation: " + n.isolation.Isolation + "; processes: " + cmp.Or(n.isolation.ProcessLimit, "no limit"),
 		LastHeartbeatTime:  t,
 		LastTransitionTime: t,
 	}

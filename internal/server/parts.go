@@ -58,7 +58,9 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 		p.services = append(p.services, e)
 	}
 	if o.Node && !o.ReadOnly {
-		p.host = startHost(ctx, process.Config{Dir: o.DataDir, Executable: o.Executable, StartTimeout: o.StartTimeout})
+		p.host = startHost(ctx, process.Config{
+			Dir: o.DataDir, Executable: o.Executable, StartTimeout: o.StartTimeout, PodMaxPIDs: o.PodMaxPIDs,
+		})
 	}
 	logs := &podLogs{}
 	logs.source.Store(node.StoredLogs(o.DataDir))

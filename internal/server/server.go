@@ -44,6 +44,8 @@ type Options struct {
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is node.DefaultKeepLogs.
 	KeepLogs *int64
+	// PodMaxPIDs bounds the processes of a container; 0 is process.DefaultPodMaxPIDs, less is without limit.
+	PodMaxPIDs int64
 	// Controllers are those to run; nil is all.
 	Controllers []string
 	// Job tunes the Job controller.

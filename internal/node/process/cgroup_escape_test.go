@@ -13,7 +13,7 @@ import (
 // decoyCgroup is a cgroup of version 2 beside those of the containers.
 func (m *machine) decoyCgroup(t *testing.T) string {
 	t.Helper()
-	for _, dir := range m.cgroups() {
+	for _, dir := range m.cgroups(m.runDir()) {
 		decoy := filepath.Join(dir, "decoy")
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil || os.Mkdir(decoy, 0o755) != nil {
 			continue

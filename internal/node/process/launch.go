@@ -126,7 +126,7 @@ func (l *launcher) launch(runDir string) error {
 	}
 	config := host.Config{
 		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,
-		NoCgroups: l.config.NoCgroups,
+		NoCgroups: l.config.NoCgroups, PodMaxPIDs: l.config.PodMaxPIDs,
 	}
 	cmd, err := l.ways[l.tried](l, config)
 	if err != nil {

@@ -32,6 +32,9 @@ import (
 // DefaultIdleExit spares a server that is started again a new host process.
 const DefaultIdleExit = 10 * time.Second
 
+// DefaultPodMaxPIDs is far more than a Job needs, and far less than a machine has.
+const DefaultPodMaxPIDs = 4096
+
 // DefaultStartTimeout is far beyond what a busy machine takes to start a host process.
 const DefaultStartTimeout = 2 * time.Minute
 
@@ -46,6 +49,9 @@ type Config struct {
 	StartTimeout time.Duration
 	// IdleExit is how long a host process stays without containers and control plane. It is DefaultIdleExit if zero.
 	IdleExit time.Duration
+	// PodMaxPIDs bounds the processes and threads of a container, where cgroups allow. It is DefaultPodMaxPIDs if zero;
+	// less is without limit. A host process that runs keeps its own.
+	PodMaxPIDs int64
 	// NoCgroups and NoNamespaces leave out what the machine could do.
 	NoCgroups, NoNamespaces bool
 }
@@ -99,6 +105,7 @@ func complete(config Config) (Config, error) {
 		}
 	}
 	config.StartTimeout = cmp.Or(config.StartTimeout, DefaultStartTimeout)
+	config.PodMaxPIDs = cmp.Or(config.PodMaxPIDs, DefaultPodMaxPIDs)
 	config.IdleExit = cmp.Or(config.IdleExit, DefaultIdleExit)
 	return config, nil
 }

@@ -140,6 +140,8 @@ type Info struct {
 	// EnforcesCPU and EnforcesMemory: whether limits are held.
 	EnforcesCPU    bool
 	EnforcesMemory bool
+	// ProcessLimit says, for people, what bounds the number of processes; empty is nothing.
+	ProcessLimit string
 	// CanMount: whether a container can be shown volumes at their mount paths; if not, WhyNoMount says why.
 	CanMount   bool
 	WhyNoMount string

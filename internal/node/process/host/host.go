@@ -25,6 +25,9 @@ type Config struct {
 	// IdleExit is how long the host stays without containers and control plane.
 	IdleExit time.Duration `json:"idleExit"`
 
+	// PodMaxPIDs bounds the processes of a container; 0 or less is without limit.
+	PodMaxPIDs int64 `json:"podMaxPIDs,omitempty"`
+
 	WhyNoMount   string `json:"whyNoMount,omitempty"`
 	NoCgroups    bool   `json:"noCgroups,omitempty"`
 	OwnScope     bool   `json:"ownScope,omitempty"`
@@ -80,6 +83,7 @@ func open(config Config) (*Host, error) {
 		NoCgroups:    config.NoCgroups,
 		OwnScope:     config.OwnScope,
 		PIDNamespace: config.PIDNamespace,
+		MaxPIDs:      config.PodMaxPIDs,
 	})
 	if err != nil {
 		return nil, err

@@ -18,10 +18,12 @@ type divided struct {
 	name   string
 	memory string
 	cpu    string
+	pids   *sharedPIDs
 }
 
 // openDivided tries which of the controllers can be used.
-func openDivided(all []hierarchy, name string) *divided {
+func openDivided(all []hierarchy, config Config) *divided {
+	name := config.Name
 	d := &divided{name: name}
 	for _, h := range all {
 		if slices.Contains(h.controllers, "memory") && canMake(h.home, name, "memory.limit_in_bytes") {
@@ -29,6 +31,9 @@ func openDivided(all []hierarchy, name string) *divided {
 		}
 		if slices.Contains(h.controllers, "cpu") && canMake(h.home, name, "cpu.cfs_quota_us") {
 			d.cpu = h.home
+		}
+		if slices.Contains(h.controllers, "pids") && config.MaxPIDs > 0 && canMake(h.home, name, "pids.max") {
+			d.pids = openSharedPIDs(h.home, name, config.MaxPIDs)
 		}
 	}
 	return d
@@ -54,10 +59,14 @@ func (d *divided) dirs() []string {
 			dirs = append(dirs, filepath.Join(home, d.name))
 		}
 	}
+	if d.pids != nil {
+		dirs = append(dirs, d.pids.dir)
+	}
 	return slices.Compact(dirs)
 }
 
 func (d *divided) close() {
+	d.pids.empty()
 	for _, dir := range d.dirs() {
 		os.Remove(dir)
 	}

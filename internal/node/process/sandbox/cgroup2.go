@@ -16,22 +16,24 @@ import (
 type unified struct {
 	dir         string
 	controllers []string
+	// maxPIDs is what a leaf may hold; 0 or less is without limit.
+	maxPIDs int64
 }
 
-// openUnified makes our part of the tree. ownScope tells that this process is alone in its cgroup, so that it may
+// openUnified makes our part of the tree. In a scope of its own this process is alone in its cgroup, so that it may
 // step aside: controllers cannot be handed down by a cgroup that holds processes itself.
-func openUnified(all []hierarchy, name string, ownScope bool) (*unified, error) {
+func openUnified(all []hierarchy, config Config) (*unified, error) {
 	at := slices.IndexFunc(all, func(h hierarchy) bool { return h.v2 })
 	if at < 0 {
 		return nil, errors.New("no cgroup of version 2 is mounted")
 	}
 	home := all[at].home
-	if ownScope {
+	if config.OwnScope {
 		if err := stepAside(home); err != nil {
 			return nil, err
 		}
 	}
-	u := &unified{dir: filepath.Join(home, name)}
+	u := &unified{dir: filepath.Join(home, config.Name), maxPIDs: config.MaxPIDs}
 	if err := os.Mkdir(u.dir, 0o755); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
@@ -39,7 +41,7 @@ func openUnified(all []hierarchy, name string, ownScope bool) (*unified, error) 
 		u.close()
 		return nil, errors.New("the kernel has no cgroup.kill (Linux 5.14 or newer has)")
 	}
-	for _, controller := range []string{"memory", "cpu"} {
+	for _, controller := range []string{"memory", "cpu", "pids"} {
 		if setFile(home, "cgroup.subtree_control", "+"+controller) == nil &&
 			setFile(u.dir, "cgroup.subtree_control", "+"+controller) == nil {
 			u.controllers = append(u.controllers, controller)
@@ -84,7 +86,14 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 		dir.Close()
 		return nil, err
 	}
-	return &leaf{path: path, dir: dir, events: events, weight: defaultWeight}, nil
+	l := &leaf{path: path, dir: dir, events: events, weight: defaultWeight}
+	if u.boundsPIDs() {
+		if err := setFile(path, "pids.max", strconv.FormatInt(u.maxPIDs, 10)); err != nil {
+			_ = l.remove()
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
 // limit sets what the kernel shall hold the leaf to. Controllers that are not there were reported by Info.

@@ -25,6 +25,8 @@ type Config struct {
 	NoCgroups bool
 	// OwnScope: this process is alone in its cgroup, which was handed to it.
 	OwnScope bool
+	// MaxPIDs bounds the processes and threads of a container; 0 or less is without limit.
+	MaxPIDs int64
 	// PIDNamespace: this process is the first one of a pid namespace, which ends with it.
 	PIDNamespace bool
 }
@@ -82,7 +84,7 @@ func (b *Box) openCgroups() error {
 			return fmt.Errorf("read the machine's cgroups: %w", err)
 		}
 	}
-	b.unified, err = openUnified(all, b.config.Name, b.config.OwnScope)
+	b.unified, err = openUnified(all, b.config)
 	if err == nil {
 		err = b.tryLeaf()
 	}
@@ -93,7 +95,7 @@ func (b *Box) openCgroups() error {
 	if b.family, err = newFamily(); err != nil {
 		return err
 	}
-	b.divided = openDivided(all, b.config.Name)
+	b.divided = openDivided(all, b.config)
 	return nil
 }
 
@@ -131,9 +133,9 @@ func (b *Box) Info() runtime.Info { return b.info }
 func (b *Box) describe() runtime.Info {
 	info := runtime.Info{Name: "process", Version: "1.0", Isolation: "process group"}
 	switch {
-	case b.unified != nil && len(b.unified.controllers) > 0:
+	case b.unified != nil && (b.unified.holds("memory") || b.unified.holds("cpu")):
 		info.Isolation = "cgroup v2"
-	case b.unified != nil && len(b.divided.dirs()) > 0:
+	case b.unified != nil && (b.divided.memory != "" || b.divided.cpu != ""):
 		info.Isolation = "cgroup v2, limits by v1"
 	case b.unified != nil:
 		info.Isolation = "cgroup v2 without limits"
@@ -142,6 +144,7 @@ func (b *Box) describe() runtime.Info {
 	}
 	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != ""
 	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != ""
+	info.ProcessLimit = b.processLimit()
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename

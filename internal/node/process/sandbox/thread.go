@@ -64,6 +64,9 @@ func (t *thread) settle(locked bool) error {
 			return err
 		}
 	}
+	if err := t.box.divided.pids.enter(); err != nil {
+		return fmt.Errorf("bound the number of processes: %w", err)
+	}
 	if t.box.views == nil {
 		t.box.views = openViews(t.box.config)
 		return nil
