@@ -1,13 +1,12 @@
 package sandbox
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -41,26 +40,14 @@ func (b *Box) openSlots() error {
 	return os.Chmod(b.slots.dir, 0o711)
 }
 
-// clearSlots removes the files of a former host. They are of no use: its namespaces are gone.
+// clearSlots removes what a former host left. It is of no use: its namespaces are gone.
 func clearSlots(stateDir string) error {
-	root, err := os.OpenRoot(stateDir)
+	dir, err := beneath.Open(stateDir)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), slotsName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := root.Remove(filepath.Join(slotsName, e.Name())); err != nil {
-			return err
-		}
-	}
-	return root.Remove(slotsName)
+	defer dir.Close()
+	return dir.Remove(slotsName)
 }
 
 func (b *Box) mayChown() bool { return os.Geteuid() == 0 }
