@@ -15,6 +15,7 @@ import (
 // one machine has no use for: priority and fairness, audit, tracing, CORS, and the wait for other servers' paths.
 func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Handler {
 	handler = withEmptyRun(handler)
+	handler = withWholePatches(handler, c.Serializer, c.MaxRequestBodyBytes)
 	handler = apifilters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
 	handler = filters.WithMaxInFlightLimit(handler, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
 	handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
