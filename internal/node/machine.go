@@ -26,12 +26,12 @@ const defaultPods = 250
 // nameFor returns the node's name and keeps it in dir: pods stay bound to it when the machine's host name changes.
 func nameFor(given, dir string) (string, error) {
 	if given != "" {
-		return given, nil
+		return given, checkName("its name", given)
 	}
 	file := filepath.Join(dir, "node-name")
 	kept, err := os.ReadFile(file)
-	if err == nil && len(strings.TrimSpace(string(kept))) > 0 {
-		return strings.TrimSpace(string(kept)), nil
+	if name := strings.TrimSpace(string(kept)); err == nil && name != "" {
+		return name, checkName(file, name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("node: read its name: %w", err)
@@ -48,6 +48,14 @@ func nameFor(given, dir string) (string, error) {
 		return "", fmt.Errorf("node: keep its name: %w", err)
 	}
 	return name, nil
+}
+
+// checkName refuses what no Node object can be called.
+func checkName(field, name string) error {
+	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
+		return fmt.Errorf("node: %s: %q is not the name of a Node: %s", field, name, wrong[0])
+	}
+	return nil
 }
 
 // dnsName makes a host name fit for the name of an object.
