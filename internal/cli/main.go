@@ -9,11 +9,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/schedules"
@@ -38,11 +41,41 @@ func badInputf(format string, args ...any) error {
 
 // Main runs one command line, without the program's name, and returns its exit status.
 func Main(args []string, streams genericiooptions.IOStreams) int {
+	out := written{to: streams.Out}
+	if !isTerminal(streams.Out) {
+		streams.Out = &out
+	}
+	streams.ErrOut = output.Words{To: streams.ErrOut}
 	err := execute(args, streams)
+	if err == nil {
+		err = out.failure()
+	}
 	if text := message(err); text != "" {
 		fmt.Fprintln(streams.ErrOut, text)
 	}
 	return status(err)
+}
+
+// written remembers that something could not be written: many who print do not look.
+type written struct {
+	to  io.Writer
+	err error
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// failure is none where the reader has had enough, as head has.
+func (w *written) failure() error {
+	if w.err == nil || errors.Is(w.err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("the output is not whole: %w", w.err)
 }
 
 func execute(args []string, streams genericiooptions.IOStreams) (err error) {

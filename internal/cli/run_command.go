@@ -109,15 +109,17 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 }
 
 func newOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Output {
+	// The ends of containers' logs are among the words, and are passed on as they are.
+	words := output.Raw(streams.ErrOut)
 	switch {
 	case asJSON:
 		return output.NewJSON(streams.Out, time.Now)
 	case quiet:
-		return output.NewQuiet(streams.Out, streams.ErrOut, sameFile(streams.Out, streams.ErrOut))
+		return output.NewQuiet(streams.Out, words, sameFile(streams.Out, words))
 	case isTerminal(streams.Out):
 		return output.NewLive(streams.Out)
 	}
-	return output.NewPlain(streams.Out, streams.ErrOut, sameFile(streams.Out, streams.ErrOut))
+	return output.NewPlain(streams.Out, words, sameFile(streams.Out, words))
 }
 
 // isTerminal tells whether somebody watches who can be shown a moving display.
@@ -130,6 +132,9 @@ func isTerminal(w io.Writer) bool {
 func sameFile(a, b io.Writer) bool {
 	infos := make([]os.FileInfo, 0, 2)
 	for _, w := range []io.Writer{a, b} {
+		if out, ok := w.(*written); ok {
+			w = out.to
+		}
 		f, ok := w.(*os.File)
 		if !ok {
 			return false

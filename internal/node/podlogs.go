@@ -150,6 +150,7 @@ func (p *pod) endOf(id runtime.ID) chan struct{} {
 
 // withMessage gives a failed container that left no message the end of its log, where its spec asks for that.
 func (n *Node) withMessage(api *corev1.Pod, s runtime.Status) runtime.Status {
+	s.TerminationMessage = storable(s.TerminationMessage)
 	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBack(api, s.Container) {
 		return s
 	}
@@ -157,7 +158,7 @@ func (n *Node) withMessage(api *corev1.Pod, s runtime.Status) runtime.Status {
 	if err != nil {
 		text = "the log could not be read: " + err.Error()
 	}
-	s.TerminationMessage = text
+	s.TerminationMessage = storable(text)
 	return s
 }
 

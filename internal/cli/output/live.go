@@ -86,7 +86,7 @@ func (l *Live) printLoop() {
 }
 
 // Note implements Output.
-func (l *Live) Note(text string) { l.print(text) }
+func (l *Live) Note(text string) { l.print(Visible(text)) }
 
 // Start implements Output.
 func (l *Live) Start(job Job, how How) {

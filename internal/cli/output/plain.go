@@ -60,7 +60,7 @@ func (p *Plain) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.quiet {
-		p.say("%s", text)
+		p.say("%s", Visible(text))
 	}
 }
 

@@ -40,7 +40,7 @@ func TestBytesThatAreNoTextAreShownSomehow(t *testing.T) {
 func TestFailuresCannotSpoilTheDisplay(t *testing.T) {
 	failure := PodFailure{Pod: "p", Containers: []ContainerFailure{{ExitCode: 1, Message: "bad\x1b[2J\nnews"}}, LastLines: []string{"\x1b[Hlast"}}
 	got := strings.Join(explain(Result{Pods: []PodFailure{failure}}), "\n")
-	if want := "  pod p failed: exit code 1: bad news\n    | last"; got != want {
+	if want := "  pod p failed: exit code 1: bad\\x1b[2J news\n    | last"; got != want {
 		t.Errorf("explained as %q, want %q", got, want)
 	}
 }

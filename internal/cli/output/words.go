@@ -83,7 +83,7 @@ func ending(r Result) string {
 	if r.Outcome == Complete {
 		return text
 	}
-	return text + because(r.Reason, r.Message)
+	return Visible(text + because(r.Reason, r.Message))
 }
 
 func because(reason, message string) string {
@@ -141,7 +141,7 @@ func waitSentence(w PodWait) string {
 }
 
 func waitReason(w PodWait) string {
-	return because(w.Reason, OnScreen(strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
+	return Visible(because(w.Reason, strings.ReplaceAll(strings.TrimSpace(w.Message), "\n", " ")))
 }
 
 // furtherPods counts those that are not explained one by one. They may be gone by now: their results are not.
@@ -169,7 +169,7 @@ func podSentence(f PodFailure) string {
 		}
 		text += separator + containerPhrase(c, len(f.Containers) > 1)
 	}
-	return text + because(f.Reason, f.Message)
+	return Visible(text + because(f.Reason, f.Message))
 }
 
 func containerPhrase(c ContainerFailure, named bool) string {
@@ -184,7 +184,7 @@ func containerPhrase(c ContainerFailure, named bool) string {
 		text += " (" + c.Reason + ")"
 	}
 	if c.Message != "" {
-		text += ": " + OnScreen(strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " "))
+		text += ": " + strings.ReplaceAll(strings.TrimSpace(c.Message), "\n", " ")
 	}
 	return text
 }

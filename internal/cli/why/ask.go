@@ -9,6 +9,7 @@ package why
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -19,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client/remote"
@@ -51,7 +51,7 @@ func (a *Asker) Job(ctx context.Context, namespace, name string, now time.Time) 
 	switch {
 	case err == nil:
 		x := &stintv1.JobExplanation{}
-		return x, yaml.Unmarshal(raw, x)
+		return x, json.Unmarshal(raw, x)
 	case !unserved(err):
 		return nil, err
 	}

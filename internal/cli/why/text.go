@@ -69,7 +69,7 @@ func (p *page) headline(name, state string, since *metav1.Time, colour string) {
 }
 
 // row has a label, or continues the one before.
-func (p *page) row(label, text string) { p.line("%-11s %s", label, output.OnScreen(oneLine(text))) }
+func (p *page) row(label, text string) { p.line("%-11s %s", label, output.Visible(oneLine(text))) }
 
 func first(i int, label string) string {
 	if i == 0 {
