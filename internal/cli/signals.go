@@ -12,7 +12,13 @@ import (
 // are started would inherit that.
 func interrupts() (<-chan os.Signal, func()) {
 	ends := make(chan os.Signal, 4)
-	signal.Notify(ends, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(ends, syscall.SIGTERM)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		// What was ignored at the start stays ignored, as nohup and shells mean it for what runs in the background.
+		if !signal.Ignored(s) {
+			signal.Notify(ends, s)
+		}
+	}
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return ends, func() {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/validation"
 
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/server"
@@ -40,6 +41,9 @@ func (w *where) options() (target.Options, error) {
 	timeout, err := w.start.checked()
 	if err != nil {
 		return target.Options{}, err
+	}
+	if wrong := validation.ValidateNamespaceName(w.namespace, false); w.namespace != "" && len(wrong) > 0 {
+		return target.Options{}, badInputf("--namespace: cannot be %q: a namespace has lower-case letters, digits and -", w.namespace)
 	}
 	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, DataDir: dir, Namespace: w.namespace, StartTimeout: timeout}, nil
 }

@@ -85,7 +85,7 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 		job := current(old)
 		o.GVK, o.Typed = job.GroupVersionKind(), job
 	}
-	return o, named(o)
+	return o, append(named(o), badNamespace(o)...)
 }
 
 func fill(into any, body map[string]any) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -37,4 +38,14 @@ func InNamespace(objects []*Object, namespace string, demanded bool, scope Scope
 		problems = duplicates(objects)
 	}
 	return problems.orNil()
+}
+
+// badNamespace is for the client, which could not even ask the server about it.
+func badNamespace(o *Object) Problems {
+	name := o.Typed.GetNamespace()
+	if name == "" || len(validation.ValidateNamespaceName(name, false)) == 0 {
+		return nil
+	}
+	return Problems{{Place: o.Place, Field: "metadata.namespace", Wrong: fmt.Sprintf("cannot be %q", name),
+		Remedy: "a namespace has lower-case letters, digits and -"}}
 }
