@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -125,6 +126,26 @@ func TestTakingTheLastFinalizerOffADeletedPodRemovesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := pods.Get(ctx, "default", "a"); !apierrors.IsNotFound(err) {
+		t.Errorf("get: %v, want NotFound", err)
+	}
+}
+
+// The library deletes in two writes what has been given grace. Whoever leaves between them leaves a pod for ever.
+func TestADeletionOfAPodIsNotCutOffWhenTheClientLeaves(t *testing.T) {
+	r := start(t)
+	pods := r.Client().Pods()
+	p := pod("a")
+	p.Spec.NodeName = "n"
+	made := must[*corev1.Pod](t)(pods.Create(t.Context(), p))
+	if err := pods.Delete(t.Context(), made, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if err := pods.Delete(left, made, client.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pods.Get(t.Context(), "default", "a"); !apierrors.IsNotFound(err) {
 		t.Errorf("get: %v, want NotFound", err)
 	}
 }

@@ -74,6 +74,27 @@ func (n *Node) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
 	return false
 }
 
+// finishDeletions deletes the pods whose deletion was cut off: the API server first notes that there is no grace left,
+// and then deletes. What was killed between the two leaves a pod that nothing else would remove.
+func (n *Node) finishDeletions(ctx context.Context) {
+	at := int64(0)
+	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
+		api := obj.(*corev1.Pod)
+		if !deletionCutOff(api) || api.Spec.NodeName != "" && api.Spec.NodeName != n.name {
+			continue
+		}
+		err := n.Client.Pods().Delete(ctx, api, client.DeleteOptions{GracePeriodSeconds: &at})
+		if err != nil && !apierrors.IsNotFound(err) {
+			n.log(ctx, "finish the deletion of a pod", err, "pod", api.Namespace+"/"+api.Name)
+		}
+	}
+}
+
+// deletionCutOff reports whether nothing but the last step is left of the pod's deletion.
+func deletionCutOff(api *corev1.Pod) bool {
+	return api.DeletionTimestamp != nil && !awaitsRemoval(api) && len(api.Finalizers) == 0
+}
+
 // clean has runtime and disk forget the pod. Its results are stored, or nobody wants them.
 func (n *Node) clean(ctx context.Context, p *pod) bool {
 	if ids := p.attempts(); len(ids) > 0 {

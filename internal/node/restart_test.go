@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -134,4 +139,47 @@ func TestManyPodsRunOnceEach(t *testing.T) {
 	}
 	h.noneHeld(rt)
 	rt.check(t)
+}
+
+// A kill between the two writes of a deletion leaves a pod that is as good as deleted.
+func TestANodeThatStartsFinishesDeletions(t *testing.T) {
+	h := newHouse(t, newScripted())
+	bound := func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Finalizers = "here", []string{"example.com/held"}
+	}
+	cutOff := h.create(build("cut-off", []string{"wait"}, bound))
+	held := h.create(build("held", []string{"wait"}, bound))
+	for _, pod := range []*corev1.Pod{cutOff, held} {
+		if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.dropFinalizers(cutOff)
+
+	h.startNode(nil)
+	h.until(cutOff, "it is gone", gone)
+	h.until(held, "it waits for its finalizer", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
+}
+
+// dropFinalizers writes past the API server, which would delete the pod.
+func (h *house) dropFinalizers(pod *corev1.Pod) {
+	h.t.Helper()
+	key := "/registry/pods/" + pod.Namespace + "/" + pod.Name
+	stored, err := h.api.Store.Client().Get(h.t.Context(), key)
+	if err != nil || len(stored.Kvs) != 1 {
+		h.t.Fatalf("%v, %v", stored, err)
+	}
+	codec := protobuf.NewSerializer(clientscheme.Scheme, clientscheme.Scheme)
+	obj, _, err := codec.Decode(stored.Kvs[0].Value, nil, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	obj.(*corev1.Pod).Finalizers = nil
+	var text bytes.Buffer
+	if err := codec.Encode(obj, &text); err != nil {
+		h.t.Fatal(err)
+	}
+	if _, err := h.api.Store.Client().Put(h.t.Context(), key, text.String()); err != nil {
+		h.t.Fatal(err)
+	}
 }

@@ -67,6 +67,7 @@ func (n *Node) recover(ctx context.Context) error {
 		p.mu.Unlock()
 		n.queue.Add(s.PodUID)
 	}
+	n.finishDeletions(ctx)
 	return n.sweepDirs()
 }
 
