@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -160,5 +162,43 @@ func TestWhatIsNotThereYetSaysSo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "pods/"+sub+" is not there yet") {
 			t.Errorf("%s: %v", sub, err)
 		}
+	}
+}
+
+// An index that changes while the pod runs has the Job count work that was not done.
+func TestTheIndexOfAPodOfAJobDoesNotChange(t *testing.T) {
+	r := start(t)
+	ctx := t.Context()
+	pods := r.clientset(t).CoreV1().Pods("default")
+	const key = batchv1.JobCompletionIndexAnnotation
+	of := func(name, kind string) *corev1.Pod {
+		p := pod(name)
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: kind, Name: "j", UID: "u", Controller: new(true)}}
+		p.Annotations, p.Labels = map[string]string{key: "1"}, map[string]string{key: "1"}
+		return must[*corev1.Pod](t)(pods.Create(ctx, p, metav1.CreateOptions{}))
+	}
+	of("indexed", "Job")
+	of("another", "Set")
+	for name, patch := range map[string]string{
+		"an annotation changes": `{"metadata":{"annotations":{"` + key + `":"0"}}}`,
+		"an annotation goes":    `{"metadata":{"annotations":{"` + key + `":null}}}`,
+		"a label changes":       `{"metadata":{"labels":{"` + key + `":"0"}}}`,
+		"a label goes":          `{"metadata":{"labels":{"` + key + `":null}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, subresources := range [][]string{nil, {"status"}} {
+				_, err := pods.Patch(ctx, "indexed", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+				if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), key) {
+					t.Errorf("%v: %v, want Invalid", subresources, err)
+				}
+			}
+			if _, err := pods.Patch(ctx, "another", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+				t.Errorf("a pod of no Job: %v", err)
+			}
+		})
+	}
+	free := `{"metadata":{"annotations":{"a":"b"},"labels":{"c":"d"}}}`
+	if _, err := pods.Patch(ctx, "indexed", types.MergePatchType, []byte(free), metav1.PatchOptions{}); err != nil {
+		t.Error(err)
 	}
 }

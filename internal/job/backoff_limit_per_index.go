@@ -43,7 +43,7 @@ func newlyFailedIndexes(v view) Indexes {
 	var spent []int
 	for _, p := range v.owned {
 		if v.tracked(p) && v.countable(p) && failed(v.job, p) && spendsIndex(v.job, p) {
-			spent = append(spent, indexOf(p))
+			spent = append(spent, IndexOf(p))
 		}
 	}
 	return Indexes(nil).With(spent...)
@@ -64,7 +64,7 @@ func findRetained(v view) map[int]*corev1.Pod {
 	taken := v.done.Union(v.failedIndexes).With(indexesOf(v.active)...)
 	last := map[int]*corev1.Pod{}
 	for _, p := range v.owned {
-		i := indexOf(p)
+		i := IndexOf(p)
 		if !v.tracked(p) || !v.countable(p) || !failed(v.job, p) || taken.Has(i) {
 			continue
 		}

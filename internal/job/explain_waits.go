@@ -211,7 +211,7 @@ func late(p *corev1.Pod) string {
 // uncountedPods have ended, and only being counted keeps their finalizer.
 func (e *explainer) uncountedPods() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(e.owned), func(p *corev1.Pod) bool {
-		return !Ended(p) || !e.tracked(p) || e.retained[indexOf(p)] == p
+		return !Ended(p) || !e.tracked(p) || e.retained[IndexOf(p)] == p
 	})
 }
 

@@ -304,7 +304,7 @@ func (w *world) describePods() (s string) {
 			s += fmt.Sprintf("%s gone\n", uid)
 			continue
 		}
-		s += fmt.Sprintf("%s index=%d %s deleted=%v finalizer=%v\n", uid, indexOf(p), p.Status.Phase, p.DeletionTimestamp != nil, HasFinalizer(p))
+		s += fmt.Sprintf("%s index=%d %s deleted=%v finalizer=%v\n", uid, IndexOf(p), p.Status.Phase, p.DeletionTimestamp != nil, HasFinalizer(p))
 	}
 	return s
 }

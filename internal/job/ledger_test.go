@@ -74,9 +74,9 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 // created checks against the truth: no stale view may make pods that are too many.
 func (l *ledger) created(w *world, made *corev1.Pod) {
 	for _, p := range w.seen {
-		if perIndex(w.job) && indexOf(p) == indexOf(made) && failed(w.seenJob, p) && HasFinalizer(p) &&
+		if perIndex(w.job) && IndexOf(p) == IndexOf(made) && failed(w.seenJob, p) && HasFinalizer(p) &&
 			!w.flight.Released.Has(p.UID) && allFailuresBefore(p) >= allFailuresBefore(made) {
-			w.t.Fatalf("index %d forgets the failure of %s", indexOf(p), p.UID)
+			w.t.Fatalf("index %d forgets the failure of %s", IndexOf(p), p.UID)
 		}
 	}
 	active := 0
@@ -105,7 +105,7 @@ func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
 	ignored := !judgePod(w.job, p).counts()
 	if w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion {
 		// The stored indexes may be those of a Job that was larger.
-		i, n := indexOf(p), 100
+		i, n := IndexOf(p), 100
 		if i >= int(*w.seenJob.Spec.Completions) {
 			return
 		}

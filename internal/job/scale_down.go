@@ -36,7 +36,7 @@ func surplusPods(v view, atLeast int) []*corev1.Pod {
 func splitUseless(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
 	for rest := pods; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && indexOf(rest[n]) == indexOf(rest[0]) {
+		for n < len(rest) && IndexOf(rest[n]) == IndexOf(rest[0]) {
 			n++
 		}
 		same := rest[:n]

@@ -120,7 +120,7 @@ func mayRelease(v view, end *verdict, p *corev1.Pod) bool {
 	case p.Status.Phase == corev1.PodSucceeded:
 		return true
 	default:
-		return failed(v.job, p) && (v.NoMorePods || v.retained[indexOf(p)] != p)
+		return failed(v.job, p) && (v.NoMorePods || v.retained[IndexOf(p)] != p)
 	}
 }
 
@@ -151,14 +151,14 @@ func (t *tally) account(v view, end *verdict, p *corev1.Pod, room int) int {
 }
 
 func (t *tally) accountSuccess(v view, p *corev1.Pod, room int) int {
-	if v.indexed() && (v.completed.Has(indexOf(p)) || !v.done.Has(indexOf(p))) {
+	if v.indexed() && (v.completed.Has(IndexOf(p)) || !v.done.Has(IndexOf(p))) {
 		return 0
 	}
 	if room <= 0 {
 		return noRoom
 	}
 	if v.indexed() {
-		t.indexes = append(t.indexes, indexOf(p))
+		t.indexes = append(t.indexes, IndexOf(p))
 	} else {
 		t.uncounted.Succeeded = append(t.uncounted.Succeeded, p.UID)
 	}

@@ -123,7 +123,7 @@ func (v *view) countable(p *corev1.Pod) bool {
 	if !v.indexed() {
 		return true
 	}
-	i := indexOf(p)
+	i := IndexOf(p)
 	return i != noIndex && i < v.completions()
 }
 
@@ -132,7 +132,7 @@ func (v *view) completions() int { return int(ptr.Deref(v.job.Spec.Completions, 
 func indexesOf(pods []*corev1.Pod) []int {
 	indexes := make([]int, 0, len(pods))
 	for _, p := range pods {
-		if i := indexOf(p); i != noIndex {
+		if i := IndexOf(p); i != noIndex {
 			indexes = append(indexes, i)
 		}
 	}
@@ -140,7 +140,7 @@ func indexesOf(pods []*corev1.Pod) []int {
 }
 
 func byIndexThenUID(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(indexOf(a), indexOf(b)), cmp.Compare(a.UID, b.UID))
+	return cmp.Or(cmp.Compare(IndexOf(a), IndexOf(b)), cmp.Compare(a.UID, b.UID))
 }
 
 func orEmpty(u *batchv1.UncountedTerminatedPods) *batchv1.UncountedTerminatedPods {

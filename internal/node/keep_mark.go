@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +37,10 @@ func markFor(api *corev1.Pod) (keepMark, bool) {
 	if job == nil {
 		return keepMark{}, false
 	}
-	mark := keepMark{Job: job.Name, JobUID: job.UID, Index: api.Annotations[batchv1.JobCompletionIndexAnnotation]}
+	mark := keepMark{Job: job.Name, JobUID: job.UID}
+	if _, indexed := api.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed {
+		mark.Index = strconv.Itoa(core.IndexOf(api))
+	}
 	for _, list := range [][]corev1.ContainerStatus{api.Status.InitContainerStatuses, api.Status.ContainerStatuses} {
 		for i := range list {
 			if t := list[i].State.Terminated; t != nil && t.FinishedAt.After(mark.Ended) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // Of returns what is to be remembered of a pod.
@@ -35,8 +35,11 @@ func Of(p *corev1.Pod) stintv1.PodResult {
 }
 
 func indexOf(p *corev1.Pod) *int32 {
-	i, err := strconv.ParseInt(p.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-	if err != nil || i < 0 {
+	if _, indexed := p.Annotations[batchv1.JobCompletionIndexAnnotation]; !indexed {
+		return nil
+	}
+	i := core.IndexOf(p)
+	if i < 0 {
 		return nil
 	}
 	return ptr.To(int32(i))

@@ -54,8 +54,8 @@ func indexList(indexes []int) string {
 func lastPods(run *batchv1.Job, pods []*corev1.Pod) map[int]*corev1.Pod {
 	last := map[int]*corev1.Pod{}
 	for _, p := range pods {
-		index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
-		if err != nil || index < 0 || !job.Ended(p) || !metav1.IsControlledBy(p, run) {
+		index := job.IndexOf(p)
+		if _, indexed := p.Annotations[batchv1.JobCompletionIndexAnnotation]; !indexed || index < 0 || !job.Ended(p) || !metav1.IsControlledBy(p, run) {
 			continue
 		}
 		if old := last[index]; old == nil || byAttempt(old, p) < 0 {

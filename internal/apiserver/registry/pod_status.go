@@ -48,6 +48,7 @@ func pairAddresses(s *corev1.PodStatus) {
 
 func validatePodStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
 	errs := validatePodAnnotationUpdate(pod, old)
+	errs = append(errs, validateIndexUpdate(pod, old)...)
 	p := field.NewPath("status")
 	now, was := &pod.Status, &old.Status
 	if was.QOSClass != "" && now.QOSClass != was.QOSClass {

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -19,6 +21,7 @@ import (
 // again: removing finalizers is most of what is done to pods.
 func validatePodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	errs := validatePodAnnotationUpdate(pod, old)
+	errs = append(errs, validateIndexUpdate(pod, old)...)
 	if pod.Generation == old.Generation {
 		return errs // preparePodUpdate found no change of the spec
 	}
@@ -65,6 +68,29 @@ func validatePodAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
 	for key := range pod.Annotations {
 		if _, had := old.Annotations[key]; !had {
 			keep(key)
+		}
+	}
+	return errs
+}
+
+// validateIndexUpdate keeps the completion index of a pod of a Job: its containers were started for it. Kubernetes lets it
+// change, and counts the pod for an index that it has not worked on.
+func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
+	const key = batchv1.JobCompletionIndexAnnotation
+	owner := metav1.GetControllerOfNoCopy(old)
+	if owner == nil || owner.Kind != "Job" {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, m := range []struct {
+		name     string
+		now, was map[string]string
+	}{{"annotations", pod.Annotations, old.Annotations}, {"labels", pod.Labels, old.Labels}} {
+		now, is := m.now[key]
+		was, had := m.was[key]
+		if now != was || is != had {
+			errs = append(errs, field.Forbidden(field.NewPath("metadata", m.name).Key(key),
+				"may not be added, changed or removed: the pod works on the index that its Job gave it"))
 		}
 	}
 	return errs
