@@ -68,8 +68,8 @@ var counting = []fault{
 	{
 		wrong: "A pod that fails its index fails the next one.",
 		file:  "internal/job/backoff_limit_per_index.go",
-		old:   "spent = append(spent, indexOf(p))",
-		new:   "spent = append(spent, indexOf(p)+1)",
+		old:   "spent = append(spent, IndexOf(p))",
+		new:   "spent = append(spent, IndexOf(p)+1)",
 		tests: "./internal/job",
 	},
 	{
