@@ -70,10 +70,13 @@ func (x *podIndex) show(job types.UID, p *corev1.Pod) (news bool) {
 		x.drop(p.UID)
 	}
 	j := x.of(job)
+	e := j.pods[p.UID]
+	if e != nil && !loop.Older(p, e.pod) {
+		p = asItEnded(e.pod, p)
+	}
 	if endedOnItsOwn(p) {
 		j.history.Record(p)
 	}
-	e := j.pods[p.UID]
 	news = e == nil || loop.Older(e.pod, p)
 	if !x.matters(job, p) {
 		x.drop(p.UID)
@@ -91,6 +94,17 @@ func (x *podIndex) show(job types.UID, p *corev1.Pod) (news bool) {
 		e.released = e.released && core.HasFinalizer(p)
 	}
 	return news
+}
+
+// asItEnded returns p with the end that is known. A pod ends once, and may be counted by the time that a node says
+// otherwise: of an index the status does not tell which pod it was that completed it.
+func asItEnded(known, p *corev1.Pod) *corev1.Pod {
+	if !core.Ended(known) || known.Status.Phase == p.Status.Phase {
+		return p
+	}
+	p = p.DeepCopy()
+	p.Status = *known.Status.DeepCopy()
+	return p
 }
 
 // endedOnItsOwn tells apart pods that ended from pods that the controller discarded: those lose the finalizer first.
@@ -134,7 +148,7 @@ func (x *podIndex) wrote(job types.UID, p *corev1.Pod, now time.Time) {
 		j.pods[p.UID] = &entry{pod: p, since: now}
 		x.keptBy[p.UID] = job
 	case loop.Older(e.pod, p):
-		e.pod = p
+		e.pod = asItEnded(e.pod, p)
 	}
 }
 

@@ -141,7 +141,7 @@ func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(c
 			c.index.mark(p.UID, func(e *entry) { e.missing = true })
 		default:
 			now := c.options.Clock.Now()
-			c.index.mark(p.UID, func(e *entry) { e.pod, e.since = found, now })
+			c.index.mark(p.UID, func(e *entry) { e.pod, e.since = asItEnded(e.pod, found), now })
 		}
 		return nil
 	})

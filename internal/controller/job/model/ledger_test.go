@@ -42,6 +42,8 @@ type fate struct {
 	toldBy *process
 	// owner was the last Job to control it.
 	owner types.UID
+	// succeeded pods did, whatever their phase has turned to.
+	succeeded bool
 	// toldToEnd pods were deleted before they succeeded.
 	toldToEnd bool
 	// discarded pods were not needed any more; wasted ones had just ended or been deleted, which the controller did not know.
@@ -133,6 +135,7 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	if f.over == 0 && (f.gone || ended(is)) {
 		f.over = l.server.version
 	}
+	f.succeeded = f.succeeded || (is != nil && is.Status.Phase == corev1.PodSucceeded)
 	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
 	if was != nil && held(was) && (is == nil || !held(is)) {
 		f.releasedBy = l.writer

@@ -83,7 +83,7 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		return false
 	}
 	i := indexOf(x.was)
-	return x.was.Status.Phase == corev1.PodSucceeded &&
+	return x.pods[x.was.UID].succeeded &&
 		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i])
 }
 

@@ -181,6 +181,10 @@ func (w *world) serve(r *request, f fault) {
 		a = w.do(r)
 	}
 	w.say("controller %d: %s %s %s%s", r.by.number, r.verb, r.object, f, result(a.err, f))
+	if r.verb == "update status" && apierrors.IsInvalid(a.err) {
+		// It would be refused again and again, and nothing be counted.
+		w.fail("controller %d stores a status that the API refuses: %v", r.by.number, a.err)
+	}
 	switch {
 	case f == lost:
 		a = answer{err: apierrors.NewTimeoutError("a fault", 1)}

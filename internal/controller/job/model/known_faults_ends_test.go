@@ -1,0 +1,227 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// kubernetes/kubernetes#139428: while a replacement waited for its back-off, the status said that no pod was active and
+// one was ready. It was refused, and with it all that was to be counted.
+func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
+	for name, spec := range map[string]batchv1.JobSpec{
+		"the delay of the Job":    {},
+		"the delay of each index": {CompletionMode: ptr.To(batchv1.IndexedCompletion), BackoffLimitPerIndex: ptr.To[int32](3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				spec.Completions, spec.Parallelism = ptr.To[int32](3), ptr.To[int32](3)
+				w.begin(spec)
+				w.exitWith(1)
+				w.catchUp()
+				s := w.theJob().Status
+				if s.Active != 2 || *s.Ready != 2 {
+					w.fail("%d pods are active and %d ready, want 2", s.Active, *s.Ready)
+				}
+				// The failure of an index is counted with the pod that takes its place.
+				if perIndex := spec.BackoffLimitPerIndex != nil; !perIndex && s.Failed != 1 {
+					w.fail("%d pods have failed, want 1", s.Failed)
+				}
+				w.settle()
+			})
+		})
+	}
+}
+
+// kubernetes/kubernetes#114650: a controller that was restarted forgot how often the pods had failed.
+func TestABackOffOutlivesTheController(t *testing.T) {
+	for name, comesToPass := range map[string]bool{"its last requests are lost": false, "its last requests come to pass": true} {
+		t.Run(name, func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				w.begin(batchv1.JobSpec{BackoffLimit: ptr.To[int32](20)})
+				for _, seconds := range []time.Duration{10, 20, 40, 80} {
+					w.failActivePod()
+					w.kill(w.processes[0], func(*request) bool { return comesToPass })
+					w.start(0, 0)
+					w.expectPodAfter(seconds * time.Second)
+				}
+			})
+		})
+	}
+}
+
+// removeEnded is a pod garbage collector whose threshold is no pod at all.
+func (w *world) removeEnded() {
+	w.server.pods.each(func(p *corev1.Pod) {
+		if ended(p) {
+			w.deletePod(p, 0)
+		}
+	})
+}
+
+// kubernetes/kubernetes#62382: each status that was stored made the controller forget the failures before it, and the
+// retries never ended.
+func TestTheBackoffLimitEndsTheRetries(t *testing.T) {
+	mustPlay(t, func(w *world) { w.retryInVain(1, w.touch) })
+}
+
+// kubernetes/kubernetes#111608: failed pods were removed before they were counted, and the retries never ended.
+func TestTheBackoffLimitHoldsThoughFailedPodsAreRemoved(t *testing.T) {
+	mustPlay(t, func(w *world) { w.retryInVain(6, w.removeEnded) })
+}
+
+// retryInVain has each pod of a Job fail, and expects as many as the limit allows retries, and one.
+func (w *world) retryInVain(limit int32, afterEach func()) {
+	w.begin(batchv1.JobSpec{BackoffLimit: &limit})
+	for n := range limit + 1 {
+		if len(w.activePods()) != 1 {
+			w.fail("%d active pods after %d failures", len(w.activePods()), n)
+		}
+		w.failActivePod()
+		afterEach()
+		w.catchUp()
+		w.pass(11 * time.Minute)
+		w.catchUp()
+	}
+	w.settle()
+	if n := w.processes[0].deeds.created; n != int(limit)+1 || reason(w.theJob(), batchv1.JobFailed) != batchv1.JobReasonBackoffLimitExceeded {
+		w.fail("%d pods with a backoffLimit of %d", n, limit)
+	}
+}
+
+// kubernetes/kubernetes#28486: the numbers of a status were those of the pods that were there. With each pod that was
+// removed they shrank, and the Job never completed.
+func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
+	for name, mode := range map[string]batchv1.CompletionMode{"NonIndexed": batchv1.NonIndexedCompletion, "Indexed": batchv1.IndexedCompletion} {
+		t.Run(name, func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](5), Parallelism: ptr.To[int32](2), CompletionMode: &mode})
+				for range 5 {
+					w.exitWith(0)
+					w.removeEnded()
+					w.catchUp()
+				}
+				w.settle()
+				if n := w.processes[0].deeds.created; n != 5 || w.theJob().Status.Succeeded != 5 {
+					w.fail("%d pods for 5 completions, of which %d are counted", n, w.theJob().Status.Succeeded)
+				}
+			})
+		})
+	}
+}
+
+// kubernetes/kubernetes#115844: a pod that took its time to end had another beside it. A Job can forbid that.
+func TestAPodIsReplacedWhenThePolicySays(t *testing.T) {
+	for policy, pods := range map[batchv1.PodReplacementPolicy]int{batchv1.TerminatingOrFailed: 2, batchv1.Failed: 1} {
+		t.Run(string(policy), func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				w.begin(batchv1.JobSpec{PodReplacementPolicy: &policy})
+				w.exitWith()
+				w.catchUp()
+				w.preempt(w.activePods()[0])
+				w.catchUp()
+				w.pass(11 * time.Minute)
+				w.catchUp()
+				if s := w.theJob().Status; len(w.server.pods.objects) != pods || *s.Terminating != 1 {
+					w.fail("%d pods, want %d; %d terminating, want 1", len(w.server.pods.objects), pods, *s.Terminating)
+				}
+				w.settle()
+			})
+		})
+	}
+}
+
+// kubernetes/kubernetes#134521: a Job that was resumed had a start from before; the status with the new one was refused
+// again and again. Servers with that fault take no start in place of another while a Job is not suspended.
+func TestAJobIsResumedAtEveryStepOfItsSuspension(t *testing.T) {
+	for between := range 12 {
+		atEveryStep(t, func(w *world, step func() bool) {
+			w.open(batchv1.JobSpec{Completions: ptr.To[int32](2), Parallelism: ptr.To[int32](2)})
+			step()
+			w.exitWith()
+			w.suspend(true)
+			w.serveSome(between)
+			w.suspend(false)
+			w.settle()
+			var was *batchv1.Job
+			for _, is := range w.ledger.jobs[w.theJob().UID].versions {
+				if was != nil && was.Status.StartTime != nil && !suspended(is) && !was.Status.StartTime.Equal(is.Status.StartTime) {
+					w.fail("the start %s becomes %s", was.Status.StartTime, is.Status.StartTime)
+				}
+				was = is
+			}
+			if s := was.Status; s.StartTime == nil || s.Succeeded != 2 || s.Failed != 0 {
+				w.fail("the Job does not end as if nothing had been")
+			}
+		})
+	}
+}
+
+func (w *world) suspend(on bool) {
+	if j := w.theJob(); finished(j) || suspended(j) == on {
+		return
+	}
+	w.say("user sets suspend to %t", on)
+	_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = &on })
+}
+
+// kubernetes/kubernetes#112873: the last status of a Job met a conflict, and its end was measured twice.
+func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
+	atEveryStep(t, func(w *world, step func() bool) {
+		w.begin(batchv1.JobSpec{Completions: ptr.To[int32](2), Parallelism: ptr.To[int32](2)})
+		w.exitWith(0, 0)
+		step()
+		w.touch()
+		w.settle()
+		metrics := w.processes[0].counters()
+		ends, pods := metrics["job_controller_jobs_finished_total"], metrics["job_controller_job_pods_finished_total"]
+		if ends != 1 || pods != 2 {
+			w.fail("%d ends and %d pods are measured, want 1 and 2", ends, pods)
+		}
+	})
+}
+
+// kubernetes/kubernetes#129795: a controller that was not shown its own pods for minutes made them again.
+func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
+	mustPlay(t, func(w *world) {
+		w.begin(batchv1.JobSpec{Completions: ptr.To[int32](5), Parallelism: ptr.To[int32](3)})
+		w.exitWith()
+		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](5) })
+		p := w.processes[0]
+		for range 30 {
+			bring(w, p.jobs, p.jobs.behind(), false)
+			w.work()
+			w.pass(time.Minute)
+			w.touch()
+		}
+		if n := p.deeds.created; n != 5 {
+			w.fail("%d pods are made, want 5", n)
+		}
+		w.settle()
+	})
+}
+
+// kubernetes/kubernetes#110464: a pod that had succeeded was ended along with the Job that failed at the same moment.
+func TestASuccessStaysThoughTheJobFailsAtTheSameMoment(t *testing.T) {
+	for name, codes := range map[string][]int32{"the failure first": {1, 0}, "the success first": {0, 1}} {
+		t.Run(name, func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](3), Parallelism: ptr.To[int32](3), BackoffLimit: ptr.To[int32](0)})
+				w.exitWith(codes...)
+				w.catchUp()
+				w.server.pods.each(func(p *corev1.Pod) {
+					if p.Status.Phase == corev1.PodSucceeded && p.DeletionTimestamp != nil {
+						w.fail("pod %s is told to end and has succeeded", p.Name)
+					}
+				})
+				w.settle()
+				if s := w.theJob().Status; s.Succeeded != 1 || s.Failed != 2 || reason(w.theJob(), batchv1.JobFailed) == "" {
+					w.fail("%d pods have succeeded and %d failed, want 1 and 2", s.Succeeded, s.Failed)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// Faults that other Job controllers have had, played here: docs/jobs.md lists them with their numbers.
+
+// mustPlay fails the test with the history, where that broke.
+func mustPlay(t *testing.T, happens func(*world)) {
+	t.Helper()
+	if why := play(t, happens); why != nil {
+		t.Fatal(why)
+	}
+}
+
+// open creates a Job of pods that are not restarted, and starts a controller.
+func (w *world) open(spec batchv1.JobSpec) {
+	spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}
+	w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: spec})
+	w.start(0, 0)
+}
+
+// begin opens a Job and lets its first pods be made.
+func (w *world) begin(spec batchv1.JobSpec) {
+	w.open(spec)
+	w.catchUp()
+}
+
+// catchUp lets the controller do all that it does within a few seconds: a status may be put off for one.
+func (w *world) catchUp() {
+	for range 4 {
+		w.rest()
+		w.pass(time.Second)
+	}
+	w.rest()
+}
+
+// exitWith ends the active pods with these codes, the others run on.
+func (w *world) exitWith(codes ...int32) {
+	for i, p := range w.activePods() {
+		w.run(p)
+		if i < len(codes) {
+			w.exit(w.server.pods.objects[p.Name], codes[i])
+		}
+	}
+}
+
+func (w *world) theJob() *batchv1.Job { return w.server.jobs.objects[jobName] }
+
+// touch changes the Job in a way that means nothing: the controller has to look again, and status writes that are under
+// way meet a conflict.
+func (w *world) touch() {
+	_ = w.server.updateJob(jobName, func(j *batchv1.Job) {
+		j.Labels = map[string]string{"touched": time.Now().UTC().Format("150405.000"), "at": j.ResourceVersion}
+	})
+}
+
+// atEveryStep plays a history once for each request that the controller sends in it: before is how many are served
+// first. It ends with the history that has no request left at that step.
+func atEveryStep(t *testing.T, happens func(w *world, step func() bool)) {
+	t.Helper()
+	const enough = 200
+	for before := 0; ; before++ {
+		over := false
+		mustPlay(t, func(w *world) {
+			happens(w, func() bool {
+				over = !w.serveSome(before)
+				return over
+			})
+		})
+		if over {
+			return
+		}
+		if before > enough {
+			t.Fatalf("the history has not come to rest after %d requests", before)
+		}
+	}
+}
+
+// serveSome serves n requests while news flow, and returns whether there were as many.
+func (w *world) serveSome(n int) bool {
+	idle := 0
+	for n > 0 {
+		w.inform()
+		waiting := w.requests.list()
+		if len(waiting) == 0 {
+			if idle++; idle > 5 {
+				return false
+			}
+			w.pass(time.Second) // A status may be put off.
+			continue
+		}
+		w.serve(waiting[0], noFault)
+		n, idle = n-1, 0
+	}
+	return true
+}
+
+// kubernetes/kubernetes#105200: the Job was shown with its pod counted, the pod still with its finalizer.
+func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
+	for name, relieve := range map[string]func(*world){
+		"by the same controller": func(*world) {},
+		"by the next one": func(w *world) {
+			w.leave(w.processes[0])
+			w.work()
+			w.start(0, 2)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](2)})
+				w.exitWith(0)
+				p := w.processes[0]
+				bring(w, p.pods, p.pods.behind(), false)
+				for range 3 {
+					w.work()
+					w.pass(time.Second)
+				}
+				relieve(w)
+				for range 5 {
+					w.touch()
+					p := w.processes[0]
+					bring(w, p.jobs, p.jobs.behind(), false)
+					w.work()
+					w.pass(time.Second)
+				}
+				if n := w.theJob().Status.Succeeded; n != 1 {
+					w.fail("%d pods have succeeded, want 1", n)
+				}
+				w.settle()
+			})
+		})
+	}
+}
+
+// kubernetes/kubernetes#105179: of a Job with two failures, four were counted.
+func TestFailuresAreCountedOnceWhereverTheControllerDies(t *testing.T) {
+	for name, comesToPass := range map[string]bool{"its last request is lost": false, "its last request comes to pass": true} {
+		t.Run(name, func(t *testing.T) {
+			atEveryStep(t, func(w *world, step func() bool) {
+				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](3), Parallelism: ptr.To[int32](3)})
+				w.exitWith(1, 1)
+				step()
+				w.kill(w.processes[0], func(*request) bool { return comesToPass })
+				w.start(0, 0)
+				w.settle()
+				if s := w.theJob().Status; s.Failed != 2 || s.Succeeded != 3 {
+					w.fail("%d pods have failed and %d succeeded, want 2 and 3", s.Failed, s.Succeeded)
+				}
+			})
+		})
+	}
+}
+
+// kubernetes/kubernetes#109429: a Job was deleted before the finalizers of its pods were gone, and nothing took them off.
+func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
+	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan} {
+		for name, relieve := range map[string]func(*world){
+			"seen by its controller": func(*world) {},
+			"seen by the next controller": func(w *world) {
+				w.kill(w.processes[0], func(*request) bool { return false })
+				w.collectGarbage() // It is not there when the Job goes.
+				w.start(0, 0)
+			},
+		} {
+			t.Run(string(how)+", "+name, func(t *testing.T) {
+				for between := range 12 {
+					atEveryStep(t, func(w *world, step func() bool) {
+						w.open(batchv1.JobSpec{Completions: ptr.To[int32](4), Parallelism: ptr.To[int32](4)})
+						step()
+						w.exitWith(0, 1)
+						w.serveSome(between)
+						w.server.deleteJob(jobName, how)
+						relieve(w)
+						w.settle() // It expects that no finalizer is left.
+					})
+				}
+			})
+		}
+	}
+}
+
+// kubernetes/kubernetes#125410: a pod that was listed as succeeded turned Failed, was listed once more, and no status was
+// taken any more. The other way round is kubernetes/kubernetes#111646.
+func TestAPodWhosePhaseTurnsIsCountedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode              batchv1.CompletionMode
+		code              int32
+		turned            corev1.PodPhase
+		succeeded, failed int32
+	}{
+		"from Succeeded to Failed":              {batchv1.NonIndexedCompletion, 0, corev1.PodFailed, 1, 0},
+		"of an index, from Succeeded to Failed": {batchv1.IndexedCompletion, 0, corev1.PodFailed, 1, 0},
+		"from Failed to Succeeded":              {batchv1.NonIndexedCompletion, 1, corev1.PodSucceeded, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mustPlay(t, func(w *world) {
+				w.begin(batchv1.JobSpec{CompletionMode: &c.mode, Completions: ptr.To[int32](1)})
+				w.exitWith(c.code)
+				w.inform()
+				w.pass(time.Second)
+				w.serveUntil("modify pod")
+				first := w.server.pods.objects[w.server.pods.names()[0]]
+				w.server.setPod(first, func(p *corev1.Pod) { p.Status.Phase = c.turned })
+				for range 3 { // The finalizer stays until the turn has been seen.
+					w.inform()
+					w.serveUntil("modify pod")
+					w.serve(w.requests.list()[0], refused)
+				}
+				w.settle()
+				if s := w.theJob().Status; s.Succeeded != c.succeeded || s.Failed != c.failed {
+					w.fail("%d pods have succeeded and %d failed, want %d and %d", s.Succeeded, s.Failed, c.succeeded, c.failed)
+				}
+			})
+		})
+	}
+}
