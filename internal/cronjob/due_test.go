@@ -90,6 +90,7 @@ func clock(text string) time.Time {
 	return at("00:00:00").Add(d)
 }
 
+// kubernetes/kubernetes#63371: a schedule that was changed to an earlier time of the day ran at once.
 func TestATimeBeforeTheScheduleWasChangedIsNotDue(t *testing.T) {
 	s := hourly(schedule("0 11 * * *"), last("10:00:00"))
 	obs := cronjob.Observation{CronJob: s.cj, ScheduleSince: at("12:00:00"), Now: at("12:00:01")}

@@ -146,6 +146,7 @@ func TestAScheduleThatIsChangedWhileSuspendedCountsForAllThatWasMissed(t *testin
 	e.until("c", "what was missed has started", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
 }
 
+// kubernetes/kubernetes#63371: the change is seen by the controller that runs.
 func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.missed("c", never)
