@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestFinalizersTellWhoseTheyAre(t *testing.T) {
@@ -40,5 +42,42 @@ func TestAllMistakesOfACreationAreTold(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"metadata.generateName", "metadata.name", "metadata.labels"}, fields); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+}
+
+// kubernetes/kubernetes#127917: no request got the finalizer off a pod that had been told to end.
+func TestEveryRequestGetsTheFinalizerOffAPodThatIsDeleted(t *testing.T) {
+	pods := start(t).clientset(t).CoreV1().Pods("default")
+	none := []byte(`{"metadata":{"finalizers":null}}`)
+	patch := func(kind types.PatchType, body []byte) func(*corev1.Pod) error {
+		return func(p *corev1.Pod) error {
+			_, err := pods.Patch(t.Context(), p.Name, kind, body, metav1.PatchOptions{})
+			return err
+		}
+	}
+	for name, request := range map[string]func(*corev1.Pod) error{
+		"merge":     patch(types.MergePatchType, none),
+		"strategic": patch(types.StrategicMergePatchType, none),
+		"json":      patch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/metadata/finalizers"}]`)),
+		"update": func(p *corev1.Pod) error {
+			p.Finalizers = nil
+			_, err := pods.Update(t.Context(), p, metav1.UpdateOptions{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pod(name)
+			p.Finalizers = []string{batchv1.JobTrackingFinalizer}
+			must[*corev1.Pod](t)(pods.Create(t.Context(), p, metav1.CreateOptions{}))
+			if err := pods.Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+				t.Fatal(err)
+			}
+			if err := request(must[*corev1.Pod](t)(pods.Get(t.Context(), name, metav1.GetOptions{}))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pods.Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+				t.Errorf("get: %v, want NotFound", err)
+			}
+		})
 	}
 }

@@ -115,12 +115,13 @@ func TestJobUpdateOfTheTemplate(t *testing.T) {
 	resumed := specEdit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(false) })
 	const whole, spec = "spec.template Invalid", "spec.template.spec Invalid"
 	runUpdateCases(t, map[string]updateCase{
-		"the image of a Job that runs stays":            {nil, edits(image), []string{whole}},
-		"the resources of a Job that runs stay":         {nil, edits(cpu), []string{whole}},
-		"the node selector of a Job that runs stays":    {nil, edits(selector), []string{whole}},
-		"a Job that is being suspended is not yet":      {nil, edits(suspended, selector), []string{whole}},
-		"a suspended Job's resources may change":        {edits(suspended), edits(cpu), nil},
-		"an init container's resources may change":      {edits(suspended, withInit), edits(initCPU), nil},
+		"the image of a Job that runs stays":         {nil, edits(image), []string{whole}},
+		"the resources of a Job that runs stay":      {nil, edits(cpu), []string{whole}},
+		"the node selector of a Job that runs stays": {nil, edits(selector), []string{whole}},
+		"a Job that is being suspended is not yet":   {nil, edits(suspended, selector), []string{whole}},
+		"a suspended Job's resources may change":     {edits(suspended), edits(cpu), nil},
+		"an init container's resources may change":   {edits(suspended, withInit), edits(initCPU), nil},
+		// kubernetes/kubernetes#139329: it had to say first that it is suspended.
 		"a suspended Job's directives may change":       {edits(suspended), edits(directives), nil},
 		"a suspended Job's pod labels may change":       {edits(suspended), edits(label), nil},
 		"generated labels may not go":                   {edits(suspended), edits(uidGone), []string{"spec.template.metadata.labels[controller-uid] Required"}},
