@@ -15,6 +15,9 @@ const minFree = 3 * segmentBytes
 
 // checkUsable finds what would stop etcd half way through its start, where it would leave files behind.
 func checkUsable(dir string) error {
+	if err := checkLimits(); err != nil {
+		return err
+	}
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return unusable(dir, err)
 	}
@@ -53,6 +56,9 @@ func unusable(dir string, err error) error {
 
 // damaged words what only a backup can mend.
 func damaged(path string, err error, etcdDir string) error {
+	if isLack(err) {
+		return fmt.Errorf("%s cannot be read (%w); it was left as it is", path, err)
+	}
 	return fmt.Errorf("%s is damaged (%w); it was left as it is: restore %s from a backup, or move it away to start empty",
 		path, err, etcdDir)
 }

@@ -59,6 +59,9 @@ func startEtcd(dir string, log *etcdLog) (*embed.Etcd, error) {
 		}
 		return r.etcd, nil
 	case err := <-log.failed:
+		if isLack(err) {
+			return nil, fmt.Errorf("it cannot be read and was left as it is: %w", err)
+		}
 		return nil, fmt.Errorf("it cannot be read and was left as it is: %w; restore %s from a backup, or move it away to start empty", err, dir)
 	case <-time.After(startTimeout):
 		return nil, fmt.Errorf("etcd was not ready after %s (details in %s)", startTimeout, details)

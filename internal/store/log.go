@@ -8,6 +8,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // etcdLog is where etcd writes its warnings, a file that every start begins anew, and where it tells that it is
@@ -20,7 +22,7 @@ type etcdLog struct {
 }
 
 func openLog(path string) (*etcdLog, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := datadir.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}

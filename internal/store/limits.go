@@ -1,0 +1,50 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// limits are those of the process under which etcd would fail half way, and take a healthy store for one that it cannot
+// read.
+var limits = []struct {
+	resource int
+	what     string
+	flag     string
+	least    uint64
+}{
+	{unix.RLIMIT_NOFILE, "open files", "-n", 64},
+	{unix.RLIMIT_FSIZE, "the size of files", "-f", 4 * segmentBytes},
+	// etcd maps ten gigabytes for its database, however small that is. They take no memory.
+	{unix.RLIMIT_AS, "address space", "-v", 12 << 30},
+}
+
+func checkLimits() error {
+	for _, l := range limits {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(l.resource, &now); err != nil {
+			return fmt.Errorf("ask for the limit on %s: %w", l.what, err)
+		}
+		if now.Cur < l.least {
+			return fmt.Errorf("the limit on %s (ulimit %s) is %d, and Stint needs at least %d: raise it", l.what, l.flag, now.Cur, l.least)
+		}
+	}
+	return nil
+}
+
+// lacks are errors of a machine or process that has come to a limit. They say nothing about what was to be read.
+var lacks = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EFBIG, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
+
+// isLack reports whether err is one of them. etcd passes most errors on as text.
+func isLack(err error) bool {
+	for _, lack := range lacks {
+		if errors.Is(err, lack) || strings.HasSuffix(err.Error(), ": "+lack.Error()) {
+			return true
+		}
+	}
+	return false
+}
