@@ -45,6 +45,9 @@ func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.Po
 	} else if err := l.whyGone(dir, of); err != nil {
 		return nil, err
 	}
+	if trimmed(filepath.Join(dir, opts.Container), id.Attempt) {
+		return nil, logs.GoneError("the logs of the pod exceeded 64 MiB, and those of earlier starts go first")
+	}
 	path := filepath.Join(dir, opts.Container, fmt.Sprintf("%d.log", id.Attempt))
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
 }

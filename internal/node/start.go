@@ -27,6 +27,9 @@ func (n *Node) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.S
 		n.hinder(p, api, s, reason, err)
 		return
 	}
+	if c.Attempt > 1 {
+		n.trimLogs(api)
+	}
 	status, err := n.Runtime.Start(ctx, c)
 	if ctx.Err() != nil {
 		// The next run finds out from the runtime whether this start came through.
