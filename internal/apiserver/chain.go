@@ -19,6 +19,7 @@ func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Ha
 	handler = apifilters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
 	handler = filters.WithMaxInFlightLimit(handler, c.MaxRequestsInFlight, c.MaxMutatingRequestsInFlight, c.LongRunningFunc)
 	handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
+	handler = s.withKnownPeers(handler)
 	unauthorized := apifilters.Unauthorized(c.Serializer)
 	handler = apifilters.WithAuthentication(handler, c.Authentication.Authenticator, unauthorized, c.Authentication.APIAudiences, nil)
 	handler = apifilters.WithWarningRecorder(handler)
@@ -33,6 +34,16 @@ func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Ha
 	handler = apifilters.WithRequestReceivedTimestamp(handler)
 	handler = filters.WithPanicRecovery(handler, c.RequestInfoResolver)
 	return apifilters.WithAuditInit(handler)
+}
+
+// withKnownPeers notes whose connections have brought a request that was let in.
+func (s *Server) withKnownPeers(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if s.peers != nil {
+			s.peers.Know(req.RemoteAddr)
+		}
+		handler.ServeHTTP(w, req)
+	})
 }
 
 // withShutdown ends watches and logs when the server stops, which would wait for them otherwise. Logs are broken off:

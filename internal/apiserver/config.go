@@ -20,6 +20,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/openapi"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/strangers"
 )
 
 // memoryHost is the host in the URLs of clients that need no socket.
@@ -83,7 +84,8 @@ func (s *Server) secure(c *genericapiserver.Config) error {
 	if err != nil {
 		return fmt.Errorf("read the server certificate: %w", err)
 	}
-	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.config.Listener, Cert: cert, ClientCA: ca}
+	s.peers = strangers.Limit(s.config.Listener, strangers.Room())
+	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.peers, Cert: cert, ClientCA: ca}
 	c.ExternalAddress = s.config.Listener.Addr().String()
 	url, err := serverURL(s.config.Listener.Addr())
 	if err != nil {

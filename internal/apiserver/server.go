@@ -33,6 +33,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/store"
+	"github.com/stint-dev/stint/internal/strangers"
 )
 
 // Config says what to serve and where.
@@ -66,6 +67,8 @@ type Server struct {
 	admission    *namespaceAdmission
 	client       *inprocess.Client
 	loopback     *rest.Config
+	// peers is nil on a server that does not listen.
+	peers *strangers.Listener
 
 	// stopping is over when the server is to stop.
 	stopping context.Context

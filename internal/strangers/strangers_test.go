@@ -1,0 +1,73 @@
+package strangers_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stint-dev/stint/internal/strangers"
+	"github.com/stint-dev/stint/test/await"
+)
+
+// connect opens a connection and returns both ends.
+func connect(t *testing.T, l net.Listener) (client, server net.Conn) {
+	t.Helper()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
+
+func isOpen(t *testing.T, client net.Conn) bool {
+	t.Helper()
+	// What was closed can be read at once, on loopback; what is open has nothing to read.
+	if err := client.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := client.Read(make([]byte, 1))
+	return !errors.Is(err, io.EOF)
+}
+
+func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := strangers.Limit(plain, 3)
+	t.Cleanup(func() { l.Close() })
+	known, _ := connect(t, l)
+	l.Know(known.LocalAddr().String())
+	left, end := connect(t, l)
+	left.Close()
+	end.Close()
+	var clients []net.Conn
+	for range 5 {
+		client, _ := connect(t, l)
+		clients = append(clients, client)
+	}
+	for i, client := range clients {
+		if want := i >= 2; want {
+			if !isOpen(t, client) {
+				t.Errorf("connection %d was closed", i)
+			}
+			continue
+		}
+		await.Until(t, "the oldest is closed", func() bool { return !isOpen(t, client) })
+	}
+	if !isOpen(t, known) {
+		t.Error("the known one was closed")
+	}
+}
+
+func TestThereIsAlwaysRoom(t *testing.T) {
+	if room := strangers.Room(); room < 8 || room > 256 {
+		t.Errorf("room for %d", room)
+	}
+}
