@@ -13,10 +13,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // defaultPods is how many pods run side by side where nobody says. Pods are processes here, so twice what a
@@ -29,7 +30,7 @@ func nameFor(given, dir string) (string, error) {
 		return given, checkName("its name", given)
 	}
 	file := filepath.Join(dir, "node-name")
-	kept, err := os.ReadFile(file)
+	kept, err := datadir.ReadFile(file)
 	if name := strings.TrimSpace(string(kept)); err == nil && name != "" {
 		return name, checkName(file, name)
 	}
@@ -44,7 +45,7 @@ func nameFor(given, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("node: make its folder: %w", err)
 	}
-	if err := renameio.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
+	if err := datadir.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("node: keep its name: %w", err)
 	}
 	return name, nil
@@ -53,7 +54,8 @@ func nameFor(given, dir string) (string, error) {
 // checkName refuses what no Node object can be called.
 func checkName(field, name string) error {
 	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
-		return fmt.Errorf("node: %s: %q is not the name of a Node: %s", field, name, wrong[0])
+		return fmt.Errorf("node: %s: %q is not the name of a Node: correct it, or remove the file to have the machine's name: %s",
+			field, name, wrong[0])
 	}
 	return nil
 }
