@@ -230,7 +230,7 @@ func TestADirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 	volume, out := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(volume, "file"), "content\n")
 	write(t, filepath.Join(out, "beside", "file"), "beside\n")
-	c := m.container("sh", "-c", "cat config/deep/file; echo x > beside/more; echo x > file && echo x > config/deep/more; "+
+	c := m.container("sh", "-c", "exec 2>&1; cat config/deep/file; echo x > beside/more; echo x > file && echo x > config/deep/more; "+
 		"echo x > result.csv || mkdir config/other || echo x > config.yaml")
 	c.WorkingDir = out
 	write(t, filepath.Join(out, "file"), "")
@@ -259,7 +259,7 @@ func TestADirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 // The root directory is read-only, but the directories in it are the machine's own.
 func TestARootDirectoryThatLacksAMountPointIsReadOnly(t *testing.T) {
 	m := mounter(t)
-	c := m.container("sh", "-c", "echo x > /result.csv; echo x > /dev/null && f=$(mktemp) && rm $f && echo temporary")
+	c := m.container("sh", "-c", "exec 2>&1; echo x > /result.csv; echo x > /dev/null && f=$(mktemp) && rm $f && echo temporary")
 	c.Mounts = []runtime.Mount{{HostPath: t.TempDir(), ContainerPath: "/stint-test-data"}}
 	s := m.run(c)
 	if got := m.output(c); !strings.HasSuffix(got, "\ntemporary\n") || os.Geteuid() == 0 && !strings.Contains(got, "Read-only file system") {
@@ -280,7 +280,7 @@ func TestNothingIsMadeInDev(t *testing.T) {
 	if _, err := os.Lstat("/dev/termination-log"); err == nil {
 		t.Skip("containers have this machine's own /dev, which has a termination message file")
 	}
-	c := m.container("sh", "-c", "echo x > /dev/stint-test; echo message > /dev/termination-log; echo x > /dev/null; echo x > /dev/shm/stint-test-$$ && rm /dev/shm/stint-test-$$ && echo ok")
+	c := m.container("sh", "-c", "exec 2>&1; echo x > /dev/stint-test; echo message > /dev/termination-log; echo x > /dev/null; echo x > /dev/shm/stint-test-$$ && rm /dev/shm/stint-test-$$ && echo ok")
 	c.TerminationMessagePath = "/dev/termination-log"
 	s := m.run(c)
 	got := m.output(c)
