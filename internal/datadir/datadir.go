@@ -39,9 +39,24 @@ func Check(path string) (warnings []string, err error) {
 	return warnings, unseen
 }
 
-// Make makes the data directory if it is not there, and the folders of it that are open to this user alone. Folders that
-// are open to others are closed.
-func Make(path string) error {
+// Make checks the data directory as Check does, makes what is missing of it, and closes the folders that are to be open
+// to this user alone.
+func Make(path string) (warnings []string, err error) {
+	return checked(path, makeFolders)
+}
+
+// checked looks before and after: what was missing before may have been made by another user since.
+func checked(path string, make func(path string) error) (warnings []string, err error) {
+	if _, err := Check(path); err != nil {
+		return nil, err
+	}
+	if err := make(path); err != nil {
+		return nil, err
+	}
+	return Check(path)
+}
+
+func makeFolders(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}

@@ -46,7 +46,7 @@ func TestEveryDirectoryOnTheWayIsLookedAt(t *testing.T) {
 		filepath.Join(base, "relative"):              "any user may write to " + open,
 		filepath.Join(base, "climbing"):              "any user may write to " + open,
 		filepath.Join(base, "circle", "data"):        "too many levels of symbolic links",
-		open:                                         "chmod 700 " + open,
+		open:                                         "chmod o-w " + open,
 	} {
 		_, err := datadir.Check(path)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -68,9 +68,9 @@ func TestADirectoryOfAnotherUserIsRefusedThoughItCannotBeRead(t *testing.T) {
 func TestMakeClosesWhatIsOpen(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "data"), 0o755)
 	mkdir(t, filepath.Join(dir, datadir.Pods), 0o755)
-	mkdir(t, filepath.Join(dir, datadir.Logs), 0o777)
+	mkdir(t, filepath.Join(dir, datadir.Logs), 0o755)
 	old := unix.Umask(0)
-	err := datadir.Make(dir)
+	_, err := datadir.Make(dir)
 	unix.Umask(old)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestMakeClosesWhatIsOpen(t *testing.T) {
 	if err := errors.Join(os.Remove(filepath.Join(dir, "pods")), os.Rename(filepath.Join(dir, "x"), filepath.Join(dir, "pods"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := datadir.Make(dir); err == nil {
+	if _, err := datadir.Make(dir); err == nil {
 		t.Error("a link was followed")
 	}
 }

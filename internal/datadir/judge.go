@@ -27,43 +27,51 @@ func judge(dir string, me self, seen []entry) (warnings []string, err error) {
 }
 
 func judgeOne(dir string, me self, e entry) (warning string, err error) {
-	// An owner whom this user namespace does not know cannot be judged from here.
-	if e.uid != me.uid && e.uid != 0 && e.uid != me.unmapped {
+	if e.uid != me.uid && e.uid != 0 && !(e.role == above && e.uid == me.unmapped) {
 		return "", foreign(dir, me, e)
 	}
-	if e.mode&unix.S_IFMT == unix.S_IFLNK {
-		return "", judgeLink(e)
-	}
-	if e.role == secret {
+	switch kind := e.mode & unix.S_IFMT; {
+	case kind == unix.S_IFLNK && e.role == above:
+		return "", nil
+	case kind == unix.S_IFLNK, kind != unix.S_IFREG && kind != unix.S_IFDIR:
+		return "", strange(dir, e)
+	case e.role == secret:
 		return "", judgeSecret(dir, e)
 	}
 	return judgeWriters(me, e)
 }
 
-func judgeLink(e entry) error {
-	switch e.role {
-	case secret:
-		return fmt.Errorf("%s is a symbolic link, and Stint makes none: remove it", e.path)
-	case folder:
-		return fmt.Errorf("%s is a symbolic link, and Stint makes none: put the whole data directory elsewhere with --data-dir", e.path)
+func strange(dir string, e entry) error {
+	return fmt.Errorf("%s is %s, and Stint makes none: %s", e.path, noun(e.mode), remedy(dir, e))
+}
+
+// noun is for what is neither a file nor a directory.
+func noun(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFLNK:
+		return "a symbolic link"
+	case unix.S_IFIFO:
+		return "a FIFO"
+	case unix.S_IFSOCK:
+		return "a socket"
 	}
-	return nil
+	return "a device"
 }
 
 func judgeSecret(dir string, e entry) error {
 	if e.mode&0o077 == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is open to other users (mode %04o), who may have read it, and whoever has may run programs as this user: "+
-		"remove %[3]s/pki and %[3]s/kubeconfig to have new keys made, or: chmod 600 %[1]s", e.path, e.mode&0o7777, dir)
+	return fmt.Errorf("%s is open to other users (mode %04o), who may have read it, and with it may run programs as this user: "+
+		"%s, or, if no other user can have read it, chmod 600 %[1]s", e.path, e.mode&0o7777, newKeys(dir))
 }
 
 func judgeWriters(me self, e entry) (warning string, err error) {
 	// In a sticky directory all keep their own.
 	shared := e.mode&sticky != 0
 	if e.mode&othersWrite != 0 && (e.role != above || !shared) {
-		return "", fmt.Errorf("any user may write to %s (mode %04o), and so run programs as this user: chmod %s %[1]s, or choose another data directory with --data-dir",
-			e.path, e.mode&0o7777, remedy(e.role))
+		return "", fmt.Errorf("any user may write to %s (mode %04o), and so run programs as this user: %s, or, if no other user has written there, chmod o-w %[1]s",
+			e.path, e.mode&0o7777, elsewhere)
 	}
 	if e.mode&groupWrites != 0 && !shared && e.gid != me.ownGroup && e.gid != 0 {
 		return fmt.Sprintf("the members of group %d may write to %s, and so run programs as this user: chmod g-w %[2]s, unless they are trusted as much",
@@ -72,18 +80,25 @@ func judgeWriters(me self, e entry) (warning string, err error) {
 	return "", nil
 }
 
-func remedy(r role) string {
-	if r == above {
-		return "o-w"
-	}
-	return "700"
+func foreign(dir string, me self, e entry) error {
+	return fmt.Errorf("%s belongs to user %d, who could run programs as user %d through what is in %s: %s",
+		e.path, e.uid, me.uid, dir, remedy(dir, e))
 }
 
-func foreign(dir string, me self, e entry) error {
-	help := fmt.Sprintf("or: chown -R %d %s", me.uid, dir)
-	if e.role == above {
-		help = "for a directory of another user's is no place for it (with sudo, use sudo -H)"
+// elsewhere is what always helps.
+const elsewhere = "choose another data directory, with --data-dir or STINT_DATA_DIR"
+
+// remedy never is to change an owner: what another user has put there would be believed from then on.
+func remedy(dir string, e entry) string {
+	switch {
+	case e.role == above:
+		return elsewhere
+	case e.renewable:
+		return newKeys(dir)
 	}
-	return fmt.Errorf("%s belongs to user %d, who could run programs as user %d through what is in %s: choose another data directory with --data-dir, %s",
-		e.path, e.uid, me.uid, dir, help)
+	return elsewhere + ", or move this one away (a new owner would not make what it holds trustworthy)"
+}
+
+func newKeys(dir string) string {
+	return fmt.Sprintf("remove %[1]s/pki and %[1]s/kubeconfig, and the next server makes new ones", dir)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,8 @@ type entry struct {
 	uid  int
 	gid  int
 	mode uint32 // as in stat(2)
+	// renewable is what the next server makes anew where it is missing.
+	renewable bool
 }
 
 // role is what an entry is to the data directory.
@@ -30,6 +33,7 @@ const (
 	itself             // the data directory
 	folder             // one of its folders
 	secret             // a file with a key
+	file               // anything else that Stint keeps and reads
 )
 
 // maxLinks is how many symbolic links are followed, as many as the kernel follows.
@@ -39,6 +43,9 @@ const maxLinks = 40
 var secrets = []string{
 	Kubeconfig, filepath.Join(PKI, "ca.key"), filepath.Join(PKI, "server.key"), filepath.Join(PKI, "admin.key"), filepath.Join(PKI, "token"),
 }
+
+// files are what Stint keeps beside its folders and the kubeconfig.
+var files = []string{"lock", "node-name", "process-runtime"}
 
 // look sees every directory on the way to path, the links that lead there, and what Stint keeps in it.
 func look(path string) ([]entry, error) {
@@ -51,17 +58,53 @@ func look(path string) ([]entry, error) {
 		return seen, err
 	}
 	seen[len(seen)-1].role = itself
-	for _, name := range []string{Etcd, Logs, PKI, Pods} {
-		if seen, err = add(seen, filepath.Join(end, name), folder); err != nil {
+	for _, name := range append([]string{Logs, Pods, Kubeconfig}, files...) {
+		if seen, err = addKept(seen, end, name); err != nil {
 			return seen, err
 		}
 	}
-	for _, name := range secrets {
-		if seen, err = add(seen, filepath.Join(end, name), secret); err != nil {
+	for _, name := range []string{PKI, Etcd} {
+		if seen, err = addTree(seen, end, name); err != nil {
 			return seen, err
 		}
 	}
 	return seen, nil
+}
+
+// addKept adds what lies at name in the data directory, if anything does.
+func addKept(seen []entry, dataDir, name string) ([]entry, error) {
+	before := len(seen)
+	seen, err := add(seen, filepath.Join(dataDir, name), roleOf(name))
+	for i := before; i < len(seen); i++ {
+		seen[i].renewable = name == Kubeconfig || strings.Split(name, "/")[0] == PKI
+	}
+	return seen, err
+}
+
+// roleOf is that of what lies at name in the data directory.
+func roleOf(name string) role {
+	switch {
+	case slices.Contains([]string{Etcd, Logs, PKI, Pods}, name):
+		return folder
+	case slices.Contains(secrets, name):
+		return secret
+	}
+	return file
+}
+
+// addTree adds a folder of the data directory with all that is in it. A running server may remove files meanwhile.
+func addTree(seen []entry, dataDir, name string) ([]entry, error) {
+	err := filepath.WalkDir(filepath.Join(dataDir, name), func(path string, _ fs.DirEntry, err error) error {
+		relative, outside := filepath.Rel(dataDir, path)
+		if err = errors.Join(err, outside); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			seen, err = addKept(seen, dataDir, relative)
+		}
+		return err
+	})
+	return seen, err
 }
 
 // walk goes from the root to path, element by element. The end is where it leads, or empty if it does not exist.
@@ -113,7 +156,7 @@ func add(seen []entry, path string, r role) ([]entry, error) {
 	if err != nil {
 		return seen, fmt.Errorf("look at the data directory: %w", &os.PathError{Op: "lstat", Path: path, Err: err})
 	}
-	return append(seen, entry{path, r, int(stat.Uid), int(stat.Gid), stat.Mode}), nil
+	return append(seen, entry{path: path, role: r, uid: int(stat.Uid), gid: int(stat.Gid), mode: stat.Mode}), nil
 }
 
 // self is what of this process matters to the judgement.

@@ -99,17 +99,18 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 // prepare refuses a data directory that cannot be trusted, and makes what is missing of it.
 func prepare(o Options) error {
-	warnings, err := datadir.Check(o.DataDir)
+	ready := datadir.Make
+	if o.ReadOnly {
+		ready = datadir.Check
+	}
+	warnings, err := ready(o.DataDir)
 	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
 		slog.Warn(w)
 	}
-	if o.ReadOnly {
-		return nil
-	}
-	return datadir.Make(o.DataDir)
+	return nil
 }
 
 // Client goes straight to the registry.

@@ -16,9 +16,9 @@ func TestADataDirectoryThatCannotBeTrustedIsRefused(t *testing.T) {
 		want  string
 	}{
 		"it is another user's":           {func(dir string) error { return os.Chown(dir, 12345, 12345) }, "belongs to user 12345"},
-		"it is open to all":              {func(dir string) error { return os.Chmod(dir, 0o777) }, "chmod 700"},
+		"it is open to all":              {func(dir string) error { return os.Chmod(dir, 0o777) }, "chmod o-w"},
 		"it is in one that is open":      {func(dir string) error { return os.Chmod(filepath.Dir(dir), 0o777) }, "chmod o-w"},
-		"a key was readable":             {func(dir string) error { return os.Chmod(filepath.Join(dir, "pki", "admin.key"), 0o644) }, "new keys"},
+		"a key was readable":             {func(dir string) error { return os.Chmod(filepath.Join(dir, "pki", "admin.key"), 0o644) }, "makes new ones"},
 		"its token is another user's":    {func(dir string) error { return os.Chown(filepath.Join(dir, "pki", "token"), 12345, -1) }, "belongs to user 12345"},
 		"its store is another user's":    {func(dir string) error { return os.Chown(filepath.Join(dir, "etcd"), 12345, -1) }, "belongs to user 12345"},
 		"its volumes are somewhere else": {func(dir string) error { return link(filepath.Join(dir, "pods")) }, "symbolic link"},

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -89,7 +90,8 @@ func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
 // joinOrStart uses the server that runs on the data directory, or starts one in this process. Who holds the data
 // directory is waited for: a server soon answers, a command that only looks is soon done.
 func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
-	if _, err := datadir.Check(o.DataDir); err != nil {
+	warnings, err := datadir.Check(o.DataDir)
+	if err != nil {
 		return nil, err
 	}
 	limit := cmp.Or(o.StartTimeout, process.DefaultStartTimeout)
@@ -98,6 +100,7 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 	for patience := firstLook; ; {
 		config, err := ask(limited, o.DataDir, patience)
 		if err == nil {
+			warn(warnings)
 			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace)}, nil
 		}
 		if isSlow(err) {
@@ -112,6 +115,13 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 			return nil, fmt.Errorf("%w (waited for %s: allow more with --start-timeout)", err, limit)
 		case <-time.After(100 * time.Millisecond):
 		}
+	}
+}
+
+// warn says what a server in this process would have said of the data directory.
+func warn(warnings []string) {
+	for _, w := range warnings {
+		slog.Warn(w)
 	}
 }
 

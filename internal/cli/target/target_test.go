@@ -218,7 +218,7 @@ func TestADataDirectoryThatOthersMayWriteToIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, start := range []Start{nil, startIdle} {
-		if _, err := Connect(t.Context(), Options{DataDir: dir}, start); err == nil || !strings.Contains(err.Error(), "chmod 700 "+dir) {
+		if _, err := Connect(t.Context(), Options{DataDir: dir}, start); err == nil || !strings.Contains(err.Error(), "chmod o-w "+dir) {
 			t.Errorf("connected with %v", err)
 		}
 	}
