@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/datadir"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -55,7 +56,7 @@ func markFor(api *corev1.Pod) (keepMark, bool) {
 }
 
 func readMark(dir string) (mark keepMark, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, markName))
+	text, err := datadir.ReadFile(filepath.Join(dir, markName))
 	if err != nil {
 		return mark, err
 	}
@@ -135,7 +136,7 @@ var noneKept = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // readDropped is zero where nothing was dropped.
 func readDropped(dir string) time.Time {
-	text, err := os.ReadFile(filepath.Join(dir, droppedName))
+	text, err := datadir.ReadFile(filepath.Join(dir, droppedName))
 	if err != nil {
 		return time.Time{}
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // podLogBytes bounds the logs of a pod that has not been deleted. The last two starts of each container are kept beyond
@@ -46,7 +48,7 @@ const trimmedName = "trimmed"
 
 // trimmed reports whether the log of a start was removed.
 func trimmed(dir string, start int32) bool {
-	text, err := os.ReadFile(filepath.Join(dir, trimmedName))
+	text, err := datadir.ReadFile(filepath.Join(dir, trimmedName))
 	upTo, bad := strconv.Atoi(string(text))
 	return err == nil && bad == nil && int(start) <= upTo
 }

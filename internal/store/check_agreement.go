@@ -15,6 +15,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // checkAgreement finds a log that has lost its end: everything in the database was in the log before. etcd would take
@@ -72,7 +74,7 @@ func entriesInLog(dir string) (uint64, error) {
 	if _, err := fmt.Sscanf(filepath.Base(path), "%x-%x.wal", &number, &next); err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := os.Open(path)
+	f, err := datadir.Open(path, os.O_RDONLY)
 	if err != nil {
 		return 0, err
 	}

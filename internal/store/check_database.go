@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // Where the database (bbolt, version 2) keeps what checkDatabase reads: at the start of its first two pages, behind
@@ -27,7 +29,7 @@ const (
 // reading what is missing at its end kills the process without a word.
 func checkDatabase(etcdDir string) error {
 	path := filepath.Join(etcdDir, "member", "snap", "db")
-	f, err := os.Open(path)
+	f, err := datadir.Open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

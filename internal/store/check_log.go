@@ -7,6 +7,8 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.etcd.io/etcd/server/v3/storage/wal/walpb"
+
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 // checkLog reads the first record of every segment of etcd's log.
@@ -28,7 +30,7 @@ func checkLog(etcdDir string) error {
 }
 
 func checkSegment(path string) error {
-	f, err := os.Open(path)
+	f, err := datadir.Open(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

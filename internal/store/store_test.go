@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/stint-dev/stint/internal/store"
 )
 
@@ -227,5 +229,25 @@ func TestALogThatIsDamagedIsReportedAndLeftAsItIs(t *testing.T) {
 				t.Error("the log was changed")
 			}
 		})
+	}
+}
+
+func TestAFIFOInTheStoreIsNotWaitedFor(t *testing.T) {
+	for _, name := range []string{"etcd/member/snap/db", "etcd/member/wal/0000000000000000-0000000000000000.wal"} {
+		dir := t.TempDir()
+		if err := open(t, dir).Close(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(dir)
+		if err == nil {
+			_ = s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: opened with %v", name, err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,7 +15,7 @@ func makeEmptyDir(path string, group int) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := makeVolume(path); err != nil {
 		return err
 	}
 	if group >= 0 {
@@ -24,6 +25,17 @@ func makeEmptyDir(path string, group int) error {
 		return os.Chmod(path, 0o777|fs.ModeSetgid)
 	}
 	return os.Chmod(path, 0o777)
+}
+
+// makeVolume makes the directory that a container sees. Those above it are for the server's user alone.
+func makeVolume(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // wanted tells for each kind of hostPath that must be there what a file's mode has to say.

@@ -24,7 +24,7 @@ func write(dir string, files map[string]file, group int) error {
 			return fmt.Errorf("file path %q must be relative, inside the volume, and not begin with two dots", path)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeVolume(dir); err != nil {
 		return err
 	}
 	shown, err := os.Readlink(filepath.Join(dir, dataLink))

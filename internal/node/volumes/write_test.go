@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,5 +142,20 @@ func TestWriteLeavesAloneWhatAPlantedLinkLeadsTo(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The pods directory may be removed while a server runs. A container sees the volume itself, whichever user it runs as.
+func TestDirectoriesAboveAVolumeAreClosed(t *testing.T) {
+	pods := filepath.Join(t.TempDir(), "pods")
+	made := map[string]error{
+		"written": write(filepath.Join(pods, "uid", "written"), files(map[string]string{"a": "1"}), -1),
+		"empty":   makeEmptyDir(filepath.Join(pods, "uid", "empty"), -1),
+	}
+	for name, want := range map[string]fs.FileMode{".": 0o700, "uid": 0o700, "uid/written": 0o755, "uid/empty": 0o777} {
+		info, err := os.Stat(filepath.Join(pods, name))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want %v (%v)", name, info, err, want, made)
+		}
 	}
 }

@@ -239,3 +239,16 @@ func TestAFailureToWriteIsReportedAndDoesNotBlock(t *testing.T) {
 		t.Error("lost output goes unreported")
 	}
 }
+
+// The logs directory may be removed while a server runs.
+func TestADirectoryThatIsMadeAgainIsClosed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "logs")
+	w := NewWriter(filepath.Join(dir, "pod", "0.log"), DefaultLimits)
+	w.append([]byte("a\n"))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}

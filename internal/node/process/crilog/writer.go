@@ -72,7 +72,7 @@ func (w *Writer) open() error {
 	const flags = os.O_CREATE | os.O_APPEND | os.O_WRONLY
 	f, err := os.OpenFile(w.path, flags, 0o640)
 	if os.IsNotExist(err) {
-		if err = os.MkdirAll(filepath.Dir(w.path), 0o755); err == nil {
+		if err = os.MkdirAll(filepath.Dir(w.path), 0o700); err == nil {
 			f, err = os.OpenFile(w.path, flags, 0o640)
 		}
 	}
