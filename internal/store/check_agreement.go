@@ -65,11 +65,11 @@ func entriesInDatabase(path string) (held uint64, err error) {
 
 // entriesInLog is how many entries the log has come to. Its last segment tells.
 func entriesInLog(dir string) (uint64, error) {
-	segments, err := filepath.Glob(filepath.Join(dir, "*.wal"))
+	segments, err := fs.Glob(os.DirFS(dir), "*.wal")
 	if err != nil || len(segments) == 0 {
 		return 0, err
 	}
-	path := slices.Max(segments)
+	path := filepath.Join(dir, slices.Max(segments))
 	var number, next uint64
 	if _, err := fmt.Sscanf(filepath.Base(path), "%x-%x.wal", &number, &next); err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -17,11 +18,13 @@ import (
 // end: a segment gets its name after its first record is on the disk. What cannot be read from the start is damage,
 // and etcd must not get to see it.
 func checkLog(etcdDir string) error {
-	segments, err := filepath.Glob(filepath.Join(etcdDir, "member", "wal", "*.wal"))
+	dir := filepath.Join(etcdDir, "member", "wal")
+	segments, err := fs.Glob(os.DirFS(dir), "*.wal")
 	if err != nil {
 		return err
 	}
-	for _, path := range segments {
+	for _, segment := range segments {
+		path := filepath.Join(dir, segment)
 		if err := checkSegment(path); err != nil {
 			return damaged(path, err, etcdDir)
 		}

@@ -1,0 +1,257 @@
+// Package boltpages reads every page of a bbolt database that is in use, without mapping the file, and finds what bbolt
+// would end the process on.
+//
+// bbolt trusts its pages: a damaged one makes it panic, or read beyond its mapping, which cannot be caught. Its own check
+// reads through the same mapping. Walk reads the file one page after the other instead, and believes none of them.
+//
+//	meta (page 0 or 1, the newest valid one)
+//	 ├── root bucket: a tree of branch and leaf pages; a leaf holds keys, values and buckets
+//	 │    └── a bucket: a tree of its own, or a single leaf inside the value
+//	 └── freelist, if it was written at all
+//
+// What bbolt does not read, such as the content of free pages, is not looked at.
+package boltpages
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxDepth is far beyond what trees and buckets come to.
+const maxDepth = 64
+
+// Entry is a key with its value, or a bucket.
+type Entry struct {
+	// Bucket holds the entry: the names from the outermost on, joined with slashes, and empty for the root.
+	Bucket string
+	Key    []byte
+	// Value is nil for a bucket.
+	Value    []byte
+	IsBucket bool
+}
+
+// Walk reads the database in file, which has size bytes, and calls visit for every entry in the order of their keys, a
+// bucket before what it holds. The bytes of an entry are valid during the call. The error says what is damaged, or is
+// that of visit or of reading.
+func Walk(file io.ReaderAt, size int64, visit func(Entry) error) error {
+	m, err := newestMeta(file, size)
+	if err != nil {
+		return err
+	}
+	if m.pages > uint64(size)/m.pageSize {
+		return fmt.Errorf("it has %d bytes of %d", size, m.pages*m.pageSize)
+	}
+	w := &walker{file: file, meta: m, used: make([]uint64, m.pages/64+1), visit: visit}
+	if err := w.claim(0, 1); err != nil { // the two meta pages
+		return err
+	}
+	if err := w.tree(m.root, span{}, "", 0); err != nil {
+		return err
+	}
+	return w.freelist()
+}
+
+type walker struct {
+	file    io.ReaderAt
+	meta    meta
+	used    []uint64 // a bit for each page
+	visit   func(Entry) error
+	buffers [][]byte // not in use at the moment
+}
+
+// span is what keys a page may hold: from the first on, and before the end. Nil is without bound.
+type span struct{ first, end []byte }
+
+// claim notes that pages are in use, which each may be once. That ends circles too.
+func (w *walker) claim(id, overflow uint64) error {
+	if id >= w.meta.pages || overflow >= w.meta.pages-id {
+		return fmt.Errorf("page %d and the %d after it lie beyond the last, %d", id, overflow, w.meta.pages-1)
+	}
+	for i := id; i <= id+overflow; i++ {
+		if w.used[i/64]&(1<<(i%64)) != 0 {
+			return fmt.Errorf("page %d is used twice", i)
+		}
+		w.used[i/64] |= 1 << (i % 64)
+	}
+	return nil
+}
+
+// read reads a page with its overflow. The buffer is to be given back.
+func (w *walker) read(id uint64) (page, error) {
+	if id < 2 || id >= w.meta.pages {
+		return page{}, fmt.Errorf("page %d is not one of 2 to %d", id, w.meta.pages-1)
+	}
+	buffer := w.buffer()
+	offset := int64(id * w.meta.pageSize)
+	if err := readFull(w.file, buffer, offset); err != nil {
+		return page{}, err
+	}
+	p := page{buffer}
+	if p.id() != id {
+		return page{}, fmt.Errorf("page %d says that it is page %d", id, p.id())
+	}
+	if err := w.claim(id, p.overflow()); err != nil {
+		return page{}, err
+	}
+	if p.overflow() == 0 {
+		return p, nil
+	}
+	whole := make([]byte, (p.overflow()+1)*w.meta.pageSize)
+	copy(whole, buffer)
+	err := readFull(w.file, whole[len(buffer):], offset+int64(len(buffer)))
+	w.giveBack(page{buffer})
+	return page{whole}, err
+}
+
+func (w *walker) buffer() []byte {
+	if last := len(w.buffers) - 1; last >= 0 {
+		buffer := w.buffers[last]
+		w.buffers = w.buffers[:last]
+		return buffer
+	}
+	return make([]byte, w.meta.pageSize)
+}
+
+func (w *walker) giveBack(p page) {
+	if uint64(len(p.bytes)) == w.meta.pageSize {
+		w.buffers = append(w.buffers, p.bytes)
+	}
+}
+
+func (w *walker) tree(id uint64, keys span, bucket string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("page %d lies too deep", id)
+	}
+	p, err := w.read(id)
+	if err != nil {
+		return err
+	}
+	defer w.giveBack(p)
+	switch p.flags() {
+	case branchFlag:
+		return w.branch(p, keys, bucket, depth)
+	case leafFlag:
+		// bbolt takes a leaf that has become empty out of its tree.
+		if p.count() == 0 && keys.first != nil {
+			return fmt.Errorf("page %d is an empty leaf", id)
+		}
+		return w.leaf(p, keys, bucket, depth)
+	}
+	return fmt.Errorf("page %d is neither branch nor leaf (%#x)", id, p.flags())
+}
+
+func (w *walker) branch(p page, keys span, bucket string, depth int) error {
+	if p.count() == 0 {
+		return fmt.Errorf("page %d is an empty branch", p.id())
+	}
+	elements, err := p.branchElements(keys)
+	if err != nil {
+		return fmt.Errorf("page %d: %w", p.id(), err)
+	}
+	for i, e := range elements {
+		below := span{first: e.key, end: keys.end}
+		if i+1 < len(elements) {
+			below.end = elements[i+1].key
+		}
+		if err := w.tree(e.child, below, bucket, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) leaf(p page, keys span, bucket string, depth int) error {
+	var before []byte
+	data := p.dataStart()
+	for i := range p.count() {
+		e, next, err := p.leafElement(i, data)
+		if err == nil {
+			err = keys.check(e.key, before)
+		}
+		if err != nil {
+			return fmt.Errorf("page %d: element %d %w", p.id(), i, err)
+		}
+		if err := w.entry(e, bucket, depth); err != nil {
+			return err
+		}
+		before, data = e.key, next
+	}
+	return nil
+}
+
+func (w *walker) entry(e leafElement, bucket string, depth int) error {
+	if !e.isBucket {
+		return w.visit(Entry{Bucket: bucket, Key: e.key, Value: e.value})
+	}
+	name := string(e.key)
+	if bucket != "" {
+		name = bucket + "/" + name
+	}
+	if err := w.visit(Entry{Bucket: bucket, Key: e.key, IsBucket: true}); err != nil {
+		return err
+	}
+	if err := w.nested(e.value, name, depth+1); err != nil {
+		return fmt.Errorf("bucket %q: %w", name, err)
+	}
+	return nil
+}
+
+// nested reads a bucket from the value that stands for it.
+func (w *walker) nested(value []byte, name string, depth int) error {
+	if depth > maxDepth {
+		return errors.New("it lies too deep")
+	}
+	if len(value) < bucketHeaderSize {
+		return fmt.Errorf("it has %d bytes and needs %d", len(value), bucketHeaderSize)
+	}
+	if root := order.Uint64(value); root != 0 {
+		return w.tree(root, span{}, name, depth)
+	}
+	inline := page{value[bucketHeaderSize:]}
+	if len(inline.bytes) < pageHeaderSize || inline.flags() != leafFlag || inline.id() != 0 || inline.overflow() != 0 {
+		return errors.New("it holds no page")
+	}
+	return w.leaf(inline, span{}, name, depth)
+}
+
+// freelist is read after everything that is in use.
+func (w *walker) freelist() error {
+	if w.meta.freelist == noFreelist {
+		return nil
+	}
+	p, err := w.read(w.meta.freelist)
+	if err != nil {
+		return err
+	}
+	ids, err := p.freePages()
+	if err != nil {
+		return fmt.Errorf("page %d: %w", w.meta.freelist, err)
+	}
+	for at := 0; at < len(ids); at += 8 {
+		if err := w.claim(order.Uint64(ids[at:]), 0); err != nil {
+			return fmt.Errorf("the list of free pages: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s span) check(key, before []byte) error {
+	switch {
+	case len(key) == 0:
+		return errors.New("has no key")
+	case before != nil && bytes.Compare(before, key) >= 0:
+		return errors.New("is not above the one before it")
+	case s.first != nil && bytes.Compare(key, s.first) < 0, s.end != nil && bytes.Compare(key, s.end) >= 0:
+		return errors.New("belongs to another page")
+	}
+	return nil
+}
+
+func readFull(file io.ReaderAt, into []byte, offset int64) error {
+	if n, err := file.ReadAt(into, offset); n < len(into) {
+		return fmt.Errorf("read %d bytes at %d: %w", len(into), offset, err)
+	}
+	return nil
+}
