@@ -78,7 +78,7 @@ func (s *Store) open(etcdDir string) error {
 	s.client = &kubernetes.Client{Client: v3client.New(etcd.Server)}
 	s.client.Kubernetes = s.client
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
-	s.upkeep = startUpkeep(s.client.Client, log.Logger)
+	s.upkeep = startUpkeep(s.client.Client, etcd.Server.Defragment, log.Logger)
 	return nil
 }
 

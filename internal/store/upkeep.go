@@ -20,7 +20,6 @@ const (
 	// A defragmentation stops all writes while it copies what is in use, so it has to pay.
 	defragMinBytes = 128 << 20
 	defragMinWaste = 2 // times what is in use
-	defragTimeout  = 5 * time.Minute
 )
 
 // upkeep does what etcd leaves to an operator.
@@ -31,13 +30,15 @@ type upkeep struct {
 		etcd3.Compactor
 		Stop()
 	}
-	cancel context.CancelFunc
-	done   chan struct{}
+	// defragment is the server's own: the client's ends the process where etcd serves no gRPC.
+	defragment func() error
+	cancel     context.CancelFunc
+	done       chan struct{}
 }
 
-func startUpkeep(client *clientv3.Client, log *zap.Logger) *upkeep {
+func startUpkeep(client *clientv3.Client, defragment func() error, log *zap.Logger) *upkeep {
 	ctx, cancel := context.WithCancel(context.Background())
-	u := &upkeep{client: client, log: log, cancel: cancel, done: make(chan struct{})}
+	u := &upkeep{client: client, defragment: defragment, log: log, cancel: cancel, done: make(chan struct{})}
 	u.compactor = etcd3.NewCompactor(client, compactInterval, clock.RealClock{}, nil)
 	go u.run(ctx)
 	return u
@@ -71,9 +72,7 @@ func (u *upkeep) once(ctx context.Context) error {
 		return err
 	}
 	if worthDefragmenting(status.DbSize, status.DbSizeInUse) {
-		ctx, cancel := context.WithTimeout(ctx, defragTimeout)
-		defer cancel()
-		if _, err := u.client.Defragment(ctx, ""); err != nil {
+		if err := u.defragment(); err != nil {
 			return err
 		}
 	}

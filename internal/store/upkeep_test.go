@@ -22,3 +22,29 @@ func TestDefragmentationHasToPay(t *testing.T) {
 		})
 	}
 }
+
+func TestADefragmentedStoreOpensWithAllThatItHeld(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Client().Put(t.Context(), "/k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.upkeep.defragment(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got, err := again.Client().Get(t.Context(), "/k"); err != nil || len(got.Kvs) != 1 {
+		t.Errorf("after defragmentation: %v, %v", got, err)
+	}
+}
