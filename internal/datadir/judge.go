@@ -27,13 +27,14 @@ func judge(dir string, me self, seen []entry) (warnings []string, err error) {
 }
 
 func judgeOne(dir string, me self, e entry) (warning string, err error) {
+	// A directory above whose owner this user namespace does not know cannot be judged from here.
 	if e.uid != me.uid && e.uid != 0 && !(e.role == above && e.uid == me.unmapped) {
 		return "", foreign(dir, me, e)
 	}
 	switch kind := e.mode & unix.S_IFMT; {
 	case kind == unix.S_IFLNK && e.role == above:
 		return "", nil
-	case kind == unix.S_IFLNK, kind != unix.S_IFREG && kind != unix.S_IFDIR:
+	case kind != unix.S_IFREG && kind != unix.S_IFDIR:
 		return "", strange(dir, e)
 	case e.role == secret:
 		return "", judgeSecret(dir, e)
@@ -42,7 +43,7 @@ func judgeOne(dir string, me self, e entry) (warning string, err error) {
 }
 
 func strange(dir string, e entry) error {
-	return fmt.Errorf("%s is %s, and Stint makes none: %s", e.path, noun(e.mode), remedy(dir, e))
+	return fmt.Errorf("%s is %s, and Stint makes none: %s", e.path, noun(e.mode), remedy(dir, e, ", or move this one away"))
 }
 
 // noun is for what is neither a file nor a directory.
@@ -82,21 +83,22 @@ func judgeWriters(me self, e entry) (warning string, err error) {
 
 func foreign(dir string, me self, e entry) error {
 	return fmt.Errorf("%s belongs to user %d, who could run programs as user %d through what is in %s: %s",
-		e.path, e.uid, me.uid, dir, remedy(dir, e))
+		e.path, e.uid, me.uid, dir, remedy(dir, e, ", or move this one away (a new owner would not make what it holds trustworthy)"))
 }
 
 // elsewhere is what always helps.
 const elsewhere = "choose another data directory, with --data-dir or STINT_DATA_DIR"
 
-// remedy never is to change an owner: what another user has put there would be believed from then on.
-func remedy(dir string, e entry) string {
+// remedy never is to change an owner: what another user has put there would be believed from then on. Or is what also
+// helps where the data directory itself is at fault.
+func remedy(dir string, e entry, or string) string {
 	switch {
 	case e.role == above:
 		return elsewhere
 	case e.renewable:
 		return newKeys(dir)
 	}
-	return elsewhere + ", or move this one away (a new owner would not make what it holds trustworthy)"
+	return elsewhere + or
 }
 
 func newKeys(dir string) string {

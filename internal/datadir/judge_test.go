@@ -51,11 +51,11 @@ func TestJudge(t *testing.T) {
 		"a kubeconfig of another user":             {user, at("/d/kubeconfig", secret, 1001, 1001, reg|0o600), "remove /d/pki and /d/kubeconfig", ""},
 		"a store of another user":                  {user, at("/d/etcd", folder, 1001, 1001, dir|0o700), "move this one away", ""},
 		"a log of another user in its own store":   {user, at("/d/etcd/member/wal/0.wal", file, 1001, 1001, reg|0o600), "move this one away", ""},
-		"a FIFO in its store":                      {user, at("/d/etcd/member/snap/db", file, 1000, 1000, fifo|0o600), "is a FIFO, and Stint makes none", ""},
+		"a FIFO in its store":                      {user, at("/d/etcd/member/snap/db", file, 1000, 1000, fifo|0o600), "STINT_DATA_DIR, or move this one away", ""},
 		"a file that all may write":                {user, at("/d/node-name", file, 1000, 1000, reg|0o666), "chmod o-w /d/node-name", ""},
 		"its own, whose owner is not mapped":       {inContainer, at("/d", itself, 65534, 65534, dir|0o700), "belongs to user 65534", ""},
 		"in a directory whose owner is not mapped": {inContainer, at("/", above, 65534, 65534, dir|0o755), "", ""},
-		"in one of nobody's, where all are mapped": {user, at("/x", above, 65534, 65534, dir|0o755), "belongs to user 65534", ""},
+		"in one of user 65534's, with all mapped":  {user, at("/x", above, 65534, 65534, dir|0o755), "belongs to user 65534", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			warnings, err := judge("/d", test.me, []entry{test.seen})

@@ -183,7 +183,7 @@ func TestADamagedDatabaseIsReportedAndLeftAsItIs(t *testing.T) {
 			default:
 				t.Errorf("%s: %s", whats[i], outcome)
 			}
-			_ = os.RemoveAll(dir)
+			_ = os.RemoveAll(dir) // or all copies would stand there until the end
 		}
 		done += len(dirs)
 	}
