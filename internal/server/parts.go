@@ -42,7 +42,7 @@ type service interface {
 
 func (p *parts) open(ctx context.Context, o Options) (err error) {
 	p.ready = make(chan struct{})
-	if p.store, err = store.Open(o.DataDir); err != nil {
+	if p.store, err = store.Open(ctx, o.DataDir); err != nil {
 		return err
 	}
 	if o.Listen != "" {

@@ -15,9 +15,6 @@ const minFree = 3 * segmentBytes
 
 // checkUsable finds what would stop etcd half way through its start, where it would leave files behind.
 func checkUsable(dir string) error {
-	if err := checkLimits(); err != nil {
-		return err
-	}
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return unusable(dir, err)
 	}
@@ -61,4 +58,12 @@ func damaged(path string, err error, etcdDir string) error {
 	}
 	return fmt.Errorf("%s is damaged (%w); it was left as it is: restore %s from a backup, or move it away to start empty",
 		path, err, etcdDir)
+}
+
+// unreadable words why etcd wanted to end this process instead of starting.
+func unreadable(err error, etcdDir string) error {
+	if isLack(err) {
+		return fmt.Errorf("it cannot be read and was left as it is: %w", err)
+	}
+	return fmt.Errorf("it cannot be read and was left as it is: %w; restore %s from a backup, or move it away to start empty", err, etcdDir)
 }

@@ -23,18 +23,28 @@ import (
 // new writes for ones that are in the database, and answer none of them.
 func checkAgreement(etcdDir string) error {
 	held, err := entriesInDatabase(filepath.Join(etcdDir, "member", "snap", "db"))
-	if held == 0 || err != nil {
+	if err != nil {
 		return err
 	}
 	logDir := filepath.Join(etcdDir, "member", "wal")
-	logged, err := entriesInLog(logDir)
-	if err == nil && logged < held {
-		err = fmt.Errorf("it ends after %d entries of %d", logged, held)
-	}
+	segments, err := fs.Glob(os.DirFS(logDir), "*.wal")
 	if err != nil {
-		return damaged(logDir, err, etcdDir)
+		return err
 	}
-	return nil
+	var logged uint64
+	if len(segments) > 0 {
+		logged, err = entriesIn(filepath.Join(logDir, slices.Max(segments)))
+	}
+	switch {
+	case err != nil:
+	case logged < held:
+		err = fmt.Errorf("it ends after %d entries of %d", logged, held)
+	case logged == 0 && len(segments) > 0: // etcd would wait for ever for other members
+		err = errors.New("it holds no entry")
+	default:
+		return nil
+	}
+	return damaged(logDir, err, etcdDir)
 }
 
 // entriesInDatabase is how many entries of the log the database holds, and 0 where it cannot be read, about which etcd
@@ -63,13 +73,8 @@ func entriesInDatabase(path string) (held uint64, err error) {
 	return held, errors.Join(err, db.Close())
 }
 
-// entriesInLog is how many entries the log has come to. Its last segment tells.
-func entriesInLog(dir string) (uint64, error) {
-	segments, err := fs.Glob(os.DirFS(dir), "*.wal")
-	if err != nil || len(segments) == 0 {
-		return 0, err
-	}
-	path := filepath.Join(dir, slices.Max(segments))
+// entriesIn is how many entries the log has come to at the end of its last segment.
+func entriesIn(path string) (uint64, error) {
 	var number, next uint64
 	if _, err := fmt.Sscanf(filepath.Base(path), "%x-%x.wal", &number, &next); err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)

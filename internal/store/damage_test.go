@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 // useStore opens the store, reads everything and writes something.
 func useStore(dir string) string {
-	s, err := store.Open(dir)
+	s, err := store.Open(context.Background(), dir)
 	if err != nil {
 		return "refused: " + strings.ReplaceAll(err.Error(), "\n", " ")
 	}
@@ -58,7 +58,7 @@ const database = "etcd/member/snap/db"
 func fullStore(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := store.Open(dir)
+	s, err := store.Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestADataDirectoryMayHaveBracketsInItsPath(t *testing.T) {
 	if err := os.WriteFile(log, []byte(strings.Repeat("noise ", 20_000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := store.Open(dir); err == nil {
+	if s, err := store.Open(context.Background(), dir); err == nil {
 		_ = s.Close()
 		t.Fatal("it opened")
 	} else if !strings.Contains(err.Error(), log) {

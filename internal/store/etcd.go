@@ -1,8 +1,10 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -19,9 +21,13 @@ const (
 	// startTimeout is far beyond what reading the largest store takes, quotaBytes from a slow disk of a busy machine. What
 	// cannot be read is known at once.
 	startTimeout = 10 * time.Minute
+	// newsAfter is when a user is told what a start waits for.
+	newsAfter = 10 * time.Second
 	// memberName is written into the store; it must never change.
 	memberName = "stint"
 )
+
+var errStillStarting = errors.New("etcd was not ready")
 
 var setSegmentSize = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes })
 
@@ -29,12 +35,8 @@ var setSegmentSize = sync.OnceFunc(func() { wal.SegmentSizeBytes = segmentBytes 
 //
 // A single member elects itself, so the short ticks only shorten the start. etcd opens its files in goroutines of
 // its own and ends the process when it cannot read them, so its last words are listened for beside its result.
-func startEtcd(dir string, log *etcdLog) (*embed.Etcd, error) {
+func startEtcd(ctx context.Context, dir string, log *etcdLog) (*embed.Etcd, error) {
 	setSegmentSize()
-	type result struct {
-		etcd *embed.Etcd
-		err  error
-	}
 	started := make(chan result, 1)
 	go func() {
 		defer func() {
@@ -48,23 +50,35 @@ func startEtcd(dir string, log *etcdLog) (*embed.Etcd, error) {
 		}
 		started <- result{etcd, err}
 	}()
-	details := filepath.Join(dir, "etcd.log")
+	etcd, err := awaitStart(ctx, dir, started, log.failed)
+	if errors.Is(err, wal.ErrCRCMismatch) {
+		return nil, damaged(filepath.Join(dir, "member", "wal"), err, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (details in %s)", err, logPath(dir))
+	}
+	return etcd, nil
+}
+
+// result is that of a start of etcd.
+type result struct {
+	etcd *embed.Etcd
+	err  error
+}
+
+func awaitStart(ctx context.Context, dir string, started <-chan result, failed <-chan error) (*embed.Etcd, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("after %s", startTimeout))
+	defer cancel()
+	defer time.AfterFunc(newsAfter, func() {
+		slog.Warn(fmt.Sprintf("the store in %s is not ready after %s; waiting for it (details in %s)", dir, newsAfter, logPath(dir)))
+	}).Stop()
 	select {
 	case r := <-started:
-		if errors.Is(r.err, wal.ErrCRCMismatch) {
-			return nil, damaged(filepath.Join(dir, "member", "wal"), r.err, dir)
-		}
-		if r.err != nil {
-			return nil, fmt.Errorf("%w (details in %s)", r.err, details)
-		}
-		return r.etcd, nil
-	case err := <-log.failed:
-		if isLack(err) {
-			return nil, fmt.Errorf("it cannot be read and was left as it is: %w", err)
-		}
-		return nil, fmt.Errorf("it cannot be read and was left as it is: %w; restore %s from a backup, or move it away to start empty", err, dir)
-	case <-time.After(startTimeout):
-		return nil, fmt.Errorf("etcd was not ready after %s (details in %s)", startTimeout, details)
+		return r.etcd, r.err
+	case err := <-failed:
+		return nil, unreadable(err, dir)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", errStillStarting, context.Cause(ctx))
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +16,7 @@ func TestExists(t *testing.T) {
 		"a directory of something else":  {func(dir string) error { return os.MkdirAll(filepath.Join(dir, "music"), 0o700) }, false},
 		"a file, which Open will refuse": {func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, true},
 		"a store": {func(dir string) error {
-			s, err := Open(dir)
+			s, err := Open(context.Background(), dir)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // Under these etcd took a healthy store for one that it cannot read, and users were told to restore a backup.
 func TestALimitOfTheProcessIsNamed(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(dir)
+	s, err := Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestALimitOfTheProcessIsNamed(t *testing.T) {
 			if err := unix.Setrlimit(test.resource, &few); err != nil {
 				t.Fatal(err)
 			}
-			s, err := Open(dir)
+			s, err := Open(context.Background(), dir)
 			if back := unix.Setrlimit(test.resource, &before); back != nil {
 				t.Fatal(back)
 			}
@@ -46,7 +47,7 @@ func TestALimitOfTheProcessIsNamed(t *testing.T) {
 			}
 		})
 	}
-	if s, err = Open(dir); err != nil {
+	if s, err = Open(context.Background(), dir); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

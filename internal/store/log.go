@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"go.uber.org/zap"
@@ -12,17 +13,18 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// etcdLog is where etcd writes its warnings, a file that every start begins anew, and where it tells that it is
-// going to end this process (a full disk, files that it cannot read). That it may not do: its last words come out of
-// failed instead.
+// etcdLog is where etcd writes its warnings, a file that every start begins anew, and its last words when it is about
+// to end this process (a full disk, files that it cannot read). It may not do that: they come out of failed instead.
 type etcdLog struct {
 	*zap.Logger
 	file   *os.File
 	failed chan error
 }
 
-func openLog(path string) (*etcdLog, error) {
-	f, err := datadir.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+func logPath(etcdDir string) string { return filepath.Join(etcdDir, "etcd.log") }
+
+func openLog(etcdDir string) (*etcdLog, error) {
+	f, err := datadir.Open(logPath(etcdDir), os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,13 @@
 //	├── lock    held by the process that has the store open; holds its process ID
 //	└── etcd/   etcd's own files
 //	    ├── etcd.log   warnings of the last run
+//	    ├── first-start   there until the store has been ready once
 //	    └── member/    log and database
 package store
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,9 +40,12 @@ type Store struct {
 	closeOnce sync.Once
 }
 
-// Open opens the store in dir, which is made when it is not there.
+// Open opens the store in dir, which is made when it is not there. It gives up when ctx ends; the open store does not mind.
 // The error says in words for users what is wrong: LockedError, or why the directory or its contents cannot be used.
-func Open(dir string) (*Store, error) {
+func Open(ctx context.Context, dir string) (*Store, error) {
+	if err := checkLimits(); err != nil {
+		return nil, err
+	}
 	etcdDir := filepath.Join(dir, "etcd")
 	if err := os.MkdirAll(etcdDir, 0o700); err != nil {
 		return nil, unusable(dir, err)
@@ -49,29 +55,39 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, lock: lock}
-	if err := s.open(etcdDir); err != nil {
-		lock.release()
+	if err := s.open(ctx, etcdDir); err != nil {
+		// What still starts has the files open, and the lock goes with this process.
+		if !errors.Is(err, errStillStarting) {
+			lock.release()
+		}
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Store) open(etcdDir string) error {
+func (s *Store) open(ctx context.Context, etcdDir string) error {
 	if err := checkUsable(etcdDir); err != nil {
 		return err
+	}
+	if err := clearUnfinishedStart(etcdDir); err != nil {
+		return unusable(s.dir, err)
 	}
 	for _, check := range []func(string) error{checkLog, checkDatabase, checkAgreement} {
 		if err := check(etcdDir); err != nil {
 			return fmt.Errorf("open the store in %s: %w", s.dir, err)
 		}
 	}
-	log, err := openLog(filepath.Join(etcdDir, "etcd.log"))
+	log, err := openLog(etcdDir)
 	if err != nil {
 		return unusable(s.dir, err)
 	}
-	etcd, err := startEtcd(etcdDir, log)
+	etcd, err := startEtcd(ctx, etcdDir, log)
 	if err != nil {
 		return fmt.Errorf("open the store in %s: %w", s.dir, err)
+	}
+	if err := endFirstStart(etcdDir); err != nil {
+		etcd.Close()
+		return unusable(s.dir, err)
 	}
 	s.log, s.etcd = log, etcd
 

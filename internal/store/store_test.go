@@ -16,7 +16,7 @@ import (
 
 func open(t *testing.T, dir string) *store.Store {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(context.Background(), dir)
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
 	}
@@ -45,7 +45,7 @@ func TestWhatWasWrittenIsThereAfterReopening(t *testing.T) {
 func TestASecondOpenNamesTheProcessThatHoldsTheLock(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)
-	_, err := store.Open(dir)
+	_, err := store.Open(context.Background(), dir)
 	var locked *store.LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("second open: %v, want a LockedError", err)
@@ -88,7 +88,7 @@ func TestOpenTellsWhatIsWrongWithTheDirectory(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := c.arrange(t)
-			s, err := store.Open(dir)
+			s, err := store.Open(context.Background(), dir)
 			if err == nil {
 				_ = s.Close()
 				t.Fatal("it opened")
@@ -120,7 +120,7 @@ func TestACorruptStoreIsReportedAndLeftAsItIs(t *testing.T) {
 			if err := os.WriteFile(path, noise, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := store.Open(dir); err == nil {
+			if s, err := store.Open(context.Background(), dir); err == nil {
 				_ = s.Close()
 				t.Fatal("it opened")
 			} else if !strings.Contains(err.Error(), "store") {
@@ -150,7 +150,7 @@ func TestADatabaseThatLostItsEndIsReportedAndLeftAsItIs(t *testing.T) {
 	if err := os.Truncate(path, left); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(context.Background(), dir)
 	if err == nil {
 		_ = s.Close()
 		t.Fatal("it opened")
@@ -215,7 +215,7 @@ func TestALogThatIsDamagedIsReportedAndLeftAsItIs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s, err = store.Open(dir)
+			s, err = store.Open(context.Background(), dir)
 			if err == nil {
 				_ = s.Close()
 				t.Fatal("it opened")
@@ -242,7 +242,7 @@ func TestAFIFOInTheStoreIsNotWaitedFor(t *testing.T) {
 		if err := errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := store.Open(dir)
+		s, err := store.Open(context.Background(), dir)
 		if err == nil {
 			_ = s.Close()
 		}

@@ -1,6 +1,9 @@
 package store
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 func TestDefragmentationHasToPay(t *testing.T) {
 	const mb = 1 << 20
@@ -25,7 +28,7 @@ func TestDefragmentationHasToPay(t *testing.T) {
 
 func TestADefragmentedStoreOpensWithAllThatItHeld(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(dir)
+	s, err := Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +42,7 @@ func TestADefragmentedStoreOpensWithAllThatItHeld(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(dir)
+	again, err := Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

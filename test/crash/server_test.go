@@ -60,6 +60,19 @@ func startServer(t *testing.T) *server {
 // start returns when the server answers.
 func (s *server) start(t *testing.T) {
 	t.Helper()
+	s.launch(t)
+	await.Until(t, "stint server to be ready", func() bool {
+		select {
+		case <-s.ended:
+			t.Fatalf("stint server has ended by itself:\n%s", s.log)
+		default:
+		}
+		return s.ready(t)
+	})
+}
+
+func (s *server) launch(t *testing.T) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "server", "--data-dir", s.dir, "--listen", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), beStint+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -74,14 +87,6 @@ func (s *server) start(t *testing.T) {
 	s.mu.Lock()
 	s.process, s.ended, s.log = cmd, ended, log
 	s.mu.Unlock()
-	await.Until(t, "stint server to be ready", func() bool {
-		select {
-		case <-ended:
-			t.Fatalf("stint server has ended by itself:\n%s", log)
-		default:
-		}
-		return s.ready(t)
-	})
 }
 
 func (s *server) ready(t *testing.T) bool {

@@ -23,7 +23,7 @@ type running struct {
 
 func run(c apiserver.Config) (*running, error) {
 	var err error
-	if c.Store, err = store.Open(c.DataDir); err != nil {
+	if c.Store, err = store.Open(context.Background(), c.DataDir); err != nil {
 		return nil, err
 	}
 	api, err := apiserver.New(c)

@@ -229,10 +229,12 @@ func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Con
 	return config, nil
 }
 
-// embedded starts a server that outlives ctx: what is to stop must be stopped through it.
+// embedded starts a server. With ctx only its start is given up; what has started is stopped through the Target.
 func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	server, err := start(ctx)
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	started := context.AfterFunc(ctx, stop)
+	server, err := start(life)
+	started()
 	if err != nil {
 		stop()
 		return nil, err

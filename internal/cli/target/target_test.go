@@ -301,3 +301,15 @@ func TestAnswers(t *testing.T) {
 		t.Error("one where there is none")
 	}
 }
+
+func TestAStartIsGivenUpWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	starts := func(life context.Context) (Server, error) {
+		cancel()
+		<-life.Done()
+		return nil, context.Cause(life)
+	}
+	if _, err := Connect(ctx, Options{DataDir: t.TempDir()}, starts); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -25,6 +25,10 @@ type Connection struct {
 	// NamespaceGiven: the user named a namespace, so objects in others are refused.
 	NamespaceGiven func() bool
 
+	lifeOnce sync.Once
+	life     context.Context
+	end      context.CancelFunc
+
 	mu     sync.Mutex
 	asked  bool
 	target *target.Target
@@ -37,12 +41,18 @@ type Connection struct {
 
 var _ genericclioptions.RESTClientGetter = &Connection{}
 
+// lifetime ends with Close, which gives up a search that is under way.
+func (c *Connection) lifetime() context.Context {
+	c.lifeOnce.Do(func() { c.life, c.end = context.WithCancel(context.Background()) })
+	return c.life
+}
+
 func (c *Connection) connect() (*target.Target, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.asked {
 		c.asked = true
-		c.target, c.err = c.Find(context.Background())
+		c.target, c.err = c.Find(c.lifetime())
 	}
 	return c.target, c.err
 }
@@ -59,6 +69,8 @@ func (c *Connection) Inside() *rest.Config {
 
 // Close stops what connecting started. There is no connecting after it.
 func (c *Connection) Close() error {
+	c.lifetime()
+	c.end()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.asked {
