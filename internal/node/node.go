@@ -119,10 +119,9 @@ func New(c Config) (*Node, error) {
 		queue:       workqueue.NewTyped[types.UID](),
 		trash:       workqueue.NewTyped[rubbish](),
 		pods:        pods{byUID: map[types.UID]*pod{}},
-		placer:      newPlacer(allocatable),
+		placer:      newPlacer(allocatable, c.Cordoned),
 		missing:     make(chan struct{}, 1),
 	}
-	n.placer.cordon(c.Cordoned)
 	n.keeper = newKeeper(c, n.trash.Add)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}
 	n.alarms = newAlarms(n.queue.Add)

@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/node/taints"
 )
 
 // heartbeatEvery is how often the node says that it lives. It shares a process with the API server, so nobody needs
@@ -105,11 +107,12 @@ func (n *Node) unenforced() []string {
 	return limits
 }
 
-// nodeHandler heeds whoever cordons the node, and registers it again if it is deleted: it still runs.
+// nodeHandler heeds the taints of the node's object, and registers it again if it is deleted: it still runs.
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
-		if object, ok := obj.(*corev1.Node); ok && object.Name == n.name {
-			n.wakeAll(n.placer.cordon(n.Cordoned || object.Spec.Unschedulable))
+		object, ok := obj.(*corev1.Node)
+		if ok && object.Name == n.name && n.placer.taint(taints.Of(object)) {
+			n.wakeAll(n.pods.uids())
 		}
 	}
 	deleted := func(any) {

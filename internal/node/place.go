@@ -5,33 +5,50 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/resources"
+	"github.com/stint-dev/stint/internal/node/taints"
 )
 
-// placer guards the queue for the machine's resources.
+// placer guards the queue for the machine's resources, and keeps out of it what the node's taints keep out.
 type placer struct {
 	mu    sync.Mutex
 	queue *resources.Queue
-	// cordoned: no pod is to be taken.
-	cordoned bool
+	// waiting are the pods without a share, whether they are in the queue or not.
+	waiting map[types.UID]*corev1.Pod
+	taints  []corev1.Taint
+	// closed: no pod is to be taken, whatever it tolerates.
+	closed bool
 	// moved is when a pod last got its share.
 	moved time.Time
 }
 
-func newPlacer(allocatable corev1.ResourceList) *placer {
-	return &placer{queue: resources.NewQueue(resources.RequestFrom(allocatable))}
+func newPlacer(allocatable corev1.ResourceList, closed bool) *placer {
+	return &placer{
+		queue:   resources.NewQueue(resources.RequestFrom(allocatable)),
+		waiting: map[types.UID]*corev1.Pod{},
+		closed:  closed,
+	}
 }
 
 // wait lets the pod wait for its share and returns the pods that get theirs now.
 func (p *placer) wait(pod *corev1.Pod) []types.UID {
-	request := resources.RequestOf(pod)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.queue.Wait(pod.UID, request, pod.CreationTimestamp.Time)
+	p.enqueue(pod)
 	return p.place()
+}
+
+func (p *placer) enqueue(pod *corev1.Pod) {
+	p.waiting[pod.UID] = pod
+	if _, out := taints.KeepsOut(p.taints, &pod.Spec); out {
+		p.queue.Release(pod.UID)
+		return
+	}
+	p.queue.Wait(pod.UID, resources.RequestOf(pod), pod.CreationTimestamp.Time)
 }
 
 // hold is for a pod that runs already.
@@ -39,6 +56,7 @@ func (p *placer) hold(pod *corev1.Pod) {
 	request := resources.RequestOf(pod)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.waiting, pod.UID)
 	p.queue.Hold(pod.UID, request)
 }
 
@@ -46,24 +64,39 @@ func (p *placer) hold(pod *corev1.Pod) {
 func (p *placer) release(uid types.UID) []types.UID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.waiting, uid)
 	p.queue.Release(uid)
 	return p.place()
 }
 
-// cordon has pods wait whatever is free, or no more. It returns the pods that get their share now.
-func (p *placer) cordon(on bool) []types.UID {
+// taint has the node's taints be these, and reports whether they were others.
+func (p *placer) taint(now []corev1.Taint) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cordoned = on
-	return p.place()
+	if equality.Semantic.DeepEqual(p.taints, now) {
+		return false
+	}
+	p.taints = now
+	for _, pod := range p.waiting {
+		p.enqueue(pod)
+	}
+	return true
+}
+
+// sendsAway is taints.SendsAway of the node's taints.
+func (p *placer) sendsAway(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, any bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return taints.SendsAway(p.taints, pod)
 }
 
 func (p *placer) place() []types.UID {
-	if p.cordoned {
+	if p.closed {
 		return nil
 	}
 	placed := p.queue.Place()
-	if len(placed) > 0 {
+	for _, uid := range placed {
+		delete(p.waiting, uid)
 		p.moved = now()
 	}
 	return placed
@@ -82,18 +115,28 @@ func (p *placer) holds(uid types.UID) bool {
 	return p.queue.Holds(uid)
 }
 
-// explain tells what a pod waits for, with the reason of its condition; the message is empty if it does not wait.
+// explain returns what a pod waits for, with the reason of its condition; the message is empty if it does not wait.
 func (p *placer) explain(uid types.UID) (reason, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if pod, waits := p.waiting[uid]; waits {
+		if taint, out := taints.KeepsOut(p.taints, &pod.Spec); out {
+			return keptOut(taint)
+		}
+	}
 	message = p.queue.Explain(uid)
-	switch {
-	case !p.queue.Fits(uid):
+	if !p.queue.Fits(uid) {
 		return corev1.PodReasonUnschedulable, message
-	case message != "" && p.cordoned:
-		message = "the node takes no pods: its spec.unschedulable is set"
 	}
 	return lifecycle.WaitingForTurn, message
+}
+
+// keptOut words what a pod has to wait for. A cordon is of its nature temporary, so it counts as waiting for a turn.
+func keptOut(taint corev1.Taint) (reason, message string) {
+	if taint.Key == corev1.TaintNodeUnschedulable {
+		return lifecycle.WaitingForTurn, "the node takes no pods: its spec.unschedulable is set"
+	}
+	return corev1.PodReasonUnschedulable, "the node has the taint " + taint.ToString() + ", which the pod does not tolerate"
 }
 
 // place tries to give the pod its share and tells whether it has it.

@@ -42,6 +42,8 @@ type pod struct {
 	startTime  time.Time
 	// waitingSince is when the pod began to wait for resources.
 	waitingSince time.Time
+	// taintedSince is when a taint was first seen that sends the pod away sooner or later.
+	taintedSince time.Time
 	// changedAt is since when the API server's status is out of date; zero if it is not.
 	changedAt time.Time
 	noticed   map[lifecycle.NoticeKey]bool

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +34,12 @@ func (ps *pods) getOrAdd(uid types.UID) *pod {
 		ps.byUID[uid] = p
 	}
 	return p
+}
+
+func (ps *pods) uids() []types.UID {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return slices.Collect(maps.Keys(ps.byUID))
 }
 
 func (ps *pods) drop(uid types.UID) {

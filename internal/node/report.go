@@ -47,7 +47,7 @@ func (n *Node) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.
 // reportWaiting tells, once, what a pod waits for. A node that is there to end pods only has nothing to tell.
 func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
 	reason, message := n.placer.explain(p.uid)
-	if message == "" || n.Cordoned || toldToWait(api, reason) {
+	if message == "" || n.Cordoned || toldToWait(api, reason, message) {
 		return
 	}
 	if p.waitingSince.IsZero() {
@@ -59,7 +59,7 @@ func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t tim
 	}
 	if !t.Before(due) {
 		told := n.write(ctx, p, api, func(pod *corev1.Pod) {
-			pod.Status = lifecycle.Unplaced(pod.Status, lifecycle.Waits(pod.Generation, reason, message), t)
+			pod.Status = lifecycle.WithCondition(pod.Status, lifecycle.Waits(pod.Generation, reason, message), t)
 		})
 		if told {
 			n.Recorder.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
@@ -77,10 +77,11 @@ func waitingDue(since, moved time.Time) time.Time {
 	return earlier(standsStill, since.Add(reportWaitingLatest))
 }
 
-func toldToWait(api *corev1.Pod, reason string) bool {
+// toldToWait reports whether the pod's status says so already. What is free in a queue is not worth a write each time.
+func toldToWait(api *corev1.Pod, reason, message string) bool {
 	for _, c := range api.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
-			return c.Status == corev1.ConditionFalse && c.Reason == reason
+			return c.Status == corev1.ConditionFalse && c.Reason == reason && (reason == lifecycle.WaitingForTurn || c.Message == message)
 		}
 	}
 	return false

@@ -22,11 +22,8 @@ func TestAServerThatIsKilledInItsFirstStartStartsAgain(t *testing.T) {
 			step := firstStartSteps[random.IntN(len(firstStartSteps))]
 			s := &server{dir: t.TempDir()}
 			s.launch(t)
-			await.Until(t, "the server to have made "+step, func() bool {
-				_, err := os.Lstat(filepath.Join(s.dir, step))
-				return err == nil
-			})
-			pause := time.Duration(random.Int64N(int64(40 * time.Millisecond)))
+			s.awaitFile(t, step)
+			pause := time.Duration(random.Int64N(int64(15 * time.Millisecond)))
 			time.Sleep(pause)
 			s.signal(syscall.SIGKILL)
 			t.Logf("killed %s after it had made %s", pause, step)
@@ -34,4 +31,17 @@ func TestAServerThatIsKilledInItsFirstStartStartsAgain(t *testing.T) {
 			s.signal(syscall.SIGTERM)
 		}
 	})
+}
+
+// awaitFile looks far more often than package await, for what comes next is made within milliseconds.
+func (s *server) awaitFile(t *testing.T, name string) {
+	t.Helper()
+	for limit := time.Now().Add(await.Limit); ; time.Sleep(100 * time.Microsecond) {
+		if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("not within %s: the server has made %s", await.Limit, name)
+		}
+	}
 }

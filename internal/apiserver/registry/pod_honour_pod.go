@@ -14,7 +14,6 @@ var podRules = []rule[*corev1.PodSpec]{
 	// Where to run.
 	{"affinity", func(s *corev1.PodSpec) bool { return s.Affinity != nil }, nil, warn, oneNode},
 	{"nodeSelector", func(s *corev1.PodSpec) bool { return len(s.NodeSelector) > 0 }, nil, warn, oneNode},
-	{"tolerations", toleratesTaints, nil, warn, oneNode},
 	{"topologySpreadConstraints", func(s *corev1.PodSpec) bool { return len(s.TopologySpreadConstraints) > 0 }, nil, warn, oneNode},
 	{"schedulerName", func(s *corev1.PodSpec) bool { return s.SchedulerName != corev1.DefaultSchedulerName }, nil, warn,
 		"has no effect: the node takes its pods itself"},
@@ -94,15 +93,4 @@ var podRules = []rule[*corev1.PodSpec]{
 
 func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.PodSpec) bool {
 	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }
-}
-
-// toleratesTaints leaves out the two tolerations that a cluster gives every pod, so that a pod exported from one
-// comes in without a word.
-func toleratesTaints(s *corev1.PodSpec) bool {
-	for _, t := range s.Tolerations {
-		if t.Key != corev1.TaintNodeNotReady && t.Key != corev1.TaintNodeUnreachable {
-			return true
-		}
-	}
-	return false
 }

@@ -50,11 +50,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 			warned: []string{"spec.affinity"}},
 		"a node selector is ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"disk": "ssd"} }), node: able,
 			warned: []string{"spec.nodeSelector"}},
-		"a toleration is ignored": {edit: inSpec(func(s *corev1.PodSpec) {
+		"tolerations are kept": {edit: inSpec(func(s *corev1.PodSpec) {
 			s.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: "Exists"}}
-		}), node: able, warned: []string{"spec.tolerations"}},
-		"the tolerations every cluster adds need no word": {edit: inSpec(func(s *corev1.PodSpec) {
-			s.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeNotReady, Operator: "Exists"}, {Key: corev1.TaintNodeUnreachable, Operator: "Exists"}}
 		}), node: able},
 		"spreading is ignored": {edit: inSpec(func(s *corev1.PodSpec) {
 			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: "DoNotSchedule"}}
@@ -220,7 +217,7 @@ var kept = map[string][]string{
 	"PodSpec": {
 		"volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
 		"activeDeadlineSeconds", "serviceAccount", "nodeName", "hostNetwork", "securityContext", "enableServiceLinks",
-		"preemptionPolicy", "os", "schedulingGates", "resources",
+		"preemptionPolicy", "os", "schedulingGates", "tolerations", "resources",
 	},
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",

@@ -37,14 +37,14 @@ func Waits(generation int64, reason, message string) corev1.PodCondition {
 	}
 }
 
-// Unplaced returns the status of a pod that waits for its place. A final status stays as it is.
-func Unplaced(stored corev1.PodStatus, waits corev1.PodCondition, now time.Time) corev1.PodStatus {
+// WithCondition returns the status with one condition set. A final status stays as it is.
+func WithCondition(stored corev1.PodStatus, condition corev1.PodCondition, now time.Time) corev1.PodStatus {
 	if Final(stored.Phase) {
 		return stored
 	}
-	merged := *stored.DeepCopy()
-	merged.Conditions = mergeConditions(stored.Conditions, []corev1.PodCondition{waits}, now)
-	return merged
+	changed := *stored.DeepCopy()
+	changed.Conditions = mergeConditions(stored.Conditions, []corev1.PodCondition{condition}, now)
+	return changed
 }
 
 func mergeConditions(stored, ours []corev1.PodCondition, now time.Time) []corev1.PodCondition {

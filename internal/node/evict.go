@@ -1,0 +1,56 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+)
+
+// Kubernetes' own words, which pod failure policies and scripts look for.
+const (
+	taintReason   = "DeletionByTaintManager"
+	evictionEvent = "TaintManagerEviction"
+)
+
+// evict deletes a pod that a taint of the node sends away, and returns when it will be due; zero is never. As in
+// kube-controller-manager the time that a pod tolerates a taint counts from when the taint was first seen.
+func (n *Node) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) (due time.Time) {
+	taint, after, sent := n.placer.sendsAway(&api.Spec)
+	if !sent || api.DeletionTimestamp != nil || !n.Taken(api) {
+		p.taintedSince = time.Time{}
+		return time.Time{}
+	}
+	if p.taintedSince.IsZero() {
+		p.taintedSince = t
+	}
+	if due = p.taintedSince.Add(after); t.Before(due) {
+		return due
+	}
+	message := "the node has the taint " + taint.ToString() + ", which the pod does not tolerate"
+	if after > 0 {
+		message += " for longer than " + after.String()
+	}
+	if !n.write(ctx, p, api, disrupted(message, t)) {
+		return p.retryTime()
+	}
+	n.Recorder.Event(api, corev1.EventTypeNormal, evictionEvent, "deleting the pod: "+message)
+	if err := n.Client.Pods().Delete(ctx, api, client.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		n.log(ctx, "evict pod", err, "pod", api.Namespace+"/"+api.Name)
+		p.failures++
+	}
+	return p.retryTime()
+}
+
+// disrupted returns a change that says that the end of the pod is no fault of its own.
+func disrupted(message string, t time.Time) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Status = lifecycle.WithCondition(pod.Status, corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: taintReason, Message: message, ObservedGeneration: pod.Generation,
+		}, t)
+	}
+}

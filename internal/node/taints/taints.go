@@ -1,0 +1,70 @@
+// Package taints decides which pods the taints of a node keep out, and which they send away.
+package taints
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Of lists the taints of a node. A cordoned node has the one that kube-controller-manager gives it.
+func Of(node *corev1.Node) []corev1.Taint {
+	listed := slices.Clone(node.Spec.Taints)
+	if node.Spec.Unschedulable {
+		listed = append(listed, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	return listed
+}
+
+// KeepsOut returns the first of the taints that keeps a pod without a place from getting one. NoSchedule is for the
+// scheduler, which a pod that names its node bypasses.
+func KeepsOut(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, any bool) {
+	for _, t := range taints {
+		keeps := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
+		if keeps && toleration(pod, &t) == nil {
+			return t, true
+		}
+	}
+	return corev1.Taint{}, false
+}
+
+// SendsAway returns the NoExecute taint that a pod tolerates for the shortest time, and for how long it does. Any is
+// false where the pod may stay.
+func SendsAway(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, any bool) {
+	for _, t := range taints {
+		if t.Effect != corev1.TaintEffectNoExecute {
+			continue
+		}
+		limit, limited := tolerated(pod, &t)
+		if limited && (!any || limit < after) {
+			first, after, any = t, limit, true
+		}
+	}
+	return first, after, any
+}
+
+// tolerated is how long the pod tolerates the taint, if not for ever.
+func tolerated(pod *corev1.PodSpec, t *corev1.Taint) (limit time.Duration, limited bool) {
+	matching := toleration(pod, t)
+	if matching == nil {
+		return 0, true
+	}
+	if matching.TolerationSeconds == nil {
+		return 0, false
+	}
+	seconds := min(max(*matching.TolerationSeconds, 0), int64(math.MaxInt64/time.Second))
+	return time.Duration(seconds) * time.Second, true
+}
+
+// toleration is the first of the pod's that matches, as in kube-controller-manager: those after it have no say.
+func toleration(pod *corev1.PodSpec, t *corev1.Taint) *corev1.Toleration {
+	for i := range pod.Tolerations {
+		if pod.Tolerations[i].ToleratesTaint(logr.Discard(), t, true) {
+			return &pod.Tolerations[i]
+		}
+	}
+	return nil
+}
