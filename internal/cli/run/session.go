@@ -99,6 +99,7 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	}
 	if s.target.Kind != target.Cluster {
 		s.noteImages(jobsOf(objects))
+		s.noteRelative(jobsOf(objects))
 	}
 	s.collectLogs(ctx, jobsOf(objects))
 	err = s.createSupport(setup, objects)

@@ -66,15 +66,14 @@ func program(command, env []string, dir string) (string, error) {
 		return "", startErrorf("the container has no command")
 	}
 	name := command[0]
-	if strings.Contains(name, "/") {
-		at := name
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(dir, at)
-		}
-		if reason := whyNotExecutable(at); reason != "" {
+	if filepath.IsAbs(name) {
+		if reason := whyNotExecutable(name); reason != "" {
 			return "", startErrorf("cannot run %q: %s", name, reason)
 		}
-		return at, nil
+		return name, nil
+	}
+	if strings.Contains(name, "/") {
+		return relativeProgram(name, dir)
 	}
 	path, _ := lookup(env, "PATH")
 	found := ""
@@ -95,6 +94,19 @@ func program(command, env []string, dir string) (string, error) {
 		return "", startErrorf("cannot run %q: %s", name, found)
 	}
 	return "", startErrorf("cannot run %q: there is no such program in %s", name, path)
+}
+
+func relativeProgram(name, dir string) (string, error) {
+	at := filepath.Join(dir, name)
+	switch reason := whyNotExecutable(at); reason {
+	case "":
+		return at, nil
+	case noSuchFile:
+		return "", startErrorf("cannot run %q: there is no %s on this machine; the container starts in %s: write the whole path, or set workingDir",
+			name, at, dir)
+	default:
+		return "", startErrorf("cannot run %q: %s: %s", name, at, reason)
+	}
 }
 
 const noSuchFile = "no such file on this machine"
