@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/stint-dev/stint/internal/beneath"
@@ -30,13 +29,14 @@ func looking(o server.Options) target.Start {
 	return withData(o)
 }
 
-// withData starts servers only where there is data: whoever looks for something makes nothing.
+var errNoData = errors.New("nothing has run there yet")
+
+// withData starts servers only where there is data: a command that looks makes nothing.
 func withData(o server.Options) target.Start {
 	start := embedded(o)
 	return func(ctx context.Context) (target.Server, error) {
 		if !store.Exists(o.DataDir) {
-			return nil, fmt.Errorf("there is no data in %s: nothing has run there yet; choose another directory with --data-dir, "+
-				"or run Jobs with stint run -f FILE", o.DataDir)
+			return nil, errNoData
 		}
 		return start(ctx)
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -47,7 +48,7 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 	}
 	streams.ErrOut = output.Words{To: streams.ErrOut}
 	err := execute(args, streams)
-	if err == nil {
+	if err == nil || errors.Is(err, syscall.EPIPE) && out.readerGone() {
 		err = out.failure()
 	}
 	if text := message(err); text != "" {
@@ -58,21 +59,32 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 
 // written remembers that something could not be written: many who print do not look.
 type written struct {
-	to  io.Writer
+	to io.Writer
+
+	mu  sync.Mutex
 	err error
 }
 
 func (w *written) Write(p []byte) (int, error) {
 	n, err := w.to.Write(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err != nil && w.err == nil {
 		w.err = err
 	}
 	return n, err
 }
 
-// failure is none where the reader has had enough, as head has.
+// readerGone reports whether the reader has had enough, as head has.
+func (w *written) readerGone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Is(w.err, syscall.EPIPE)
+}
+
+// failure is none where the reader has had enough.
 func (w *written) failure() error {
-	if w.err == nil || errors.Is(w.err, syscall.EPIPE) {
+	if w.err == nil || w.readerGone() {
 		return nil
 	}
 	return fmt.Errorf("the output is not whole: %w", w.err)

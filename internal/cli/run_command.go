@@ -39,7 +39,7 @@ runs the Jobs itself. Images are not pulled on this machine: commands run with t
 
 Everything is checked before anything is created. A finished Job of the same name is replaced; one that runs, made
 from the same manifest, is followed. Ctrl-C deletes the Jobs and ends their pods within their grace period; a second
-Ctrl-C kills them.
+Ctrl-C kills them. A reader of the output that goes away, as head does, is the same as Ctrl-C.
 
 Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 after Ctrl-C.`,
 		Example: `  stint run -f job.yaml
@@ -51,7 +51,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 			if err != nil {
 				return err
 			}
-			interrupts, stop := interrupts()
+			interrupts, stop := interrupts(streams.Out)
 			defer stop()
 			options.Interrupts = interrupts
 			quietLibraries()

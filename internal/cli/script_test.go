@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"await":   awaitFile,
 			"becomes": becomes,
 			"expand":  expand,
+			"follow":  follow,
 		},
 	})
 }
@@ -116,4 +117,16 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// follow runs a command that was printed, as it was printed: follow resume. The flag --data-dir is its last.
+func follow(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: follow VERB")
+	}
+	hint := regexp.MustCompile("stint " + args[0] + " .*?--data-dir '[^']*'").FindString(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	if hint == "" {
+		ts.Fatalf("no stint %s was printed that has --data-dir", args[0])
+	}
+	ts.Check(ts.Exec("sh", "-c", hint))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -54,7 +55,10 @@ on, and the next server takes them back.`,
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), options, f.service.verbosity, streams.Out)
+			// In the other terminal KUBECONFIG may be the same.
+			other := where{dataDir: f.dataDir, local: os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != ""}
+			caller := other.caller(options.DataDir)
+			return serve(cmd.Context(), options, f.service.verbosity, caller, streams.Out)
 		},
 	}
 	f.addFlags(cmd.Flags())
@@ -125,7 +129,7 @@ func (f *serverFlags) options() (server.Options, error) {
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.
-func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) error {
+func serve(ctx context.Context, o server.Options, verbosity int, caller target.Caller, out io.Writer) error {
 	logLibraries(verbosity)
 	ctx, cancel := untilInterrupted(ctx)
 	defer cancel()
@@ -139,7 +143,7 @@ func serve(ctx context.Context, o server.Options, verbosity int, out io.Writer) 
 		}
 		return err
 	}
-	if err := greet(out, s.KubeconfigPath()); err != nil {
+	if err := greet(out, caller, s.KubeconfigPath()); err != nil {
 		return err
 	}
 	if !onlyLocal(o.Listen) {
@@ -185,7 +189,7 @@ func onlyLocal(address string) bool {
 }
 
 // greet tells how to use the server.
-func greet(out io.Writer, kubeconfig string) error {
+func greet(out io.Writer, caller target.Caller, kubeconfig string) error {
 	path, err := filepath.Abs(kubeconfig)
 	if err != nil {
 		return err
@@ -196,7 +200,7 @@ func greet(out io.Writer, kubeconfig string) error {
 	}
 	_, err = fmt.Fprintf(out, `stint serves the Kubernetes API at %s. In another terminal:
 
-  stint get jobs
+  %s
 
 or, for kubectl and other clients:
 
@@ -204,6 +208,6 @@ or, for kubectl and other clients:
   kubectl get jobs
 
 Ctrl-C stops the server; pods run on.
-`, config.Host, path)
+`, config.Host, caller.Command("", "get", "jobs"), target.ShellWord(path))
 	return err
 }

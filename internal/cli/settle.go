@@ -47,7 +47,9 @@ func settleAfter(cmd *cobra.Command, connection *verbs.Connection, status io.Wri
 		}
 		client, err := unlimited(config)
 		cmdutil.CheckErr(err)
-		cmdutil.CheckErr(settle(ctx, client, status, settleSlack))
+		if err := settle(ctx, client, status, settleSlack); err != nil {
+			cmdutil.CheckErr(fmt.Errorf("%w; to go on ending them: %s", err, connection.Caller().Command("", "server")))
+		}
 	}
 }
 
@@ -154,7 +156,7 @@ func stillThere(pods []*corev1.Pod) error {
 		}
 		names = append(names, name)
 	}
-	return errors.New("still there: " + few(names) + "; stint server goes on ending them")
+	return errors.New("still there: " + few(names))
 }
 
 // leaving lists the pods that are being deleted or will be, since their Job is gone.

@@ -52,7 +52,7 @@ func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
 func TestDeletionDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	s, client := heldPod(t)
 	err := settle(t.Context(), client, io.Discard, time.Millisecond)
-	want := "still there: pod default/held (finalizer example.com/hold); stint server goes on ending them"
+	want := "still there: pod default/held (finalizer example.com/hold)"
 	if err == nil || err.Error() != want {
 		t.Errorf("the deletion ended with %v", err)
 	}

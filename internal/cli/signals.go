@@ -2,16 +2,18 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
-// interrupts delivers the signals that end a run, until stop. A reader of the output that goes away (| head) is no
-// reason to end: writing fails then, and the Jobs go on. SIGPIPE is caught rather than ignored, because programs that
-// are started would inherit that.
-func interrupts() (<-chan os.Signal, func()) {
+// interrupts delivers the signals that end a command, until stop: SIGPIPE too, once the reader of out has gone (| head).
+// The kernel's own SIGPIPE may be about any connection. It is caught rather than ignored, because programs that are
+// started would inherit that.
+func interrupts(out io.Writer) (<-chan os.Signal, func()) {
 	ends := make(chan os.Signal, 4)
+	stopWatching := watchReader(out, func() { ends <- syscall.SIGPIPE })
 	signal.Notify(ends, syscall.SIGTERM)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		// What was ignored at the start stays ignored, as nohup and shells mean it for what runs in the background.
@@ -22,6 +24,7 @@ func interrupts() (<-chan os.Signal, func()) {
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return ends, func() {
+		stopWatching()
 		signal.Stop(ends)
 		signal.Stop(pipes)
 	}
@@ -30,7 +33,7 @@ func interrupts() (<-chan os.Signal, func()) {
 // untilInterrupted ends the context with the first signal; the second ends the process at once.
 func untilInterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	signals, stop := interrupts()
+	signals, stop := interrupts(nil)
 	go func() {
 		select {
 		case <-signals:

@@ -14,7 +14,7 @@ func TestSignalsThatWereIgnoredStayIgnored(t *testing.T) {
 	ignored := []os.Signal{syscall.SIGHUP, syscall.SIGINT}
 	signal.Ignore(ignored...)
 	defer signal.Reset(ignored...)
-	ends, stop := interrupts()
+	ends, stop := interrupts(nil)
 	defer stop()
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		if err := syscall.Kill(os.Getpid(), s); err != nil {

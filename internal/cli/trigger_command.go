@@ -109,7 +109,7 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 	if err := f.tell(say, asked); err != nil || !f.wait {
 		return err
 	}
-	w := waiting{where: f.where, clients: clients, run: asked, out: newOutput(streams, f.format == "json", false)}
+	w := waiting{where: f.where, clients: clients, run: asked, out: newOutput(streams, f.format == "json", false), stdout: streams.Out}
 	return w.follow(ctx)
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,6 +19,7 @@ type waiting struct {
 	clients *schedules.Clients
 	run     schedules.Run
 	out     output.Output
+	stdout  io.Writer
 }
 
 // follow waits for the run's Job, and then for the Job's end.
@@ -26,7 +28,7 @@ func (w *waiting) follow(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, w.out.Close())
 	}
-	interrupts, stop := interrupts()
+	interrupts, stop := interrupts(w.stdout)
 	defer stop()
 	job, there, err := w.start(ctx, interrupts)
 	if err != nil {

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -79,7 +81,7 @@ func verbCommand(v verbs.Verb, streams genericiooptions.IOStreams) *cobra.Comman
 	if v.Name == "delete" {
 		settleAfter(cmd, connection, streams.ErrOut)
 	}
-	closeAfter(cmd, connection)
+	closeAfter(cmd, connection, streams.Out)
 	return cmd
 }
 
@@ -101,30 +103,30 @@ func offline(v verbs.Verb) func(server.Options) target.Start {
 }
 
 // closeAfter has the command, and those below it, stop the server they started whichever way they end.
-func closeAfter(cmd *cobra.Command, connection *verbs.Connection) {
+func closeAfter(cmd *cobra.Command, connection *verbs.Connection, out io.Writer) {
 	if act := cmd.Run; act != nil {
 		cmd.Run = nil
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			return endVerb(connection, func() error {
+			return endVerb(connection, out, func() error {
 				act(cmd, args)
 				return nil
 			})
 		}
 	} else if act := cmd.RunE; act != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			return endVerb(connection, func() error { return act(cmd, args) })
+			return endVerb(connection, out, func() error { return act(cmd, args) })
 		}
 	}
 	for _, sub := range cmd.Commands() {
-		closeAfter(sub, connection)
+		closeAfter(sub, connection, out)
 	}
 }
 
-func endVerb(connection *verbs.Connection, act func() error) (err error) {
+func endVerb(connection *verbs.Connection, out io.Writer, act func() error) (err error) {
 	quietLibraries()
 	cmdutil.BehaviorOnFatal(func(text string, code int) { panic(verbExit{text, code}) })
 	defer cmdutil.DefaultBehaviorOnFatal()
-	signals, stop := interrupts()
+	signals, stop := interrupts(out)
 	defer stop()
 	done := make(chan error, 1)
 	go func() {
@@ -135,8 +137,13 @@ func endVerb(connection *verbs.Connection, act func() error) (err error) {
 	}()
 	select {
 	case err = <-done:
-	case <-signals: // logs -f, get -w
-		err = verbExit{code: exitInterrupted}
+	case s := <-signals: // logs -f, get -w
+		if s != syscall.SIGPIPE {
+			err = verbExit{code: exitInterrupted}
+		}
+	}
+	if w, ok := out.(*written); ok && w.readerGone() {
+		err = nil
 	}
 	return errors.Join(err, connection.Close())
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
@@ -15,6 +17,7 @@ import (
 type where struct {
 	kubeconfig string
 	context    string
+	local      bool
 	namespace  string
 	dataDir    string
 	start      startTimeout
@@ -23,6 +26,7 @@ type where struct {
 func (w *where) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&w.kubeconfig, "kubeconfig", "", "file that names a cluster (default $KUBECONFIG; else this machine)")
 	flags.StringVar(&w.context, "context", "", "context of the kubeconfig")
+	flags.BoolVar(&w.local, "local", false, "this machine, whatever $KUBECONFIG says")
 	flags.StringVarP(&w.namespace, "namespace", "n", "", "namespace of objects that name none (default \"default\")")
 	addDataDir(flags, &w.dataDir)
 	w.start.add(flags)
@@ -45,7 +49,40 @@ func (w *where) options() (target.Options, error) {
 	if wrong := validation.ValidateNamespaceName(w.namespace, false); w.namespace != "" && len(wrong) > 0 {
 		return target.Options{}, badInputf("--namespace: cannot be %q: a namespace has lower-case letters, digits and -", w.namespace)
 	}
-	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, DataDir: dir, Namespace: w.namespace, StartTimeout: timeout}, nil
+	if w.local && (w.kubeconfig != "" || w.context != "") {
+		return target.Options{}, badInputf("--local is this machine, and --kubeconfig and --context name a cluster: leave one out")
+	}
+	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, Local: w.local, DataDir: dir, Namespace: w.namespace,
+		StartTimeout: timeout, Flags: w.given(dir)}, nil
+}
+
+func (w *where) caller(dataDir string) target.Caller {
+	return target.Options{Flags: w.given(dataDir)}.Caller()
+}
+
+// given are the flags that choose the server, for commands that are to find it from any directory.
+func (w *where) given(dataDir string) []string {
+	var flags []string
+	add := func(name, value string) {
+		if value != "" {
+			flags = append(flags, "--"+name, value)
+		}
+	}
+	if w.kubeconfig != "" {
+		path, err := filepath.Abs(w.kubeconfig)
+		if err != nil {
+			path = w.kubeconfig
+		}
+		add("kubeconfig", path)
+	}
+	add("context", w.context)
+	if w.local {
+		flags = append(flags, "--local")
+	}
+	if w.dataDir != "" {
+		add("data-dir", dataDir)
+	}
+	return flags
 }
 
 // connect finds the server. Start makes one on the data directory where none runs; nil makes none.
@@ -58,7 +95,12 @@ func (w *where) connect(ctx context.Context, start func(server.Options) target.S
 	if start == nil {
 		return target.Connect(ctx, options, nil)
 	}
-	return target.Connect(ctx, options, start(server.Options{DataDir: options.DataDir, StartTimeout: options.StartTimeout}))
+	t, err := target.Connect(ctx, options, start(server.Options{DataDir: options.DataDir, StartTimeout: options.StartTimeout}))
+	if errors.Is(err, errNoData) {
+		return nil, fmt.Errorf("there is no data in %s: %w; choose another directory with --data-dir, or run Jobs with %s",
+			options.DataDir, err, options.Caller().Command("", "run", "-f", "FILE"))
+	}
+	return t, err
 }
 
 // dataDir is absolute, because the host process and the containers work elsewhere.

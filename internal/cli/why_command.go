@@ -74,11 +74,10 @@ func (f *whyFlags) explain(ctx context.Context, streams genericiooptions.IOStrea
 	job, isJob := object.(*batchv1.Job)
 	switch {
 	case !isJob && f.format == "json":
-		return badInputf("-o json is for Jobs, and %s is none: leave it out, or see stint get %s -o json", name, name)
+		return badInputf("-o json is for Jobs, and %s is none: leave it out, or see %s", name,
+			t.Caller.Command(t.Namespace, "get", name, "-o", "json"))
 	case !isJob:
-		text := textFor(streams)
-		text.Remote, text.NoController = t.Kind == target.Cluster, t.Kind == target.Embedded
-		return text.Schedule(streams.Out, object, time.Now())
+		return textFor(streams, t).Schedule(streams.Out, object, time.Now())
 	}
 	return f.explainJob(ctx, streams, t, job)
 }
@@ -98,11 +97,12 @@ func (f *whyFlags) explainJob(ctx context.Context, streams genericiooptions.IOSt
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(x)
 	}
-	return textFor(streams).Job(streams.Out, x, asker.Tails(ctx, x))
+	return textFor(streams, t).Job(streams.Out, x, asker.Tails(ctx, x))
 }
 
-func textFor(streams genericiooptions.IOStreams) why.Text {
-	return why.Text{Zone: time.Local, Colour: isTerminal(streams.Out) && os.Getenv("NO_COLOR") == ""}
+func textFor(streams genericiooptions.IOStreams, t *target.Target) why.Text {
+	return why.Text{Caller: t.Caller, Zone: time.Local, Colour: isTerminal(streams.Out) && os.Getenv("NO_COLOR") == "",
+		Remote: t.Kind == target.Cluster, NoController: t.Kind == target.Embedded}
 }
 
 // withNearName tells of what was most likely meant.

@@ -31,7 +31,7 @@ func controllerWait(e *explainer) []stintv1.JobWait {
 	case Finished(e.job) && !e.isDeleted():
 		return nil
 	case e.about.NoController:
-		w.Message = "no server runs on this data directory: stint server goes on with it"
+		w.Message = "no server runs on this data directory"
 	case s == stintv1.JobNotSeen:
 		w.Message, w.Since = "a Job controller to look at it: does one run?", e.createdAt()
 	case s == stintv1.JobUnknownPlan:
@@ -99,7 +99,7 @@ func holdWait(e *explainer) []stintv1.JobWait {
 		return nil
 	}
 	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: e.heldSince(),
-		Message: "runs that came before it to end; stint resume " + e.job.Name + " starts it all the same"}}
+		Message: "runs that came before it to end"}}
 }
 
 func resumeWait(e *explainer) []stintv1.JobWait {
@@ -107,7 +107,7 @@ func resumeWait(e *explainer) []stintv1.JobWait {
 		return nil
 	}
 	return []stintv1.JobWait{{For: stintv1.WaitForResume, Since: e.suspendedSince(),
-		Message: "stint resume " + e.job.Name + " (spec.suspend: false)"}}
+		Message: "spec.suspend is true"}}
 }
 
 // jobWaits tells of dependencies as the conditions do, or as they will.

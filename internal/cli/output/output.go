@@ -118,6 +118,8 @@ type Result struct {
 	// Pods are failed pods, at most as many as one wants to read; MorePods counts the others.
 	Pods     []PodFailure
 	MorePods int
+	// Results is the command that shows all of them.
+	Results string
 	// Waiting are pods that never ran before the Job's time was up; MoreWaiting counts the others.
 	Waiting     []PodWait
 	MoreWaiting int

@@ -39,7 +39,7 @@ func tell(o Output) {
 	failure.LastLines = []string{"oops", "no memory"}
 	evicted := PodFailure{Job: bad, Pod: "bad-z", Reason: "Evicted", Message: "no room"}
 	o.Finish(Result{Job: bad, Outcome: Failed, Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit",
-		Failures: 7, Took: 3*time.Minute + 20*time.Second, Pods: []PodFailure{failure, evicted}, MorePods: 5})
+		Failures: 7, Took: 3*time.Minute + 20*time.Second, Pods: []PodFailure{failure, evicted}, MorePods: 5, Results: "stint results bad -n team"})
 	o.Finish(Result{Job: Job{"default", "old"}, Outcome: Deleted})
 	wait.Message = "two\nlines\x1b[2J"
 	o.Finish(Result{Job: Job{"default", "late"}, Outcome: Failed, Reason: "DeadlineExceeded", Waiting: []PodWait{wait}, MoreWaiting: 3})

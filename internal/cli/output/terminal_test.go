@@ -51,9 +51,9 @@ func TestFurtherFailedPods(t *testing.T) {
 		result Result
 		want   string
 	}{
-		"one, and none is explained":    {Result{Job: Job{Name: "j"}, MorePods: 1}, "1 failed pod: see stint results j"},
-		"one more":                      {Result{Job: Job{Name: "j"}, Pods: one, MorePods: 1}, "and 1 more failed pod: see stint results j"},
-		"several, and one is explained": {Result{Job: Job{Name: "j", Namespace: "n"}, Pods: one, MorePods: 7}, "and 7 more failed pods: see stint results j -n n"},
+		"one, and none is explained":    {Result{Results: "stint results j", MorePods: 1}, "1 failed pod: see stint results j"},
+		"one more":                      {Result{Results: "stint results j", Pods: one, MorePods: 1}, "and 1 more failed pod: see stint results j"},
+		"several, and one is explained": {Result{Results: "stint results j", Pods: one, MorePods: 7}, "and 7 more failed pods: see stint results j"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := explain(c.result)

@@ -153,11 +153,7 @@ func furtherPods(r Result) string {
 	if r.MorePods == 1 {
 		noun = strings.TrimSuffix(noun, "s")
 	}
-	command := "stint results " + r.Name
-	if r.Namespace != "" && r.Namespace != "default" {
-		command += " -n " + r.Namespace
-	}
-	return fmt.Sprintf("%s%d %s: see %s", lead, r.MorePods, noun, command)
+	return fmt.Sprintf("%s%d %s: see %s", lead, r.MorePods, noun, Visible(r.Results))
 }
 
 func podSentence(f PodFailure) string {

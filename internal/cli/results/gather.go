@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -64,7 +65,19 @@ func (c *Client) Job(ctx context.Context, name string) (*batchv1.Job, error) {
 	if near := manifest.Closest(name, names); near != "" {
 		return nil, inputErrorf("%s: did you mean %s?", text, near)
 	}
-	return nil, inputErrorf("%s: stint get jobs -n %s lists what there is", text, c.namespace)
+	return nil, inputErrorf("%s, %s", text, others(names))
+}
+
+// others says what there is instead.
+func others(names []string) string {
+	const shown = 5
+	switch n := len(names); {
+	case n == 0:
+		return "nor any other"
+	case n > shown:
+		return fmt.Sprintf("but %s and %d more", strings.Join(names[:shown], ", "), n-shown)
+	}
+	return "but " + strings.Join(names, " and ")
 }
 
 // Results returns what came of a Job, and a note where that may not be all.

@@ -135,6 +135,7 @@ func (s *session) explain(ctx context.Context, r *output.Result, failed []*corev
 	})
 	shown := failed[:min(len(failed), failuresShown)]
 	r.MorePods = max(len(failed), int(r.Failures)) - len(shown)
+	r.Results = s.caller.Command(r.Namespace, "results", r.Name)
 	r.Pods = make([]output.PodFailure, len(shown))
 	// What cannot be read is left out: the explanation stands without it.
 	_ = inParallel(len(shown), func(i int) error {

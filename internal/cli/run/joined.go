@@ -38,7 +38,7 @@ func Follow(ctx context.Context, o Options, t *target.Target, job *batchv1.Job) 
 func (s *session) leave() {
 	for _, job := range s.unended() {
 		ref := output.Job{Namespace: job.Namespace, Name: "job/" + job.Name}
-		s.out.Note("job " + job.Name + " goes on; to see it again: " + command("logs -f", ref))
+		s.out.Note("job " + job.Name + " goes on; to see it again: " + s.caller.Command(ref.Namespace, "logs", "-f", ref.Name))
 	}
 	s.halt.abandon = true
 }

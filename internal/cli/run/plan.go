@@ -80,7 +80,7 @@ func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) 
 	p.how, err = meet(existing, hash)
 	if err != nil {
 		return nil, manifest.Problems{{Place: o.Place, Field: "metadata.name", Wrong: err.Error(),
-			Remedy: fmt.Sprintf("wait for it, delete it (stint delete job %s), or use another name", job.Name)}}
+			Remedy: fmt.Sprintf("wait for it, delete it (%s), or use another name", s.caller.Command(job.Namespace, "delete", "job", job.Name))}}
 	}
 	return p, nil
 }

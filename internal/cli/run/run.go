@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := runnable(objects); err != nil {
+	if err := runnable(objects, o.Target.Caller()); err != nil {
 		return err
 	}
 	t, err := connect(ctx, o)
@@ -103,7 +103,7 @@ func connect(ctx context.Context, o Options) (*target.Target, error) {
 }
 
 // runnable refuses what stint run cannot take to an end.
-func runnable(objects []*manifest.Object) error {
+func runnable(objects []*manifest.Object, caller target.Caller) error {
 	jobs := 0
 	var problems manifest.Problems
 	for _, o := range objects {
@@ -113,13 +113,13 @@ func runnable(objects []*manifest.Object) error {
 		case "CronJob", "ScheduledJob":
 			problems = append(problems, manifest.Problem{Place: o.Place, Field: "kind",
 				Wrong: "a " + o.GVK.Kind + " has no end to wait for",
-				Remedy: fmt.Sprintf("start stint server, then stint apply -f %s; to run it now: stint trigger %s --wait",
-					o.File, strings.ToLower(o.GVK.Kind)+"/"+o.Name())})
+				Remedy: fmt.Sprintf("start %s, then %s; to run it now: %s", caller.Command("", "server"), caller.Command("", "apply", "-f", o.File),
+					caller.Command(o.Typed.GetNamespace(), "trigger", strings.ToLower(o.GVK.Kind)+"/"+o.Name(), "--wait"))})
 		}
 	}
 	if len(problems) == 0 && jobs == 0 {
 		problems = append(problems, manifest.Problem{Place: manifest.Place{File: objects[0].File},
-			Wrong: "no Job to run", Remedy: "add a Job, or create the objects with stint apply"})
+			Wrong: "no Job to run", Remedy: "add a Job, or create the objects with " + caller.Command("", "apply", "-f", objects[0].File)})
 	}
 	if len(problems) > 0 {
 		return problems

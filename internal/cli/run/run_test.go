@@ -16,6 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 func TestMeet(t *testing.T) {
@@ -152,7 +153,7 @@ func TestRunnable(t *testing.T) {
 		want  string
 	}{
 		"a Job with a ConfigMap": {[]string{"ConfigMap", "Job"}, ""},
-		"a ConfigMap alone":      {[]string{"ConfigMap"}, "f: no Job to run: add a Job, or create the objects with stint apply"},
+		"a ConfigMap alone":      {[]string{"ConfigMap"}, "f: no Job to run: add a Job, or create the objects with stint apply -f f"},
 		"a CronJob": {[]string{"Job", "CronJob"}, "f: kind: a CronJob has no end to wait for: start stint server, " +
 			"then stint apply -f f; to run it now: stint trigger cronjob/nightly --wait"},
 		"a ScheduledJob": {[]string{"ScheduledJob"}, "f: kind: a ScheduledJob has no end to wait for: start stint server, " +
@@ -164,7 +165,7 @@ func TestRunnable(t *testing.T) {
 				objects = append(objects, object(kind))
 			}
 			got := ""
-			if err := runnable(objects); err != nil {
+			if err := runnable(objects, target.Caller{}); err != nil {
 				got = err.Error()
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

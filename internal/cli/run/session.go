@@ -31,6 +31,7 @@ const fieldManager = "stint"
 type session struct {
 	opts   Options
 	target *target.Target
+	caller target.Caller
 	out    output.Output
 	// joined: the Job was there before, and goes on when the user leaves.
 	joined bool
@@ -73,7 +74,7 @@ type session struct {
 const defaultPatience = 30 * time.Second
 
 func newSession(o Options, t *target.Target, out output.Output) (*session, error) {
-	s := &session{opts: o, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
+	s := &session{opts: o, caller: t.Caller, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
 		failedPods: map[types.UID]bool{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
 		concluding: make(chan struct{}, 16), slack: deletionSlack, patience: defaultPatience}
 	if t.Kind != target.Cluster {
@@ -97,6 +98,7 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	if err != nil {
 		return orInterrupted(interrupted(), err)
 	}
+	s.out.Note("runs " + s.target.Place())
 	if s.target.Kind != target.Cluster {
 		s.noteImages(jobsOf(objects))
 		s.noteRelative(jobsOf(objects))

@@ -70,13 +70,16 @@ func (s *session) giveUp(ctx context.Context) {
 
 // deleteJobs deletes what has not ended. Foreground: a Job is gone only when its pods are.
 func (s *session) deleteJobs(ctx context.Context) {
-	s.halt.deleting = map[types.UID]bool{}
 	jobs := s.unended()
+	deleting := map[types.UID]bool{}
 	var longest time.Duration
 	for _, job := range jobs {
-		s.halt.deleting[job.UID] = true
+		deleting[job.UID] = true
 		longest = max(longest, grace(job))
 	}
+	s.mu.Lock()
+	s.halt.deleting = deleting
+	s.mu.Unlock()
 	if len(jobs) == 0 {
 		return
 	}

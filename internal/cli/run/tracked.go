@@ -4,7 +4,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -34,20 +33,11 @@ func (s *session) track(job *batchv1.Job, how output.How) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
 	if ptr.Deref(job.Spec.Suspend, false) && !jobcore.IsHeld(job) {
-		s.out.Note("job " + ref.Name + " is suspended and waits for: " + command("resume", ref))
+		s.out.Note("job " + ref.Name + " is suspended and waits for: " + s.caller.Command(ref.Namespace, "resume", ref.Name))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jobs[job.UID] = &tracked{job: job, ref: ref, how: how, waits: newWaits(), updated: true}
-}
-
-// command is one that the user may type about a Job.
-func command(verb string, job output.Job) string {
-	text := "stint " + verb + " " + job.Name
-	if job.Namespace != metav1.NamespaceDefault {
-		text += " -n " + job.Namespace
-	}
-	return text
 }
 
 // fate is what has become of an object.

@@ -170,7 +170,7 @@ func (s *session) tellWaits() {
 			tell = append(tell, p.output(t.ref))
 		}
 		if more > 0 {
-			notes = append(notes, fmt.Sprintf("job %s: and %s waiting: see stint get pods", t.ref.Name, numbered(more, "more pod")))
+			notes = append(notes, fmt.Sprintf("job %s: and %s waiting: see %s", t.ref.Name, numbered(more, "more pod"), s.caller.Command(t.ref.Namespace, "get", "pods")))
 		}
 	}
 	s.mu.Unlock()

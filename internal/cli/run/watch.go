@@ -191,7 +191,9 @@ func (s *session) seenPod(pod *corev1.Pod, gone bool) {
 			s.wentAt = time.Now()
 		}
 	}
-	news := ours && pod.Status.Phase == corev1.PodFailed && !s.failedPods[pod.UID]
+	// What an interrupt ends has not failed.
+	ended := ours && s.halt.deleting[owner.UID] && pod.DeletionTimestamp != nil
+	news := ours && !ended && pod.Status.Phase == corev1.PodFailed && !s.failedPods[pod.UID]
 	if news {
 		s.failedPods[pod.UID] = true
 	}

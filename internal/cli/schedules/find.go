@@ -58,8 +58,8 @@ func (c *Clients) Find(ctx context.Context, text string, among ...Kind) (metav1.
 	case unread != nil:
 		return nil, unread
 	}
-	return nil, inputErrorf("there is no %s %q in namespace %s: stint get %s -n %s lists what there is",
-		alternatives(among), name, c.namespace, plurals(among), c.namespace)
+	return nil, inputErrorf("there is no %s %q in namespace %s: %s lists what there is",
+		alternatives(among), name, c.namespace, c.target.Caller.Command(c.namespace, "get", plurals(among)))
 }
 
 // parseName takes KIND/NAME apart; the kind is empty where text has none.

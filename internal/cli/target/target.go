@@ -45,7 +45,11 @@ type Options struct {
 	// Kubeconfig is the flag's value; empty leaves the choice to KUBECONFIG.
 	Kubeconfig string
 	Context    string
-	DataDir    string
+	// Local is this machine, whatever KUBECONFIG says.
+	Local   bool
+	DataDir string
+	// Flags are those that choose the server, as they were given, for Caller.
+	Flags []string
 	// Namespace is the flag's value.
 	Namespace string
 	// StartTimeout bounds the waiting for who holds the data directory: a server to answer, a look to end. It is
@@ -67,8 +71,12 @@ type Start func(ctx context.Context) (Server, error)
 type Target struct {
 	Kind   Kind
 	Config *rest.Config
+	// Context is the name of a cluster's.
+	Context string
 	// Namespace is the one to use where an object names none.
 	Namespace string
+	// Caller is for hints.
+	Caller Caller
 
 	stop context.CancelFunc
 	// stopped is closed when the server in this process has ended, and err tells how; nil for other servers.
@@ -81,7 +89,11 @@ var ErrNoServer = errors.New("no Stint server is running")
 
 // Connect finds the server. Close must be called.
 func Connect(ctx context.Context, o Options, start Start) (*Target, error) {
-	if paths := kubeconfigs(o); len(paths) > 0 && !isOwn(paths, o.DataDir) {
+	paths := kubeconfigs(o)
+	if len(paths) == 0 && o.Context != "" {
+		return nil, fmt.Errorf("no kubeconfig is named that could have the context %q: name it with --kubeconfig or KUBECONFIG", o.Context)
+	}
+	if len(paths) > 0 && !isOwn(paths, o.DataDir) {
 		return fromKubeconfig(o, paths)
 	}
 	return joinOrStart(ctx, o, start)
@@ -101,7 +113,7 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 		config, err := ask(limited, o.DataDir, patience)
 		if err == nil {
 			warn(warnings)
-			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace)}, nil
+			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace), Caller: o.Caller()}, nil
 		}
 		if isSlow(err) {
 			patience *= 2
@@ -136,13 +148,17 @@ func startUnlessHeld(ctx context.Context, o Options, start Start, unanswered err
 	if errors.Is(unanswered, errNotReady) || isSlow(unanswered) {
 		return nil, true, fmt.Errorf("%w on %s that is ready: %w", ErrNoServer, o.DataDir, unanswered)
 	}
-	return nil, false, fmt.Errorf("%w on %s: start one with stint server, or run Jobs with stint run -f FILE", ErrNoServer, o.DataDir)
+	return nil, false, fmt.Errorf("%w on %s: start one with %s, or run Jobs with %s", ErrNoServer, o.DataDir,
+		o.Caller().Command("", "server"), o.Caller().Command("", "run", "-f", "FILE"))
 }
 
 func isSlow(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
 // kubeconfigs lists the files that the user named.
 func kubeconfigs(o Options) []string {
+	if o.Local {
+		return nil
+	}
 	if o.Kubeconfig != "" {
 		return []string{o.Kubeconfig}
 	}
@@ -166,27 +182,6 @@ func isOwn(paths []string, dataDir string) bool {
 	}
 	own, err := filepath.Abs(ownKubeconfig(dataDir))
 	return err == nil && named == own
-}
-
-func fromKubeconfig(o Options, paths []string) (*Target, error) {
-	rules := &clientcmd.ClientConfigLoadingRules{Precedence: paths, WarnIfAllMissing: true}
-	if o.Kubeconfig != "" {
-		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}
-	}
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: o.Context}
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
-	config, err := loader.ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", filepath.Join(paths...), err)
-	}
-	namespace, _, err := loader.Namespace()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w", filepath.Join(paths...), err)
-	}
-	if o.Namespace != "" {
-		namespace = o.Namespace
-	}
-	return &Target{Kind: Cluster, Config: config, Namespace: namespace}, nil
 }
 
 // firstLook is how long a server may take to answer before the lock on the data directory is asked, too: what listens
@@ -239,7 +234,7 @@ func embedded(ctx context.Context, o Options, start Start) (*Target, error) {
 		stop()
 		return nil, err
 	}
-	t := &Target{Kind: Embedded, Config: server.RESTConfig(), Namespace: orDefault(o.Namespace),
+	t := &Target{Kind: Embedded, Config: server.RESTConfig(), Namespace: orDefault(o.Namespace), Caller: o.Caller(),
 		stop: stop, stopped: make(chan struct{})}
 	go func() {
 		t.err = server.Wait()
@@ -283,4 +278,16 @@ func orDefault(namespace string) string {
 		return "default"
 	}
 	return namespace
+}
+
+// Place says where the server is.
+func (t *Target) Place() string {
+	switch t.Kind {
+	case Cluster:
+		return "on context " + t.Context + ", " + t.Config.Host
+	case Local:
+		return "on this machine, by the server at " + t.Config.Host
+	default:
+		return "on this machine"
+	}
 }

@@ -97,6 +97,7 @@ func TestConnectChooses(t *testing.T) {
 		"the cluster of KUBECONFIG":              {config, Options{}, choice{Cluster, "https://cluster.example:6443", "team"}},
 		"the context that is asked for":          {config, Options{Context: "two"}, choice{Cluster, "https://cluster.example:6443", "default"}},
 		"the namespace that is asked for":        {config, Options{Namespace: "mine"}, choice{Cluster, "https://cluster.example:6443", "mine"}},
+		"itself where the user says so":          {config, Options{Local: true}, choice{Embedded, "https://inside", "default"}},
 		"itself where no server answers":         {"", Options{}, choice{Embedded, "https://inside", "default"}},
 		"itself where KUBECONFIG means itself":   {own, Options{Namespace: "mine"}, choice{Embedded, "https://inside", "mine"}},
 		"itself where KUBECONFIG names no files": {string(filepath.ListSeparator), Options{}, choice{Embedded, "https://inside", "default"}},
@@ -127,6 +128,15 @@ func TestConnectFails(t *testing.T) {
 	missing := filepath.Join(dir, "missing")
 	if _, err := Connect(t.Context(), Options{DataDir: dir, Kubeconfig: missing}, startIdle); err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("a kubeconfig that is not there: %v", err)
+	}
+	t.Setenv("KUBECONFIG", missing+":"+missing+"2")
+	want := "there is no " + missing + " and no " + missing + "2, which $KUBECONFIG names"
+	if _, err := Connect(t.Context(), Options{DataDir: dir}, startIdle); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("a KUBECONFIG that is not there: %v", err)
+	}
+	t.Setenv("KUBECONFIG", "")
+	if _, err := Connect(t.Context(), Options{DataDir: dir, Context: "prod"}, startIdle); err == nil || !strings.Contains(err.Error(), `"prod"`) {
+		t.Errorf("a context of no kubeconfig: %v", err)
 	}
 	broken := errors.New("disk on fire")
 	start := func(context.Context) (Server, error) { return nil, broken }

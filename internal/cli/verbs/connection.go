@@ -67,6 +67,16 @@ func (c *Connection) Inside() *rest.Config {
 	return rest.CopyConfig(c.target.Config)
 }
 
+// Caller is for hints, once there is a connection.
+func (c *Connection) Caller() target.Caller {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.target == nil {
+		return target.Caller{}
+	}
+	return c.target.Caller
+}
+
 // Close stops what connecting started. There is no connecting after it.
 func (c *Connection) Close() error {
 	c.lifetime()

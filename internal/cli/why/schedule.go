@@ -6,7 +6,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -32,15 +31,15 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 	suspended := ptr.Deref(c.Spec.Suspend, false)
 	p.headline("CronJob "+c.Name, stateOfSchedule(suspended, false, len(c.Status.Active)), nil, yellow)
 	if suspended {
-		p.row("Waits for", "being resumed: stint resume cronjob/"+c.Name)
+		p.row("Waits for", "being resumed: "+p.Caller.Command(c.Namespace, "resume", "cronjob/"+c.Name))
 	}
 	for i, ref := range c.Status.Active {
-		p.row(first(i, "Running"), runOf(ref))
+		p.row(first(i, "Running"), "job "+ref.Name+": see "+p.why(c.Namespace, ref.Name))
 	}
 	p.last(c.Status.LastScheduleTime, c.Status.LastSuccessfulTime)
 	switch next, ok, why := p.nextOf(c); {
 	case p.NoController:
-		p.row("Next", "nothing, until a server runs on this data directory: stint server")
+		p.row("Next", "nothing, until a server runs on this data directory: "+p.Caller.Command("", "server"))
 	case suspended:
 		p.row("Next", "nothing, as long as it is suspended")
 	case ok:
@@ -50,8 +49,8 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 	}
 }
 
-func runOf(ref corev1.ObjectReference) string {
-	return "job " + ref.Name + ": see stint why job/" + ref.Name
+func (p *page) why(namespace, job string) string {
+	return p.Caller.Command(namespace, "why", "job/"+job)
 }
 
 // nextOf is when a CronJob is due.
@@ -72,18 +71,20 @@ func (p *page) nextOf(c *batchv1.CronJob) (next time.Time, ok bool, why string) 
 }
 
 func (p *page) scheduledJob(s *stintv1.ScheduledJob) {
+	name := "scheduledjob/" + s.Name
 	suspended := ptr.Deref(s.Spec.Suspend, false)
 	blocked := meta.FindStatusCondition(s.Status.Conditions, stintv1.ConditionBlocked)
 	isBlocked := blocked != nil && blocked.Status == metav1.ConditionTrue
 	p.headline("ScheduledJob "+s.Name, stateOfSchedule(suspended, isBlocked, len(s.Status.RunningExecutions)), nil, yellow)
 	if suspended {
-		p.row("Waits for", "being resumed: stint resume scheduledjob/"+s.Name)
+		p.row("Waits for", "being resumed: "+p.Caller.Command(s.Namespace, "resume", name))
 	}
 	if isBlocked {
-		p.row("Waits for", fmt.Sprintf("somebody to look at a failed run (%s), then: stint resume scheduledjob/%s", blocked.Message, s.Name))
+		p.row("Waits for", fmt.Sprintf("you to look at a failed run (%s), and then: %s", blocked.Message,
+			p.Caller.Command(s.Namespace, "resume", name)))
 	}
 	for i, e := range s.Status.RunningExecutions {
-		p.row(first(i, "Running"), "run "+e.Tag+": see stint why job/"+s.Name+"-"+e.Tag)
+		p.row(first(i, "Running"), "run "+e.Tag+": see "+p.why(s.Namespace, s.Name+"-"+e.Tag))
 	}
 	for i, e := range s.Status.PendingExecutions[:min(len(s.Status.PendingExecutions), waitsTold)] {
 		p.row(first(i, "Pending"), "run "+e.Tag+": "+e.Reason+" "+e.Message)
@@ -94,13 +95,13 @@ func (p *page) scheduledJob(s *stintv1.ScheduledJob) {
 	p.last(s.Status.LastScheduleTime, s.Status.LastSuccessfulTime)
 	switch {
 	case p.NoController:
-		p.row("Next", "nothing, until a server runs on this data directory: stint server")
+		p.row("Next", "nothing, until a server runs on this data directory: "+p.Caller.Command("", "server"))
 	case suspended || isBlocked:
-		p.row("Next", "nothing but runs on demand: stint trigger scheduledjob/"+s.Name)
+		p.row("Next", "nothing but runs on demand: "+p.Caller.Command(s.Namespace, "trigger", name))
 	case s.Status.NextScheduleTime != nil:
 		p.row("Next", "a run is due"+p.when(s.Status.NextScheduleTime))
 	default:
-		p.row("Next", "nothing is due: stint trigger scheduledjob/"+s.Name)
+		p.row("Next", "nothing is due: "+p.Caller.Command(s.Namespace, "trigger", name))
 	}
 }
 

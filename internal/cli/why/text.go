@@ -13,11 +13,14 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
 // Text is how explanations are shown.
 type Text struct {
+	// Caller is for the commands that are named.
+	Caller target.Caller
 	// Zone is where times are read.
 	Zone *time.Location
 	// Colour is for terminals.
@@ -37,7 +40,7 @@ func (t Text) Job(w io.Writer, x *stintv1.JobExplanation, tails [][]string) erro
 	p.headline("Job "+x.Name, string(x.State), x.Since, p.colourOf(x.State))
 	p.line("  %s", x.Summary)
 	p.line("")
-	p.waits(x.Waits)
+	p.waits(x)
 	p.row("Progress", progress(x.Progress))
 	p.failures(x.Failures, tails)
 	for i, s := range x.Next {
@@ -82,13 +85,15 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " ")
 }
 
-func (p *page) waits(list []stintv1.JobWait) {
+func (p *page) waits(x *stintv1.JobExplanation) {
+	list := x.Waits
 	shown := list[:min(len(list), waitsTold)]
 	for i, w := range shown {
 		text := names[w.For] + ": " + abridged(w.Message)
 		if w.What != "" && named[w.For] {
 			text = names[w.For] + " " + w.What + ": " + abridged(w.Message)
 		}
+		text += p.remedy(x, w.For)
 		if w.Since != nil {
 			text += ", since " + p.clock(w.Since.Time) + " (" + p.ago(w.Since.Time) + ")"
 		}
@@ -100,6 +105,19 @@ func (p *page) waits(list []stintv1.JobWait) {
 	if more := len(list) - len(shown); more > 0 {
 		p.row("", fmt.Sprintf("and %d more: see -o json", more))
 	}
+}
+
+// remedy is the command that ends a wait, where one does.
+func (p *page) remedy(x *stintv1.JobExplanation, reason stintv1.JobWaitFor) string {
+	switch {
+	case reason == stintv1.WaitForResume:
+		return ": " + p.Caller.Command(x.Namespace, "resume", x.Name)
+	case reason == stintv1.WaitForConcurrency:
+		return "; " + p.Caller.Command(x.Namespace, "resume", x.Name) + " starts it all the same"
+	case reason == stintv1.WaitForController && p.NoController:
+		return "; " + p.Caller.Command("", "server") + " goes on with it"
+	}
+	return ""
 }
 
 // names are the waits in words, named those that What says more of than the message.
