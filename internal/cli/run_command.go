@@ -117,7 +117,7 @@ func newOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Ou
 	case quiet:
 		return output.NewQuiet(streams.Out, words, sameFile(streams.Out, words))
 	case isTerminal(streams.Out):
-		return output.NewLive(streams.Out)
+		return output.NewLive(streams.Out.(*os.File))
 	}
 	return output.NewPlain(streams.Out, words, sameFile(streams.Out, words))
 }

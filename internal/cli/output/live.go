@@ -3,86 +3,90 @@ package output
 import (
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strings"
 	"sync"
+	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 )
+
+// frame is how long a drawing stays at least: what happens meanwhile is drawn in one go.
+const frame = 40 * time.Millisecond
 
 // Live keeps a line per Job at the foot of a terminal; everything else scrolls above it and stays.
 type Live struct {
-	program *tea.Program
-	done    chan error
+	size func() (width, height int)
 
 	mu      sync.Mutex
+	foot    foot
+	screen  screen
 	pending []string
-	wake    chan struct{}
-	flushed chan struct{}
-	closed  bool
+
+	wake  chan struct{}
+	close chan struct{}
+	drawn chan struct{}
 }
 
-// NewLive takes the terminal until Close. It reads no keys, so Ctrl-C stays a signal.
-func NewLive(terminal io.Writer) *Live {
-	l := &Live{done: make(chan error, 1), wake: make(chan struct{}, 1), flushed: make(chan struct{})}
-	l.program = tea.NewProgram(newScreen(), tea.WithOutput(terminal), tea.WithInput(nil),
-		tea.WithoutSignalHandler(), tea.WithEnvironment(silentTerminal(os.Environ())))
-	go func() {
-		_, err := l.program.Run()
-		l.done <- err
-	}()
-	go l.printLoop()
+// Terminal is what a Live display is drawn on.
+type Terminal interface {
+	io.Writer
+	Fd() uintptr
+}
+
+// NewLive draws on the terminal until Close. It reads nothing and changes no mode, so Ctrl-C stays a signal.
+func NewLive(terminal Terminal) *Live {
+	return newLive(terminal, func() (width, height int) {
+		width, height, err := term.GetSize(terminal.Fd())
+		if err != nil || width <= 0 || height <= 0 {
+			return 80, 24
+		}
+		return width, height
+	})
+}
+
+func newLive(to io.Writer, size func() (width, height int)) *Live {
+	l := &Live{size: size, foot: foot{to: to}, wake: make(chan struct{}, 1), close: make(chan struct{}), drawn: make(chan struct{})}
+	go l.draw()
 	return l
 }
 
-// silentTerminal describes the terminal as one that is not to be asked for its abilities: nobody would read the
-// answers, and the shell would take them for keys.
-func silentTerminal(environ []string) []string {
-	var kept []string
-	for _, v := range environ {
-		name, value, _ := strings.Cut(v, "=")
-		switch name {
-		case "TERM_PROGRAM", "WT_SESSION", "SSH_TTY":
-			continue
-		case "TERM":
-			for _, talkative := range []string{"ghostty", "wezterm", "alacritty", "kitty", "rio"} {
-				if strings.Contains(value, talkative) {
-					v = "TERM=xterm-256color"
-				}
-			}
-		}
-		kept = append(kept, v)
-	}
-	return append(kept, "SSH_TTY=none")
-}
-
-// print queues lines for above the display. A burst of them is written in one go.
-func (l *Live) print(lines ...string) {
+// change has something drawn with the next frame.
+func (l *Live) change(what func()) {
 	l.mu.Lock()
-	l.pending = append(l.pending, lines...)
-	closed := l.closed
+	what()
 	l.mu.Unlock()
-	if closed {
-		return
-	}
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (l *Live) printLoop() {
-	defer close(l.flushed)
-	for range l.wake {
-		l.mu.Lock()
-		lines := l.pending
-		l.pending = nil
-		l.mu.Unlock()
-		for batch := range slices.Chunk(lines, 500) {
-			l.printAbove(batch)
+func (l *Live) print(lines ...string) {
+	l.change(func() { l.pending = append(l.pending, lines...) })
+}
+
+func (l *Live) draw() {
+	defer close(l.drawn)
+	for {
+		select {
+		case <-l.wake:
+			l.drawNow()
+		case <-l.close:
+			return
+		}
+		select {
+		case <-time.After(frame):
+		case <-l.close:
+			return
 		}
 	}
+}
+
+func (l *Live) drawNow() {
+	width, height := l.size()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.foot.draw(l.pending, l.screen.lines(width, height))
+	l.pending = nil
 }
 
 // Note implements Output.
@@ -96,11 +100,10 @@ func (l *Live) Start(job Job, how How) {
 	if how == Followed {
 		l.print("job " + label(job) + ": runs already from this manifest; following it")
 	}
-	l.program.Send(Progress{Job: job})
 }
 
 // Progress implements Output.
-func (l *Live) Progress(p Progress) { l.program.Send(p) }
+func (l *Live) Progress(p Progress) { l.change(func() { l.screen.update(p) }) }
 
 // Log implements Output.
 func (l *Live) Log(line Line) {
@@ -120,31 +123,21 @@ func (l *Live) JobWaiting(w JobWait) { l.print(orderSentence(w)) }
 
 // Finish implements Output.
 func (l *Live) Finish(r Result) {
-	l.print(append([]string{ending(r)}, explain(r)...)...)
-	l.program.Send(r)
+	l.change(func() {
+		l.pending = append(append(l.pending, ending(r)), explain(r)...)
+		l.screen.finish(r.Job)
+	})
 }
 
-// Close implements Output.
+// Close implements Output. What is not drawn yet is, and the foot goes.
 func (l *Live) Close() error {
+	close(l.close)
+	<-l.drawn
 	l.mu.Lock()
-	l.closed = true
-	l.mu.Unlock()
-	close(l.wake)
-	<-l.flushed
-	l.mu.Lock()
-	rest := l.pending
-	l.mu.Unlock()
-	if len(rest) > 0 {
-		l.printAbove(rest)
-	}
-	l.program.Quit()
-	if err := <-l.done; err != nil {
-		return fmt.Errorf("terminal display: %w", err)
+	defer l.mu.Unlock()
+	l.foot.draw(l.pending, nil)
+	if l.foot.err != nil {
+		return fmt.Errorf("terminal display: %w", l.foot.err)
 	}
 	return nil
-}
-
-// printAbove sends the message itself: as a command of the model it might be overtaken by the next one.
-func (l *Live) printAbove(lines []string) {
-	l.program.Send(tea.Println(strings.Join(lines, "\n"))())
 }

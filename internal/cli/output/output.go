@@ -31,6 +31,8 @@ const (
 // Progress is where a Job stands.
 type Progress struct {
 	Job
+	// Order is the Job's place in the manifest.
+	Order     int
 	At        time.Time
 	Active    int32
 	Succeeded int32
@@ -43,6 +45,12 @@ type Progress struct {
 	// Rate is successes a second; Left is the time that the rest will take, 0 where that cannot be told.
 	Rate float64
 	Left time.Duration
+	// Retries is how many failures the Job may have; 0 where they are not counted for the Job as a whole.
+	Retries int32
+	// RetryAt is when the next pod comes, zero where none waits for the delay after a failure.
+	RetryAt time.Time
+	// Failure is how the newest failed pod failed, on one line.
+	Failure string
 }
 
 // Line is a line that a container wrote.

@@ -124,33 +124,9 @@ func TestReaderThatGoesAwayIsNoError(t *testing.T) {
 	}
 }
 
-func TestScreen(t *testing.T) {
-	model := newScreen()
-	model.width, model.height = 120, 6
-	s := model
-	for i := range 5 {
-		job := Job{"default", "job-" + string(rune('a'+i))}
-		next, _ := s.Update(Progress{Job: job, Active: 1, Succeeded: int32(i), Wanted: 4, Rate: 2.5, Left: 90 * time.Second})
-		s = next.(screen)
-	}
-	next, _ := s.Update(Result{Job: Job{"default", "job-a"}, Outcome: Complete})
-	lines := strings.Split(next.View().Content, "\n")
-	if len(lines) != 5 {
-		t.Fatalf("%d lines, want 3 jobs, what is left out, and the sum:\n%s", len(lines), next.View().Content)
-	}
-	for i, want := range []string{"job-b", "job-c", "job-d", "… and 1 more jobs", "1 of 5 jobs ended"} {
-		if !strings.HasPrefix(lines[i], want) {
-			t.Errorf("line %d: got %q, want %q first", i, lines[i], want)
-		}
-	}
-	if !strings.Contains(lines[0], "1 of 4 succeeded, 1 active, 2.5/s, 1m30s left") {
-		t.Errorf("counts: %q", lines[0])
-	}
-}
-
 func TestLiveEndsWithAllItWasTold(t *testing.T) {
 	var terminal bytes.Buffer
-	l := NewLive(&terminal)
+	l := newLive(&terminal, func() (int, int) { return 80, 24 })
 	tell(l)
 	for range 2000 {
 		l.Log(Line{Prefix: "p: ", Text: []byte("50%\r100%")})

@@ -105,10 +105,14 @@ func (p *Plain) printEach() {
 	for _, job := range slices.SortedFunc(maps.Keys(p.jobs), func(a, b Job) int { return strings.Compare(label(a), label(b)) }) {
 		progress := p.jobs[job]
 		text := counts(progress)
-		if p.printed[job] == text {
+		key := text + progress.RetryAt.String()
+		if p.printed[job] == key {
 			continue
 		}
-		p.printed[job] = text
+		p.printed[job] = key
+		if retry := retry(progress); retry != "" {
+			text += ", " + retry
+		}
 		if pace := pace(progress); pace != "" {
 			text += ", " + pace
 		}

@@ -1,11 +1,11 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/progress"
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -14,80 +14,96 @@ const (
 	nameWidth = 32
 )
 
-// screen is what a Live display shows: the Jobs that have not ended, in the order they started.
+// screen is what a Live display shows: the Jobs that have not ended, in the manifest's order.
 type screen struct {
-	bar    progress.Model
-	width  int
-	height int
-	order  []Job
-	jobs   map[Job]Progress
-	ended  int
+	jobs  []Progress
+	ended int
 }
 
-func newScreen() screen {
-	return screen{bar: progress.New(progress.WithWidth(barWidth), progress.WithoutPercentage()),
-		width: 80, height: 24, jobs: map[Job]Progress{}}
-}
-
-// Init implements tea.Model.
-func (s screen) Init() tea.Cmd { return nil }
-
-// Update implements tea.Model.
-func (s screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		s.width, s.height = msg.Width, msg.Height
-	case Progress:
-		if _, known := s.jobs[msg.Job]; !known {
-			s.order = append(s.order, msg.Job)
-		}
-		s.jobs[msg.Job] = msg
-	case Result:
-		s.ended++
-		s.drop(msg.Job)
+func (s *screen) update(p Progress) {
+	at, known := slices.BinarySearchFunc(s.jobs, p, compareProgress)
+	if known {
+		s.jobs[at] = p
+		return
 	}
-	return s, nil
+	s.jobs = slices.Insert(s.jobs, at, p)
 }
 
-func (s *screen) drop(job Job) {
-	delete(s.jobs, job)
-	for i, j := range s.order {
-		if j == job {
-			s.order = append(s.order[:i:i], s.order[i+1:]...)
-			return
-		}
+func compareProgress(a, b Progress) int {
+	return cmp.Or(cmp.Compare(a.Order, b.Order), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+func (s *screen) finish(job Job) {
+	s.ended++
+	s.jobs = slices.DeleteFunc(s.jobs, func(p Progress) bool { return p.Job == job })
+}
+
+// lines are fewer than the terminal has rows, and shorter than it is wide: the text above keeps a row at least.
+func (s *screen) lines(width, height int) []string {
+	if len(s.jobs) == 0 {
+		return nil
 	}
-}
-
-// View implements tea.Model.
-func (s screen) View() tea.View {
-	room := max(1, s.height-3)
+	room := max(0, height-1)
+	shown, rest := s.jobs, []Progress(nil)
+	if s.ended > 0 {
+		room--
+	}
+	if len(shown) > room {
+		at := max(0, room-1)
+		shown, rest = shown[:at], shown[at:]
+	}
 	var lines []string
-	for i, job := range s.order {
-		if i == room {
-			lines = append(lines, fmt.Sprintf("… and %d more jobs", len(s.order)-room))
-			break
-		}
-		lines = append(lines, ansi.Truncate(s.line(s.jobs[job]), s.width, "…"))
+	for _, p := range shown {
+		lines = append(lines, line(p))
 	}
-	if s.ended > 0 && len(s.order) > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d jobs ended", s.ended, s.ended+len(s.order)))
+	if len(rest) > 0 {
+		lines = append(lines, sumOf(rest, len(shown) > 0))
 	}
-	return tea.NewView(strings.Join(lines, "\n"))
+	if s.ended > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %d jobs ended", s.ended, s.ended+len(s.jobs)))
+	}
+	lines = lines[:min(len(lines), max(0, height-1))]
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], width-1, "…")
+	}
+	return lines
 }
 
-func (s screen) line(p Progress) string {
-	name := label(p.Job)
-	if len(name) > nameWidth {
-		name = name[:nameWidth-1] + "…"
+// sumOf is one line about Jobs for which there is no room.
+func sumOf(jobs []Progress, more bool) string {
+	var succeeded, active, failed int32
+	for _, p := range jobs {
+		succeeded, active, failed = succeeded+p.Succeeded, active+p.Active, failed+p.Failed
 	}
-	line := name + " "
+	text := fmt.Sprintf("%d jobs: %d succeeded, %d active", len(jobs), succeeded, active)
+	if more {
+		text = fmt.Sprintf("and %d more jobs: %d succeeded, %d active", len(jobs), succeeded, active)
+	}
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
+}
+
+func line(p Progress) string {
+	name := ansi.Truncate(label(p.Job), nameWidth, "…")
+	parts := []string{name}
 	if p.Wanted > 0 {
-		line += s.bar.ViewAs(min(1, float64(p.Succeeded)/float64(p.Wanted))) + " "
+		parts = append(parts, bar(p.Succeeded, p.Wanted))
 	}
-	line += counts(p)
-	if pace := pace(p); pace != "" {
-		line += ", " + pace
+	text := counts(p)
+	for _, more := range []string{retry(p), pace(p)} {
+		if more != "" {
+			text += ", " + more
+		}
 	}
-	return line
+	if p.Failure != "" {
+		text += "; last failure: " + p.Failure
+	}
+	return strings.Join(append(parts, text), " ")
+}
+
+func bar(done, all int32) string {
+	filled := int(min(1, float64(done)/float64(all)) * barWidth)
+	return strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
 }

@@ -29,10 +29,21 @@ func counts(p Progress) string {
 	if p.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", p.Failed))
 	}
+	if p.Failed > 0 && p.Failed <= p.Retries {
+		parts = append(parts, fmt.Sprintf("%d of %d retries", p.Failed, p.Retries))
+	}
 	if p.Suspended {
 		parts = append(parts, "suspended")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// retry is "next in 12s" while a pod waits for the delay after a failure.
+func retry(p Progress) string {
+	if left := p.RetryAt.Sub(p.At); left > 0 {
+		return "next in " + fmt.Sprintf("%.0fs", max(1, left.Seconds()))
+	}
+	return ""
 }
 
 // pace is "12.5/s, 4s left", or nothing as long as nobody can tell.
@@ -157,15 +168,23 @@ func furtherPods(r Result) string {
 }
 
 func podSentence(f PodFailure) string {
-	text := "pod " + f.Pod + " failed"
-	for i, c := range f.Containers {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		text += separator + containerPhrase(c, len(f.Containers) > 1)
+	return "pod " + f.Pod + " failed" + Visible(colon(f.Phrase()))
+}
+
+// Phrase is how the pod failed, on one line.
+func (f PodFailure) Phrase() string {
+	var parts []string
+	for _, c := range f.Containers {
+		parts = append(parts, containerPhrase(c, len(f.Containers) > 1))
 	}
-	return Visible(text + because(f.Reason, f.Message))
+	return strings.TrimPrefix(strings.Join(parts, ", ")+because(f.Reason, f.Message), ": ")
+}
+
+func colon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
 }
 
 func containerPhrase(c ContainerFailure, named bool) string {

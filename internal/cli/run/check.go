@@ -44,6 +44,7 @@ func (s *session) check(ctx context.Context, objects []*manifest.Object) ([]*pla
 	for i := range objects {
 		problems = append(problems, found[i]...)
 		if plans[i] != nil {
+			plans[i].order = i
 			jobs = append(jobs, plans[i])
 		}
 	}

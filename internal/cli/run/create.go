@@ -56,7 +56,7 @@ func (s *session) createJobs(ctx context.Context, plans []*plan) error {
 		if err != nil {
 			return fmt.Errorf("create job %s: %w", p.object.Name(), err)
 		}
-		s.track(job, p.how)
+		s.track(job, p.how, p.order)
 		return nil
 	})
 }

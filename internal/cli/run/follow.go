@@ -47,6 +47,7 @@ func (s *session) followHere(ctx context.Context) error {
 		case <-ticker.C:
 			s.tellProgress()
 			s.tellWaits()
+			s.askRetry(watching)
 			if s.stuck(time.Now()) {
 				return errors.Join(ErrInterrupted, s.left(ctx))
 			}

@@ -29,7 +29,7 @@ func Follow(ctx context.Context, o Options, t *target.Target, job *batchv1.Job) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.collectLogs(ctx, []*batchv1.Job{job})
-	s.track(job, output.Created)
+	s.track(job, output.Created, 0)
 	s.tellOrder(ctx)
 	return s.follow(ctx, false)
 }

@@ -26,7 +26,7 @@ func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.track(job, output.Created)
+	s.track(job, output.Created, 0)
 	interrupts <- os.Interrupt
 	err = s.follow(t.Context(), false)
 	if !errors.Is(err, ErrInterrupted) {

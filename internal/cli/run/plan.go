@@ -20,6 +20,8 @@ const hashAnnotation = "stint.dev/manifest-hash"
 
 // plan is what becomes of one Job of the run.
 type plan struct {
+	// order is the place in the manifest.
+	order  int
 	object *manifest.Object
 	job    *batchv1.Job
 	how    output.How

@@ -52,6 +52,9 @@ type session struct {
 	jobs map[types.UID]*tracked
 	// failedPods were told of already.
 	failedPods map[types.UID]bool
+	// asking: the server is being asked when a Job gets its next pod, as it was at askedAt.
+	asking  bool
+	askedAt time.Time
 	// lostAt is when the user was last told that the server does not answer.
 	lostAt time.Time
 	// changed wakes the loop after jobs has changed.

@@ -50,7 +50,7 @@ func TestLogsAreReadFromTheNextServerWhereOneHasGone(t *testing.T) {
 	s.out, s.opts.Logs = out, LogsAll
 	s.collectLogs(t.Context(), nil)
 	job := createUnmanaged(t, s, "outlives")
-	s.track(job, output.Created)
+	s.track(job, output.Created, 0)
 	endPod(t, s, job, "last words")
 
 	alive, asked := s.target, make(chan struct{}, 10)

@@ -70,7 +70,7 @@ func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			s.forget()
 			job := createUnmanaged(t, s, "brief")
-			s.track(job, output.Created)
+			s.track(job, output.Created, 0)
 			if tc.end != "" {
 				end(t, s, job.DeepCopy(), tc.end)
 			}
@@ -125,7 +125,7 @@ func TestLogsOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := createUnmanaged(t, s, "brief")
-	s.track(job, output.Created)
+	s.track(job, output.Created, 0)
 	runPod(t, s, job, "last words")
 	done := job.DeepCopy()
 	done.Status.Succeeded = 1
@@ -205,7 +205,7 @@ func TestOutcomeOfAJobThatVanishedIsToldByItsEvents(t *testing.T) {
 	out := newEndings()
 	s.out, s.moved = out, true
 	job := createUnmanaged(t, s, "brief")
-	s.track(job, output.Created)
+	s.track(job, output.Created, 0)
 	_, err := s.core().Events("default").Create(t.Context(), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: "brief.1"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Job", Namespace: "default", Name: job.Name, UID: job.UID},

@@ -14,6 +14,7 @@ import (
 type tracked struct {
 	job   *batchv1.Job
 	ref   output.Job
+	order int
 	how   output.How
 	meter meter
 	waits *waits
@@ -22,6 +23,9 @@ type tracked struct {
 	gone   bool
 	unseen bool
 	ended  bool
+	// failure is how the newest failed pod failed; retryAt is when the next pod comes, where that is known.
+	failure string
+	retryAt time.Time
 	// outcome is set when the conclusion is written.
 	outcome output.Outcome
 	// updated since the loop last looked.
@@ -29,7 +33,7 @@ type tracked struct {
 }
 
 // track adds a Job to the run.
-func (s *session) track(job *batchv1.Job, how output.How) {
+func (s *session) track(job *batchv1.Job, how output.How, order int) {
 	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
 	s.out.Start(ref, how)
 	if ptr.Deref(job.Spec.Suspend, false) && !jobcore.IsHeld(job) {
@@ -37,7 +41,7 @@ func (s *session) track(job *batchv1.Job, how output.How) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.jobs[job.UID] = &tracked{job: job, ref: ref, how: how, waits: newWaits(), updated: true}
+	s.jobs[job.UID] = &tracked{job: job, ref: ref, order: order, how: how, waits: newWaits(), updated: true}
 }
 
 // fate is what has become of an object.
@@ -78,7 +82,7 @@ func (s *session) wake() {
 func (t *tracked) progress(now time.Time) output.Progress {
 	status := t.job.Status
 	t.meter.add(now, status.Succeeded)
-	p := output.Progress{Job: t.ref, At: now, Active: status.Active, Succeeded: status.Succeeded, Failed: status.Failed,
+	p := output.Progress{Job: t.ref, Order: t.order, At: now, Retries: t.retries(), RetryAt: t.retryAt, Failure: t.failure, Active: status.Active, Succeeded: status.Succeeded, Failed: status.Failed,
 		WaitsFor: awaitedBy(t.job), Wanted: wanted(t.job), Suspended: t.job.Spec.Suspend != nil && *t.job.Spec.Suspend, Rate: t.meter.rate()}
 	if p.Wanted > 0 {
 		p.Left = t.meter.left(p.Wanted - p.Succeeded)

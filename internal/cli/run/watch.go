@@ -196,6 +196,7 @@ func (s *session) seenPod(pod *corev1.Pod, gone bool) {
 	news := ours && !ended && pod.Status.Phase == corev1.PodFailed && !s.failedPods[pod.UID]
 	if news {
 		s.failedPods[pod.UID] = true
+		t.failure = podFailure(t.ref, pod).Phrase()
 	}
 	s.mu.Unlock()
 	if !ours {

@@ -1,0 +1,132 @@
+package output
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/vt"
+)
+
+// emulated is a terminal with what has scrolled off it.
+type emulated struct{ *vt.Emulator }
+
+func newEmulated(width, height int) emulated {
+	e := emulated{vt.NewEmulator(width, height)}
+	e.SetScrollbackSize(100_000)
+	return e
+}
+
+// rows are all that the terminal shows and has shown, without the empty ones at the end.
+func (e emulated) rows() []string {
+	var rows []string
+	read := func(height int, cell func(x, y int) string) {
+		for y := range height {
+			var b strings.Builder
+			for x := range e.Width() {
+				b.WriteString(cell(x, y))
+			}
+			rows = append(rows, strings.TrimRight(b.String(), " "))
+		}
+	}
+	read(e.ScrollbackLen(), func(x, y int) string {
+		if c := e.ScrollbackCellAt(x, y); c != nil {
+			return c.Content
+		}
+		return " "
+	})
+	read(e.Height(), func(x, y int) string {
+		if c := e.CellAt(x, y); c != nil {
+			return c.Content
+		}
+		return " "
+	})
+	for len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
+// play draws many frames, with lines of any length above, and returns what is to stand above the foot.
+func play(random *rand.Rand, f *foot, s *screen, jobs int, size func() (width, height int)) (above []string) {
+	for frame := range 200 {
+		var news []string
+		for range random.IntN(4) {
+			text := fmt.Sprintf("line %d of frame %d %s.", len(news), frame, strings.Repeat("x", random.IntN(300)))
+			news = append(news, text)
+		}
+		for range random.IntN(5) {
+			i := random.IntN(jobs)
+			s.update(Progress{Job: Job{"default", fmt.Sprintf("job-%03d", i)}, Order: i, Wanted: 10, Active: 1, Succeeded: int32(frame / 20)})
+		}
+		width, height := size()
+		f.draw(news, s.lines(width, height))
+		above = append(above, news...)
+	}
+	return above
+}
+
+// wrapped are the rows that lines take.
+func wrapped(lines []string, width int) (rows []string) {
+	for _, line := range lines {
+		for len(line) > width {
+			rows, line = append(rows, line[:width]), line[width:]
+		}
+		rows = append(rows, line)
+	}
+	return rows
+}
+
+func TestBarsAndLinesStayApartOnATerminal(t *testing.T) {
+	for _, jobs := range []int{3, 30, 60} {
+		for _, size := range [][2]int{{80, 24}, {100, 24}, {40, 5}, {80, 2}} {
+			t.Run(fmt.Sprintf("%d jobs on %d×%d", jobs, size[0], size[1]), func(t *testing.T) {
+				terminal := newEmulated(size[0], size[1])
+				f, s := foot{to: terminal}, screen{}
+				above := play(rand.New(rand.NewPCG(1, 2)), &f, &s, jobs, func() (int, int) { return size[0], size[1] })
+				foot := s.lines(size[0], size[1])
+				want := append(wrapped(above, size[0]), foot...)
+				if got := terminal.rows(); !slices.Equal(got, want) {
+					t.Errorf("the terminal shows %d rows, want %d; they end in\n%s\nwant\n%s", len(got), len(want), tail(got), tail(want))
+				}
+				if len(foot) >= size[1] {
+					t.Errorf("the foot has %d rows", len(foot))
+				}
+				f.draw(nil, nil)
+				if got, want := terminal.rows(), wrapped(above, size[0]); !slices.Equal(got, want) {
+					t.Errorf("at the end the terminal shows\n%s\nwant\n%s", tail(got), tail(want))
+				}
+			})
+		}
+	}
+}
+
+// What a terminal does to its rows when its size changes is its own affair. No line above the foot may be lost by it, and
+// after it the foot is whole.
+func TestNoLineIsLostWhenTheTerminalChangesItsSize(t *testing.T) {
+	terminal := newEmulated(100, 24)
+	f, s := foot{to: terminal}, screen{}
+	random := rand.New(rand.NewPCG(3, 4))
+	var above []string
+	for _, size := range [][2]int{{100, 24}, {100, 30}, {120, 30}, {120, 10}, {80, 24}, {60, 8}, {100, 24}} {
+		terminal.Resize(size[0], size[1])
+		short := func() (int, int) { return size[0], size[1] }
+		for _, line := range play(random, &f, &s, 30, short) {
+			above = append(above, line[:strings.Index(line, " x")+1])
+		}
+		rows, foot := terminal.rows(), s.lines(size[0], size[1])
+		if len(rows) < len(foot) || !slices.Equal(rows[len(rows)-len(foot):], foot) {
+			t.Errorf("at %v the foot is\n%s\nwant\n%s", size, tail(rows), strings.Join(foot, "\n"))
+		}
+	}
+	all := strings.Join(terminal.rows(), "\n")
+	for _, line := range above {
+		if !strings.Contains(all, line) {
+			t.Errorf("%q is lost", line)
+		}
+	}
+}
+
+func tail(rows []string) string { return strings.Join(rows[max(0, len(rows)-40):], "\n") }
