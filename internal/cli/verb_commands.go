@@ -72,6 +72,7 @@ func verbCommand(v verbs.Verb, streams genericiooptions.IOStreams) *cobra.Comman
 		Find: func(ctx context.Context) (*target.Target, error) {
 			return w.connect(ctx, offline(v))
 		},
+		Where:          w.options,
 		Warn:           rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true}),
 		NamespaceGiven: func() bool { return w.namespace != "" },
 	}

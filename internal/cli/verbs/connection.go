@@ -20,6 +20,8 @@ import (
 type Connection struct {
 	// Find connects; it is called once.
 	Find func(context.Context) (*target.Target, error)
+	// Where is what Find goes by.
+	Where func() (target.Options, error)
 	// Warn prints what the server warns of.
 	Warn rest.WarningHandler
 	// NamespaceGiven: the user named a namespace, so objects in others are refused.

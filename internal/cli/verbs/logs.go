@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	cliresults "github.com/stint-dev/stint/internal/cli/results"
-	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -28,31 +28,38 @@ var otherPods = []string{"selector", "all-pods", "all-containers", "prefix"}
 // logsCommand is kubectl's command, which learns of the attempts of Jobs.
 type logsCommand struct {
 	*logs.LogsOptions
-	factory cmdutil.Factory
-	index   int64
-	attempt int64
-	pod     string
+	connection *Connection
+	factory    cmdutil.Factory
+	index      string
+	attempt    int64
+	pod        string
 }
 
-func newLogs(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	c := &logsCommand{LogsOptions: logs.NewLogsOptions(streams), factory: f}
+func newLogs(connection *Connection, f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	c := &logsCommand{LogsOptions: logs.NewLogsOptions(streams), connection: connection, factory: f}
 	plain := logs.NewCmdLogs(f, streams)
 	cmd := &cobra.Command{
 		Use:                   plain.Use,
 		DisableFlagsInUseLine: true,
 		Long: plain.Long + `
 
+Of a Job with several pods it prints the logs of all, each line with the pod's name before it, and with -f those of the pods
+to come until the Job has ended.
+
 With --index, --attempt or --pod: the log of one attempt at a Job's work. A Stint server has it though the pod is gone,
 for as long as the Job exists and --keep-logs allows.`,
 		Example: plain.Example + `
 
   # What the second attempt at index 17 of a Job printed, though its pod is gone
-  kubectl logs simulate --index 17 --attempt 2`,
+  kubectl logs simulate --index 17 --attempt 2
+
+  # What the last attempts at several indexes printed
+  kubectl logs simulate --index 0-3,17`,
 		ValidArgsFunction: plain.ValidArgsFunction,
 		RunE:              c.run,
 	}
 	c.AddFlags(cmd)
-	cmd.Flags().Int64Var(&c.index, "index", 0, "Completion index of a Job whose log is wanted")
+	cmd.Flags().StringVar(&c.index, "index", "", "Completion indexes of a Job whose logs are wanted, such as 17 or 0-3,17")
 	cmd.Flags().Int64Var(&c.attempt, "attempt", 0, "Which attempt of a Job, index or pod, from 1; new pods and restarts of containers count alike. Defaults to the last.")
 	cmd.Flags().StringVar(&c.pod, "pod", "", "Pod of a Job, there or not, whose log is wanted")
 	return cmd
@@ -69,10 +76,12 @@ func (c *logsCommand) run(cmd *cobra.Command, args []string) error {
 		err = c.completeJob(cmd, args, err)
 	}
 	cmdutil.CheckErr(err)
-	if job, ok := c.Object.(*batchv1.Job); ok && core.Finished(job) && c.podsGone(cmd.Context(), job) {
-		return c.logOfAttempt(cmd, args)
-	}
 	cmdutil.CheckErr(c.Validate())
+	if job, ok := c.Object.(*batchv1.Job); ok && !slices.ContainsFunc(otherPods, cmd.Flags().Changed) {
+		if done, err := c.logsOfJob(cmd, job, args); done || err != nil {
+			return err
+		}
+	}
 	cmdutil.CheckErr(c.RunLogsContext(cmd.Context()))
 	return nil
 }
@@ -89,12 +98,6 @@ func (c *logsCommand) completeJob(cmd *cobra.Command, args []string, noPod error
 	}
 	c.Object = job
 	return c.Complete(c.factory, cmd, args)
-}
-
-// podsGone tells that kubectl's command would wait for pods in vain.
-func (c *logsCommand) podsGone(ctx context.Context, job *batchv1.Job) bool {
-	client, err := c.client()
-	return err == nil && client.PodsGone(ctx, job)
 }
 
 func (c *logsCommand) client() (*cliresults.Client, error) {
@@ -114,18 +117,27 @@ func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	options, err := c.ToLogOptions()
+	options, err := c.attemptOptions()
 	if err != nil {
-		return cliresults.WrongInput(err)
-	}
-	options.Previous = false
-	c.Options = options
-	if err := c.Validate(); err != nil {
-		return cliresults.WrongInput(err)
+		return err
 	}
 	client, err := c.client()
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("index") {
+		job, err := client.Job(cmd.Context(), name)
+		if err != nil {
+			return err
+		}
+		indexes, err := parseIndexes(c.index, job)
+		if err != nil {
+			return cliresults.WrongInput(err)
+		}
+		if len(indexes) > 1 {
+			return c.logsOfIndexes(cmd.Context(), client, job, indexes, choice, options)
+		}
+		choice.Index = &indexes[0]
 	}
 	err = c.printLog(cmd.Context(), client, name, choice, options)
 	for pause := time.Second; c.Follow && cliresults.NotBegun(err); pause = min(2*pause, longestPause) {
@@ -140,6 +152,20 @@ func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return cliresults.Refused(err)
+}
+
+// attemptOptions are kubectl's, but for --previous: an attempt before the last is chosen otherwise.
+func (c *logsCommand) attemptOptions() (*corev1.PodLogOptions, error) {
+	options, err := c.ToLogOptions()
+	if err != nil {
+		return nil, cliresults.WrongInput(err)
+	}
+	options.Previous = false
+	c.Options = options
+	if err := c.Validate(); err != nil {
+		return nil, cliresults.WrongInput(err)
+	}
+	return options, nil
 }
 
 // longestPause is that between two looks at whether an attempt that is to be followed has begun.
@@ -174,9 +200,6 @@ func (c *logsCommand) choice(cmd *cobra.Command, args []string) (name string, ch
 		c.Container = args[1]
 	}
 	choice = results.Choice{Pod: c.pod, Previous: c.Previous}
-	if cmd.Flags().Changed("index") {
-		choice.Index = &c.index
-	}
 	if cmd.Flags().Changed("attempt") {
 		choice.Attempt = &c.attempt
 	}

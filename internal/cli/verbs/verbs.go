@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/cmd/annotate"
 	"k8s.io/kubectl/pkg/cmd/apiresources"
@@ -47,6 +46,8 @@ type Verb struct {
 	Short string
 	Needs Needs
 	build func(cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
+	// own builds, instead, a command that knows more than kubectl's.
+	own func(*Connection, cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
 }
 
 // parent is the program's name in the help of kubectl's commands.
@@ -54,38 +55,38 @@ const parent = "stint"
 
 // All lists the verbs.
 var All = []Verb{
-	{"get", "Show objects, one a line or in full", NeedsData, newGet},
-	{"describe", "Show an object with what belongs to it", NeedsData, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "get", Short: "Show objects, one a line or in full", Needs: NeedsData, build: newGet},
+	{Name: "describe", Short: "Show an object with what belongs to it", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
-	{"logs", "Print the logs of a pod or a Job's pods", NeedsData, newLogs},
-	{"events", "List events", NeedsData, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "logs", Short: "Print the logs of a pod or a Job's pods", Needs: NeedsData, own: newLogs},
+	{Name: "events", Short: "List events", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return events.NewCmdEvents(f, s)
 	}},
-	{"explain", "Explain the fields of a kind", NeedsNothing, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "explain", Short: "Explain the fields of a kind", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return explain.NewCmdExplain(parent, f, s)
 	}},
-	{"apply", "Create or change objects to match a file", NeedsServer, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "apply", Short: "Create or change objects to match a file", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apply.NewCmdApply(parent, f, s)
 	}},
-	{"create", "Create objects", NeedsServer, create.NewCmdCreate},
-	{"delete", "Delete objects", NeedsData, delete.NewCmdDelete},
-	{"patch", "Change fields of an object", NeedsServer, patch.NewCmdPatch},
-	{"edit", "Change an object in an editor", NeedsServer, edit.NewCmdEdit},
-	{"replace", "Replace an object by a file", NeedsServer, replace.NewCmdReplace},
-	{"diff", "Compare a file with what is there", NeedsServer, diff.NewCmdDiff},
-	{"label", "Set labels", NeedsServer, label.NewCmdLabel},
-	{"annotate", "Set annotations", NeedsServer, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "create", Short: "Create objects", Needs: NeedsServer, build: create.NewCmdCreate},
+	{Name: "delete", Short: "Delete objects", Needs: NeedsData, build: delete.NewCmdDelete},
+	{Name: "patch", Short: "Change fields of an object", Needs: NeedsServer, build: patch.NewCmdPatch},
+	{Name: "edit", Short: "Change an object in an editor", Needs: NeedsServer, build: edit.NewCmdEdit},
+	{Name: "replace", Short: "Replace an object by a file", Needs: NeedsServer, build: replace.NewCmdReplace},
+	{Name: "diff", Short: "Compare a file with what is there", Needs: NeedsServer, build: diff.NewCmdDiff},
+	{Name: "label", Short: "Set labels", Needs: NeedsServer, build: label.NewCmdLabel},
+	{Name: "annotate", Short: "Set annotations", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return annotate.NewCmdAnnotate(parent, f, s)
 	}},
-	{"wait", "Wait for a condition", NeedsServer, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "wait", Short: "Wait for a condition", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return wait.NewCmdWait(f, s)
 	}},
-	{"auth", "Ask what one may do", NeedsServer, auth.NewCmdAuth},
-	{"api-resources", "List the kinds that are served", NeedsNothing, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "auth", Short: "Ask what one may do", Needs: NeedsServer, build: auth.NewCmdAuth},
+	{Name: "api-resources", Short: "List the kinds that are served", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apiresources.NewCmdAPIResources(f, s)
 	}},
-	{"api-versions", "List the API versions that are served", NeedsNothing, func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "api-versions", Short: "List the API versions that are served", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apiresources.NewCmdAPIVersions(f, s)
 	}},
 }
@@ -96,11 +97,15 @@ func newGet(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 	return cmd
 }
 
-// Build makes the verb's command, which finds its server through getter.
-func (v Verb) Build(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
-	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(getter))
+// Build makes the verb's command, which finds its server through the connection.
+func (v Verb) Build(connection *Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(connection))
 	completion.SetFactoryForCompletion(f)
-	cmd := v.build(f, streams)
+	build := v.build
+	if v.own != nil {
+		build = func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command { return v.own(connection, f, s) }
+	}
+	cmd := build(f, streams)
 	rename(cmd)
 	cmd.Short = v.Short
 	return cmd
