@@ -42,7 +42,11 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/charmbracelet/x/vt v0.1.0
+require (
+	github.com/charmbracelet/x/vt v0.1.0
+	sigs.k8s.io/kustomize/api v0.21.1
+	sigs.k8s.io/kustomize/kyaml v0.21.1
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect
@@ -155,7 +159,5 @@ require (
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	k8s.io/streaming v0.37.2 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
-	sigs.k8s.io/kustomize/api v0.21.1 // indirect
-	sigs.k8s.io/kustomize/kyaml v0.21.1 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 )

@@ -8,6 +8,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,6 +63,8 @@ func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, [
 	if s.admission.namespaces == nil {
 		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
 	}
+	s.keepDefaultServiceAccounts()
+	out.add(corev1.SchemeGroupVersion, "services", newServicesREST())
 	holdRuns(s.stores)
 	refuseCycles(s.jobs.Store)
 	addJobsV1beta1(out, s.jobs)
@@ -95,6 +98,8 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "jobs/why", &whyREST{s})
 		out.add(gv, "jobs/results", &jobResultsREST{s})
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
+	case serviceAccountsResource:
+		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:
 		s.podTemplates = main.Store
 	case scheduledJobsResource:

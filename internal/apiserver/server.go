@@ -63,10 +63,12 @@ type Server struct {
 	stores       []*genericregistry.Store
 	events       *genericregistry.Store
 	podTemplates *genericregistry.Store
-	jobs         *objectREST
-	admission    *namespaceAdmission
-	client       *inprocess.Client
-	loopback     *rest.Config
+	// serviceAccounts is where each namespace has its default one.
+	serviceAccounts *genericregistry.Store
+	jobs            *objectREST
+	admission       *namespaceAdmission
+	client          *inprocess.Client
+	loopback        *rest.Config
 	// peers is nil on a server that does not listen.
 	peers *strangers.Listener
 
@@ -130,7 +132,11 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("serve the API: %w", err)
 	}
-	if err := s.waitForStorage(ctx); err == nil {
+	err = s.waitForStorage(ctx)
+	if err == nil {
+		err = s.ensureDefaultServiceAccounts(ctx)
+	}
+	if err == nil {
 		close(s.ready)
 		<-ctx.Done()
 	} else if !errors.Is(err, context.Canceled) {

@@ -118,7 +118,7 @@ func TestDiscoveryListsWhatIsServedAndNothingElse(t *testing.T) {
 		"batch/v1 cronjobs", "batch/v1 jobs",
 		"coordination.k8s.io/v1 leases",
 		"events.k8s.io/v1 events", "extensions/v1beta1 jobs", "stint.dev/v1 resultslices", "stint.dev/v1 scheduledjobs",
-		"v1 bindings", "v1 configmaps", "v1 events", "v1 namespaces", "v1 nodes", "v1 pods", "v1 podtemplates", "v1 secrets", "v1 serviceaccounts",
+		"v1 bindings", "v1 configmaps", "v1 events", "v1 namespaces", "v1 nodes", "v1 pods", "v1 podtemplates", "v1 secrets", "v1 serviceaccounts", "v1 services",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)

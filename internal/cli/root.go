@@ -36,6 +36,8 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	root.Version = newVersionInfo().String()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return badInputf("%w: see %s --help", err, cmd.CommandPath())
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/server"
@@ -18,6 +19,7 @@ import (
 type runFlags struct {
 	where
 	files       []string
+	kustomize   string
 	format      string
 	quiet       bool
 	logs        string
@@ -59,7 +61,8 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "manifest to run, YAML or JSON; - is standard input; repeatable")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "manifest to run, YAML or JSON: a file, a directory, a URL, or - for standard input; repeatable")
+	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory with a kustomization to run")
 	flags.StringVarP(&f.format, "output", "o", "", "json: one JSON object a line, for programs")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show nothing but log lines and failures")
 	flags.StringVar(&f.logs, "logs", string(run.LogsAll), "pods whose logs are shown: all, failed or none")
@@ -71,8 +74,8 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 }
 
 func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, error) {
-	if len(f.files) == 0 {
-		return run.Options{}, badInputf("no manifest: name one with -f FILE, or -f - for standard input")
+	if len(f.files) == 0 && f.kustomize == "" {
+		return run.Options{}, badInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
 	}
 	if f.format != "" && f.format != "json" {
 		return run.Options{}, badInputf("-o %s is not there: -o json writes JSON lines", f.format)
@@ -101,7 +104,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 		return run.Options{}, err
 	}
 	return run.Options{
-		Files: f.files, Stdin: streams.In, Logs: logs, Target: where,
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },

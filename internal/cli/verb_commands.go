@@ -146,5 +146,9 @@ func endVerb(connection *verbs.Connection, out io.Writer, act func() error) (err
 	if w, ok := out.(*written); ok && w.readerGone() {
 		err = nil
 	}
+	if verb, ok := err.(verbExit); ok {
+		verb.text = aboutUnserved(verb.text, connection.Kind())
+		err = verb
+	}
 	return errors.Join(err, connection.Close())
 }

@@ -23,6 +23,15 @@ type versionInfo struct {
 	Platform   string `json:"platform"`
 }
 
+func newVersionInfo() versionInfo {
+	return versionInfo{Version: stintVersion(), Kubernetes: kubernetesVersion(), Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+func (v versionInfo) String() string {
+	return fmt.Sprintf("stint %s (Kubernetes %s, %s, %s)", v.Version, v.Kubernetes, v.Go, v.Platform)
+}
+
 func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
@@ -31,12 +40,10 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 		GroupID: groupOther,
 		Args:    exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			info := versionInfo{Version: stintVersion(), Kubernetes: kubernetesVersion(), Go: runtime.Version(),
-				Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			info := newVersionInfo()
 			switch format {
 			case "":
-				_, err := fmt.Fprintf(streams.Out, "stint %s (Kubernetes %s, %s, %s)\n",
-					info.Version, info.Kubernetes, info.Go, info.Platform)
+				_, err := fmt.Fprintln(streams.Out, info)
 				return err
 			case "json":
 				encoder := json.NewEncoder(streams.Out)

@@ -10,6 +10,7 @@ import (
 	"context"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -41,6 +42,7 @@ type Interface interface {
 	Namespaces() Resource[*corev1.Namespace]
 	ConfigMaps() Resource[*corev1.ConfigMap]
 	Secrets() Resource[*corev1.Secret]
+	Leases() Resource[*coordinationv1.Lease]
 	// Kinds lists every kind that can own or be owned, for controllers that treat all kinds alike.
 	Kinds() []Kind
 	// Events is where an event broadcaster (client-go's record package) writes.

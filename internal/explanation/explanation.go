@@ -71,6 +71,9 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 	if about.Dependents, err = o.dependents(ctx, job); err != nil {
 		return nil, err
 	}
+	if about.Holders, err = o.holders(ctx, job); err != nil {
+		return nil, fmt.Errorf("the runs that hold Job %s: %w", name, err)
+	}
 	x := core.Explain(obs, about)
 	return &x, nil
 }
@@ -142,6 +145,23 @@ func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.
 		return list, nil
 	}
 	return list, err
+}
+
+// holders are the other runs of its schedule that have not ended, where a concurrency policy holds the Job.
+func (o *Observer) holders(ctx context.Context, job *batchv1.Job) (names []string, err error) {
+	owner := metav1.GetControllerOf(job)
+	if owner == nil || !core.IsHeld(job) {
+		return nil, nil
+	}
+	err = o.Client.Jobs().List(ctx, job.Namespace, labels.Everything(), func(other *batchv1.Job) {
+		of := metav1.GetControllerOfNoCopy(other)
+		before := !job.CreationTimestamp.Before(&other.CreationTimestamp)
+		if of != nil && of.UID == owner.UID && other.UID != job.UID && before && !core.Finished(other) {
+			names = append(names, "job "+other.Name)
+		}
+	})
+	slices.Sort(names)
+	return names, err
 }
 
 // dependents are what a foreground deletion waits for beside pods. Who cannot list every kind goes without.

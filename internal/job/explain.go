@@ -25,6 +25,8 @@ type Circumstances struct {
 	Events []corev1.Event
 	// Dependents are the objects other than pods that belong to the Job, as KIND/NAME.
 	Dependents []string
+	// Holders are the other runs of its schedule that have not ended, where a concurrency policy holds the Job.
+	Holders []string
 }
 
 // explainer is a view of a Job with what is about to be decided.

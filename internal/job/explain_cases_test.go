@@ -48,7 +48,10 @@ func explanationsOfBeginnings() map[string]explanation {
 		"another controller runs it": explained(stintv1.JobRunning, aJob(born, func(j *batchv1.Job) {
 			j.Spec.ManagedBy = ptr.To("kueue.x-k8s.io/multikueue")
 		}), aPod("a", running), aPod("b", exited(1, 55))),
-		"the concurrency policy holds it": explained(stintv1.JobHeld, aJob(held)),
+		"the concurrency policy holds it": explained(stintv1.JobHeld, aJob(held)).with(func(_ *Observation, c *Circumstances) {
+			c.Holders = []string{"job nightly-1"}
+		}),
+		"its pods are gated": explained(stintv1.JobPodsWaiting, aJob(born), aPod("a", unplaced(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"))),
 		"it waits for other Jobs":         explained(stintv1.JobWaitingForJobs, aJob(withDependencies)),
 		"it is suspended": explained(stintv1.JobSuspended, aJob(suspended,
 			withManager("kubectl-patch", `{"f:spec":{"f:suspend":{}}}`, 48), withManager("stint", `{"f:spec":{"f:parallelism":{}}}`, 59))),

@@ -11,7 +11,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// next tells what happens if nobody does anything: what has no time first.
+// next is what happens by itself: what has no time first.
 func (e *explainer) next() []stintv1.JobStep {
 	var steps []stintv1.JobStep
 	add := func(at time.Time, format string, args ...any) {
@@ -33,7 +33,7 @@ func (e *explainer) next() []stintv1.JobStep {
 	case e.isHeld():
 		add(time.Time{}, "starts when its turn comes")
 	case e.isSuspended():
-		add(time.Time{}, "nothing, as long as it is suspended")
+		add(time.Time{}, "never goes on, unless it is resumed")
 	case e.waits():
 		add(time.Time{}, "starts when those Jobs have ended as asked")
 	default:
@@ -58,7 +58,7 @@ func (e *explainer) nextAfterEnd(add addStep) {
 		add(end.Add(time.Duration(*ttl)*time.Second), "is deleted with its pods (ttlSecondsAfterFinished)")
 		return
 	}
-	add(time.Time{}, "stays until somebody deletes it")
+	add(time.Time{}, "stays until it is deleted")
 }
 
 func (e *explainer) nextOfPods(add addStep) {
@@ -92,8 +92,10 @@ func (e *explainer) nextOfFailures(add addStep) {
 // nextOfSuccesses tells how the Job ends if its pods do what they are for.
 func (e *explainer) nextOfSuccesses(add addStep) {
 	n := len(e.active) + max(e.left(), 0)
-	switch {
+	switch remedy := e.neverUnless(); {
 	case len(e.active) == 0:
+	case remedy != "":
+		add(time.Time{}, "is never complete, unless %s", remedy)
 	case e.job.Spec.SuccessPolicy != nil:
 		add(time.Time{}, "is complete when its success policy is met")
 	case e.job.Spec.Completions == nil && e.succeeded > 0:
@@ -129,7 +131,7 @@ func (e *explainer) nextPods(add addStep) {
 	case e.isReplacing():
 		add(time.Time{}, "replaces pods when they have ended")
 	case e.isPaused():
-		add(time.Time{}, "makes no pods, as long as its parallelism is 0")
+		add(time.Time{}, "never gets pods, unless its parallelism is raised from 0")
 	case e.isIdle():
 		add(time.Time{}, "is looked at")
 	}

@@ -99,7 +99,15 @@ func holdWait(e *explainer) []stintv1.JobWait {
 		return nil
 	}
 	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: e.heldSince(),
-		Message: "runs that came before it to end"}}
+		Message: "runs that came before it to end" + because(e.about.Holders)}}
+}
+
+// because lists what there is to list.
+func because(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + some(names)
 }
 
 func resumeWait(e *explainer) []stintv1.JobWait {

@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -53,16 +54,18 @@ func (n *Node) register(ctx context.Context) error {
 func (n *Node) heartbeat(ctx context.Context) {
 	ticker := time.NewTicker(heartbeatEvery)
 	defer ticker.Stop()
+	err := n.renewLease(ctx) // the node itself is registered before its pods are looked at
 	for {
+		if err != nil {
+			n.log(ctx, "heartbeat", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		case <-n.missing:
 		}
-		if err := n.register(ctx); err != nil {
-			n.log(ctx, "heartbeat", err)
-		}
+		err = errors.Join(n.register(ctx), n.renewLease(ctx))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -118,6 +119,11 @@ func (c *Client) ConfigMaps() client.Resource[*corev1.ConfigMap] {
 // Secrets implements client.Interface.
 func (c *Client) Secrets() client.Resource[*corev1.Secret] {
 	return of[*corev1.Secret](c, "", "secrets")
+}
+
+// Leases implements client.Interface.
+func (c *Client) Leases() client.Resource[*coordinationv1.Lease] {
+	return of[*coordinationv1.Lease](c, coordinationv1.GroupName, "leases")
 }
 
 // Kinds implements client.Interface. Events are left out: they go by themselves.

@@ -63,8 +63,15 @@ func jobState(job *batchv1.Job) string {
 		return "SuccessCriteriaMet"
 	case core.WaitsForJobs(job):
 		return "Waiting"
+	case hasPodThatRuns(&job.Status):
+		return "Running"
 	}
-	return "Running"
+	return "Pending" // kube-apiserver says Running
+}
+
+// hasPodThatRuns takes active pods for running where the controller does not say how many are ready.
+func hasPodThatRuns(status *batchv1.JobStatus) bool {
+	return status.Active > 0 && ptr.Deref(status.Ready, 1) > 0 || ptr.Deref(status.Terminating, 0) > 0
 }
 
 // jobCompletions is done/wanted; a work queue wants one success, by any of its pods.

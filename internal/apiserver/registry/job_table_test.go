@@ -54,27 +54,34 @@ func TestJobRow(t *testing.T) {
 			}
 		}
 	}
+	pods := func(active, ready, terminating int32) statusEdit {
+		return func(s *batchv1.JobStatus) { s.Active, s.Ready, s.Terminating = active, &ready, &terminating }
+	}
 	deleted := func(job *batchv1.Job) { job.DeletionTimestamp = at(3000) }
 	for sentence, c := range map[string]struct {
 		edits []jobEdit
 		want  []any
 	}{
-		"a new Job":                           {nil, []any{"pi", "Running", "0/1", "", "50m"}},
-		"a Job that runs":                     {edits(with(started)), []any{"pi", "Running", "0/1", "33m", "50m"}},
-		"a complete Job":                      {edits(with(complete...), counts(1)), []any{"pi", "Complete", "1/1", "16m", "50m"}},
-		"a failed Job":                        {edits(with(failed...)), []any{"pi", "Failed", "0/1", "33m", "50m"}},
-		"a complete Job that is deleted":      {edits(with(complete...), deleted), []any{"pi", "Complete", "0/1", "16m", "50m"}},
-		"a Job that is deleted":               {edits(with(met), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
-		"a Job that waits for another":        {edits(with(waitsForAnother)), []any{"pi", "Waiting", "0/1", "", "50m"}},
-		"that started all the same":           {edits(with(waitsForAnother, started)), []any{"pi", "Running", "0/1", "33m", "50m"}},
-		"a suspended Job":                     {edits(with(is(batchv1.JobSuspended))), []any{"pi", "Suspended", "0/1", "", "50m"}},
-		"a resumed Job":                       {edits(with(isNot(batchv1.JobSuspended))), []any{"pi", "Running", "0/1", "", "50m"}},
-		"a Job about to fail":                 {edits(with(target)), []any{"pi", "FailureTarget", "0/1", "", "50m"}},
-		"a Job about to be complete":          {edits(with(met)), []any{"pi", "SuccessCriteriaMet", "0/1", "", "50m"}},
-		"a work queue of one":                 {edits(queue(1)), []any{"pi", "Running", "0/1", "", "50m"}},
-		"a work queue of many":                {edits(queue(3), counts(2)), []any{"pi", "Running", "2/1 of 3", "", "50m"}},
-		"a Job whose creation is not known":   {edits(func(job *batchv1.Job) { job.CreationTimestamp = metav1.Time{} }), []any{"pi", "Running", "0/1", "", "<unknown>"}},
-		"a Job that is suspended and deleted": {edits(with(is(batchv1.JobSuspended)), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
+		"a new Job":                                 {nil, []any{"pi", "Pending", "0/1", "", "50m"}},
+		"a Job that runs":                           {edits(with(started, pods(2, 1, 0))), []any{"pi", "Running", "0/1", "33m", "50m"}},
+		"a Job whose pods do not run":               {edits(with(started, pods(2, 0, 0))), []any{"pi", "Pending", "0/1", "33m", "50m"}},
+		"a Job that waits after a failure":          {edits(with(started, pods(0, 0, 0))), []any{"pi", "Pending", "0/1", "33m", "50m"}},
+		"a Job whose last pods end":                 {edits(with(started, pods(0, 0, 1))), []any{"pi", "Running", "0/1", "33m", "50m"}},
+		"a Job of a controller that does not count": {edits(with(started, func(s *batchv1.JobStatus) { s.Active = 1 })), []any{"pi", "Running", "0/1", "33m", "50m"}},
+		"a complete Job":                            {edits(with(complete...), counts(1)), []any{"pi", "Complete", "1/1", "16m", "50m"}},
+		"a failed Job":                              {edits(with(failed...)), []any{"pi", "Failed", "0/1", "33m", "50m"}},
+		"a complete Job that is deleted":            {edits(with(complete...), deleted), []any{"pi", "Complete", "0/1", "16m", "50m"}},
+		"a Job that is deleted":                     {edits(with(met), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
+		"a Job that waits for another":              {edits(with(waitsForAnother)), []any{"pi", "Waiting", "0/1", "", "50m"}},
+		"that started all the same":                 {edits(with(waitsForAnother, started)), []any{"pi", "Pending", "0/1", "33m", "50m"}},
+		"a suspended Job":                           {edits(with(is(batchv1.JobSuspended))), []any{"pi", "Suspended", "0/1", "", "50m"}},
+		"a resumed Job":                             {edits(with(isNot(batchv1.JobSuspended))), []any{"pi", "Pending", "0/1", "", "50m"}},
+		"a Job about to fail":                       {edits(with(target)), []any{"pi", "FailureTarget", "0/1", "", "50m"}},
+		"a Job about to be complete":                {edits(with(met)), []any{"pi", "SuccessCriteriaMet", "0/1", "", "50m"}},
+		"a work queue of one":                       {edits(queue(1)), []any{"pi", "Pending", "0/1", "", "50m"}},
+		"a work queue of many":                      {edits(queue(3), counts(2)), []any{"pi", "Pending", "2/1 of 3", "", "50m"}},
+		"a Job whose creation is not known":         {edits(func(job *batchv1.Job) { job.CreationTimestamp = metav1.Time{} }), []any{"pi", "Pending", "0/1", "", "<unknown>"}},
+		"a Job that is suspended and deleted":       {edits(with(is(batchv1.JobSuspended)), deleted), []any{"pi", "Terminating", "0/1", "", "50m"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			job := editedJob(createdJob(), append(edits(func(job *batchv1.Job) { job.CreationTimestamp = *at(0) }), c.edits...)...)

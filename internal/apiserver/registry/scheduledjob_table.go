@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
@@ -43,11 +44,19 @@ func scheduledJobRow(scheduledJob *stintv1.ScheduledJob, now time.Time) []any {
 		int64(len(status.RunningExecutions)),
 		ageOrNone(status.LastScheduleTime, now),
 		lastResult(status),
-		untilOrNone(status.NextScheduleTime, now),
+		nextOf(scheduledJob, now),
 		age(scheduledJob.CreationTimestamp, now),
 		containers,
 		images,
 	}
+}
+
+// nextOf is none while the schedule waits for a person, whatever is due by it.
+func nextOf(scheduledJob *stintv1.ScheduledJob, now time.Time) string {
+	if ptr.Deref(scheduledJob.Spec.Suspend, false) || meta.IsStatusConditionTrue(scheduledJob.Status.Conditions, stintv1.ConditionBlocked) {
+		return "<none>"
+	}
+	return untilOrNone(scheduledJob.Status.NextScheduleTime, now)
 }
 
 func lastResult(status *stintv1.ScheduledJobStatus) string {

@@ -231,7 +231,7 @@ func TestScheduledJobRow(t *testing.T) {
 		"a blocked one, overdue": {func(sj *stintv1.ScheduledJob) {
 			sj.Status.CompletedExecutions, sj.Status.NextScheduleTime = done(ptr.To(false)), at(-time.Second)
 			sj.Status.Conditions = []metav1.Condition{{Type: stintv1.ConditionBlocked, Status: metav1.ConditionTrue}}
-		}, []any{"report", "R5//PT1H", "False", int64(0), int64(0), "<none>", "Blocked", "0s", "60s", "main", "busybox"}},
+		}, []any{"report", "R5//PT1H", "False", int64(0), int64(0), "<none>", "Blocked", "<none>", "60s", "main", "busybox"}},
 		"one on demand, by reference": {func(sj *stintv1.ScheduledJob) { reference("shared")(sj); sj.Spec.Schedule = nil },
 			[]any{"report", "<none>", "False", int64(0), int64(0), "<none>", "<none>", "<none>", "60s", "podtemplate/shared", "<none>"}},
 	} {

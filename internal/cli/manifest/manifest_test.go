@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func read(t *testing.T, files ...string) ([]*Object, error) {
 		}
 		names = append(names, name)
 	}
-	return Read(names, strings.NewReader(""))
+	return Read(context.Background(), Sources{Files: names, Stdin: strings.NewReader("")})
 }
 
 func TestReadFinds(t *testing.T) {
@@ -113,7 +114,7 @@ func TestReadRefuses(t *testing.T) {
 
 // Everything that is wrong with a file is told at once, in its order.
 func TestReadTellsAll(t *testing.T) {
-	_, err := Read([]string{"testdata/bad.yaml", "testdata", "testdata/none.yaml", os.DevNull}, strings.NewReader(""))
+	_, err := Read(t.Context(), Sources{Files: []string{"testdata/bad.yaml", "testdata/empty", "testdata/none.yaml", os.DevNull}, Stdin: strings.NewReader("")})
 	golden := filepath.Join("testdata", "bad.golden")
 	if *update {
 		if err := os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600); err != nil {
@@ -131,17 +132,17 @@ func TestReadTellsAll(t *testing.T) {
 
 func TestReadBoundsFiles(t *testing.T) {
 	large := bytes.Repeat([]byte("# padding\n"), MaxFileSize/10+1)
-	if _, err := Read([]string{"-"}, bytes.NewReader(large)); err == nil || !strings.Contains(err.Error(), "larger than 8 MiB") {
+	if _, err := Read(t.Context(), Sources{Files: []string{"-"}, Stdin: bytes.NewReader(large)}); err == nil || !strings.Contains(err.Error(), "larger than 8 MiB") {
 		t.Errorf("standard input of %d bytes: %v", len(large), err)
 	}
 	file := filepath.Join(t.TempDir(), "large.yaml")
 	if err := os.WriteFile(file, large, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read([]string{file}, nil); err == nil || !strings.Contains(err.Error(), "larger than 8 MiB") {
+	if _, err := Read(t.Context(), Sources{Files: []string{file}, Stdin: nil}); err == nil || !strings.Contains(err.Error(), "larger than 8 MiB") {
 		t.Errorf("file of %d bytes: %v", len(large), err)
 	}
-	if _, err := Read([]string{"-", "-"}, strings.NewReader(job)); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := Read(t.Context(), Sources{Files: []string{"-", "-"}, Stdin: strings.NewReader(job)}); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("standard input named twice: %v", err)
 	}
 }

@@ -2,38 +2,56 @@ package manifest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
 // MaxFileSize bounds a file. The largest object that an API server stores is 1.5 MiB.
 const MaxFileSize = 8 << 20
 
-// Read reads and checks all files. The error is Problems, and then there are no objects.
-func Read(files []string, stdin io.Reader) ([]*Object, error) {
+// Sources are where manifests come from.
+type Sources struct {
+	// Files are paths of files or directories, URLs, or - for Stdin.
+	Files []string
+	// Kustomize is a directory with a kustomization, if there is one.
+	Kustomize string
+	Stdin     io.Reader
+}
+
+// Read reads and checks all manifests. The error is Problems, and then there are no objects.
+func Read(ctx context.Context, from Sources) ([]*Object, error) {
 	var objects []*Object
 	var problems Problems
-	stdinTaken := false
-	for _, file := range files {
-		if file == "-" && stdinTaken {
-			problems = append(problems, Problem{Place: Place{File: file}, Wrong: "standard input is named twice",
-				Remedy: "name it once"})
-			continue
-		}
-		stdinTaken = stdinTaken || file == "-"
-		data, problem := load(file, stdin)
+	take := func(name string, data []byte, problem *Problem) {
 		if problem != nil {
 			problems = append(problems, *problem)
-			continue
+			return
 		}
-		found, wrong := parse(file, data)
+		found, wrong := parse(name, data)
 		objects = append(objects, found...)
 		problems = append(problems, wrong...)
+	}
+	if from.Kustomize != "" {
+		data, problem := build(from.Kustomize)
+		take(from.Kustomize, data, problem)
+	}
+	for _, named := range onlyOnce(from.Files) {
+		files, problem := expand(named)
+		if problem != nil {
+			problems = append(problems, *problem)
+		}
+		for _, file := range files {
+			data, problem := load(ctx, file, from.Stdin)
+			take(file, data, problem)
+		}
+	}
+	if at := slices.Index(from.Files, "-"); at >= 0 && slices.Contains(from.Files[at+1:], "-") {
+		problems = append(problems, Problem{Place: Place{File: "-"}, Wrong: "standard input is named twice", Remedy: "name it once"})
 	}
 	problems = append(problems, duplicates(objects)...)
 	if err := problems.orNil(); err != nil {
@@ -58,9 +76,24 @@ func parse(file string, data []byte) ([]*Object, Problems) {
 	return objects, problems
 }
 
-func load(file string, stdin io.Reader) ([]byte, *Problem) {
-	if file == "-" {
+// onlyOnce leaves out standard input where it is named again.
+func onlyOnce(files []string) []string {
+	first := slices.Index(files, "-")
+	var once []string
+	for i, file := range files {
+		if file != "-" || i == first {
+			once = append(once, file)
+		}
+	}
+	return once
+}
+
+func load(ctx context.Context, file string, stdin io.Reader) ([]byte, *Problem) {
+	switch {
+	case file == "-":
 		return limited(file, stdin)
+	case isURL(file):
+		return fetch(ctx, file)
 	}
 	if problem := unreadable(file); problem != nil {
 		return nil, problem
@@ -83,8 +116,7 @@ func unreadable(file string) *Problem {
 	case err != nil:
 		return &Problem{Place: at, Wrong: "cannot be read", Remedy: cause(err)}
 	case info.IsDir():
-		return &Problem{Place: at, Wrong: "is a directory",
-			Remedy: fmt.Sprintf("name the files in it, one -f each, such as -f %s", filepath.Join(file, "job.yaml"))}
+		return &Problem{Place: at, Wrong: "is a directory", Remedy: "name a file"}
 	case info.Size() > MaxFileSize:
 		return tooLarge(file)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
 
@@ -62,7 +63,7 @@ func play(random *rand.Rand, f *foot, s *screen, jobs int, size func() (width, h
 			s.update(Progress{Job: Job{"default", fmt.Sprintf("job-%03d", i)}, Order: i, Wanted: 10, Active: 1, Succeeded: int32(frame / 20)})
 		}
 		width, height := size()
-		f.draw(news, s.lines(width, height))
+		f.draw(news, s.lines(width, height), false)
 		above = append(above, news...)
 	}
 	return above
@@ -94,7 +95,7 @@ func TestBarsAndLinesStayApartOnATerminal(t *testing.T) {
 				if len(foot) >= size[1] {
 					t.Errorf("the foot has %d rows", len(foot))
 				}
-				f.draw(nil, nil)
+				f.end(nil)
 				if got, want := terminal.rows(), wrapped(above, size[0]); !slices.Equal(got, want) {
 					t.Errorf("at the end the terminal shows\n%s\nwant\n%s", tail(got), tail(want))
 				}
@@ -103,29 +104,64 @@ func TestBarsAndLinesStayApartOnATerminal(t *testing.T) {
 	}
 }
 
-// What a terminal does to its rows when its size changes is its own affair. No line above the foot may be lost by it, and
-// after it the foot is whole.
-func TestNoLineIsLostWhenTheTerminalChangesItsSize(t *testing.T) {
-	terminal := newEmulated(100, 24)
-	f, s := foot{to: terminal}, screen{}
-	random := rand.New(rand.NewPCG(3, 4))
-	var above []string
-	for _, size := range [][2]int{{100, 24}, {100, 30}, {120, 30}, {120, 10}, {80, 24}, {60, 8}, {100, 24}} {
-		terminal.Resize(size[0], size[1])
-		short := func() (int, int) { return size[0], size[1] }
-		for _, line := range play(random, &f, &s, 30, short) {
-			above = append(above, line[:strings.Index(line, " x")+1])
-		}
-		rows, foot := terminal.rows(), s.lines(size[0], size[1])
-		if len(rows) < len(foot) || !slices.Equal(rows[len(rows)-len(foot):], foot) {
-			t.Errorf("at %v the foot is\n%s\nwant\n%s", size, tail(rows), strings.Join(foot, "\n"))
-		}
+// crop resizes as terminals do that leave lines as they are.
+func (e *emulated) crop(width, height int) { e.Resize(width, height) }
+
+// reflow resizes as terminals do that wrap lines anew: the cursor stays with its text, and in sight. What no longer fits
+// below it is lost.
+func (e *emulated) reflow(width, height int) {
+	rows, top := e.rows(), e.CursorPosition().Y+e.ScrollbackLen()
+	*e = newEmulated(width, height)
+	for _, row := range rows[:min(top, len(rows))] {
+		_, _ = e.WriteString(row + "\r\n")
 	}
-	all := strings.Join(terminal.rows(), "\n")
-	for _, line := range above {
-		if !strings.Contains(all, line) {
-			t.Errorf("%q is lost", line)
-		}
+	foot := strings.Split(ansi.Hardwrap(strings.Join(rows[min(top, len(rows)):], "\n"), width, true), "\n")
+	foot = foot[:min(len(foot), height)]
+	_, _ = e.WriteString(strings.Join(foot, "\r\n") + "\r")
+	if n := len(foot) - 1; n > 0 {
+		_, _ = e.WriteString(ansi.CursorUp(n))
+	}
+}
+
+// No line above the foot is lost when the terminal changes its size, nothing of an old foot is left, and the new one is whole.
+func TestBarsAndLinesStayApartWhenTheTerminalChangesItsSize(t *testing.T) {
+	for name, resize := range map[string]func(e *emulated, width, height int){
+		"where lines are wrapped anew": (*emulated).reflow,
+		"where lines are cut off":      (*emulated).crop,
+	} {
+		t.Run(name, func(t *testing.T) {
+			terminal := newEmulated(100, 24)
+			f, s := foot{to: &terminal}, screen{}
+			var above []string
+			for frame, size := range [][2]int{{100, 24}, {100, 12}, {100, 40}, {120, 40}, {60, 30}, {60, 8}, {100, 24}} {
+				resize(&terminal, size[0], size[1])
+				for i := range 30 {
+					s.update(Progress{Job: Job{"default", fmt.Sprintf("job-%03d", i)}, Order: i, Wanted: 10, Active: 1, Succeeded: int32(frame)})
+					news := []string{fmt.Sprintf("line %d of frame %d", i, frame)}
+					above = append(above, news...)
+					f.draw(news, s.lines(size[0], size[1]), i == 0)
+				}
+				want := append(slices.Clone(above), s.lines(size[0], size[1])...)
+				if got := terminal.rows(); !slices.Equal(got, want) {
+					t.Fatalf("at %v the terminal shows %d rows, want %d; they end in\n%s\nwant\n%s", size, len(got), len(want), tail(got), tail(want))
+				}
+			}
+		})
+	}
+}
+
+func TestAFootThatDoesNotChangeIsNotDrawn(t *testing.T) {
+	var terminal strings.Builder
+	f := foot{to: &terminal}
+	f.draw(nil, []string{"a", "b"}, false)
+	before := terminal.Len()
+	f.draw(nil, []string{"a", "b"}, false)
+	if terminal.Len() != before {
+		t.Errorf("written again: %q", terminal.String()[before:])
+	}
+	f.end(nil)
+	if got := terminal.String(); strings.Count(got, ansi.ResetModeTextCursorEnable) != 1 || !strings.HasSuffix(got, ansi.SetModeTextCursorEnable) {
+		t.Errorf("the cursor is not hidden, or not shown again: %q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package output
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -9,31 +10,50 @@ import (
 
 // foot draws lines at the foot of a terminal, below everything that scrolls.
 //
-// What goes above is written as it is, so that the terminal wraps it and keeps it, however long it is. Each line of the
-// foot takes one row: it is shorter than the terminal is wide. Where a terminal that became narrower has wrapped some of
-// them, rows of the old foot stay above the new one; the text above is never erased.
+// Between two drawings the cursor rests where the foot begins. Terminals keep the cursor at its text when they are resized,
+// whether they wrap lines anew or not: so the next drawing finds its beginning and overwrites nothing else. What goes above
+// is written as it is, so that the terminal wraps it and keeps it, however long it is.
 type foot struct {
-	to io.Writer
-	// rows are those of the foot that is on the screen.
-	rows int
-	err  error
+	to    io.Writer
+	drawn []string
+	// begun: the cursor is hidden.
+	begun bool
+	err   error
 }
 
-// draw replaces the foot by these lines, with more text above it.
-func (f *foot) draw(above, lines []string) {
+// draw replaces the foot by these lines, with more text above it. Each line takes one row. Nothing is written where nothing
+// changes, unless anew is set.
+func (f *foot) draw(above, lines []string, anew bool) {
+	if len(above) == 0 && !anew && slices.Equal(lines, f.drawn) {
+		return
+	}
 	var b strings.Builder
-	if f.rows > 1 {
-		b.WriteString(ansi.CursorUp(f.rows - 1))
+	if !f.begun {
+		b.WriteString(ansi.ResetModeTextCursorEnable)
 	}
-	if f.rows > 0 {
-		b.WriteString("\r" + ansi.EraseScreenBelow)
-	}
+	b.WriteString(ansi.SetModeSynchronizedOutput + "\r" + ansi.EraseScreenBelow)
 	for _, text := range above {
 		b.WriteString(text + "\r\n")
 	}
-	b.WriteString(strings.Join(lines, "\r\n"))
-	f.rows = len(lines)
-	if _, err := io.WriteString(f.to, b.String()); err != nil && f.err == nil {
+	b.WriteString(strings.Join(lines, "\r\n") + "\r")
+	if n := len(lines) - 1; n > 0 {
+		b.WriteString(ansi.CursorUp(n))
+	}
+	b.WriteString(ansi.ResetModeSynchronizedOutput)
+	f.drawn, f.begun = lines, true
+	f.write(b.String())
+}
+
+// end removes the foot, with the last text above it.
+func (f *foot) end(above []string) {
+	f.draw(above, nil, false)
+	if f.begun {
+		f.write(ansi.SetModeTextCursorEnable)
+	}
+}
+
+func (f *foot) write(text string) {
+	if _, err := io.WriteString(f.to, text); err != nil && f.err == nil {
 		f.err = err
 	}
 }

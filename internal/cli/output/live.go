@@ -20,6 +20,8 @@ type Live struct {
 	foot    foot
 	screen  screen
 	pending []string
+	// width and height are those at the last drawing.
+	width, height int
 
 	wake  chan struct{}
 	close chan struct{}
@@ -85,7 +87,9 @@ func (l *Live) drawNow() {
 	width, height := l.size()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.foot.draw(l.pending, l.screen.lines(width, height))
+	resized := width != l.width || height != l.height
+	l.width, l.height = width, height
+	l.foot.draw(l.pending, l.screen.lines(width, height), resized)
 	l.pending = nil
 }
 
@@ -135,7 +139,7 @@ func (l *Live) Close() error {
 	<-l.drawn
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.foot.draw(l.pending, nil)
+	l.foot.end(l.pending)
 	if l.foot.err != nil {
 		return fmt.Errorf("terminal display: %w", l.foot.err)
 	}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -33,8 +32,7 @@ const (
 
 // Options are what the user asked for.
 type Options struct {
-	Files  []string
-	Stdin  io.Reader
+	From   manifest.Sources
 	Logs   Logs
 	Target target.Options
 	Start  target.Start
@@ -56,7 +54,7 @@ var (
 // Run returns when all Jobs have ended. Its errors are manifest.Problems for bad input, ErrFailed, ErrInterrupted, or
 // what kept the run from being followed.
 func Run(ctx context.Context, o Options) (err error) {
-	objects, err := manifest.Read(o.Files, o.Stdin)
+	objects, err := manifest.Read(ctx, o.From)
 	if err != nil {
 		return err
 	}

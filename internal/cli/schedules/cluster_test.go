@@ -175,7 +175,7 @@ func pauses(t *testing.T, c *Clients) {
 	if len(scheduled.Status.PendingExecutions) != 1 {
 		t.Error("the pending run is lost")
 	}
-	act(resume, "scheduledjob report is not suspended already")
+	act(resume, "scheduledjob report is not suspended")
 }
 
 func runsACronJob(t *testing.T, c *Clients) {

@@ -68,7 +68,7 @@ func (c *Clients) setSuspend(ctx context.Context, object metav1.Object, suspend 
 		return "", fmt.Errorf("job %s has ended and cannot be %s", name, state)
 	}
 	if suspend == is {
-		return fmt.Sprintf("%s %s is %s already", kind, name, map[bool]string{true: "suspended", false: "not suspended"}[suspend]), nil
+		return fmt.Sprintf("%s %s is %s", kind, name, map[bool]string{true: "suspended already", false: "not suspended"}[suspend]), nil
 	}
 	if err := c.patchSuspend(ctx, kind, name, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)); err != nil {
 		return "", err

@@ -69,6 +69,16 @@ func (c *Connection) Inside() *rest.Config {
 	return rest.CopyConfig(c.target.Config)
 }
 
+// Kind is what answers, once there is a connection.
+func (c *Connection) Kind() target.Kind {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.target == nil {
+		return target.Cluster
+	}
+	return c.target.Kind
+}
+
 // Caller is for hints, once there is a connection.
 func (c *Connection) Caller() target.Caller {
 	c.mu.Lock()

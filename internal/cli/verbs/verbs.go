@@ -11,6 +11,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/apiresources"
 	"k8s.io/kubectl/pkg/cmd/apply"
 	"k8s.io/kubectl/pkg/cmd/auth"
+	"k8s.io/kubectl/pkg/cmd/clusterinfo"
 	"k8s.io/kubectl/pkg/cmd/create"
 	"k8s.io/kubectl/pkg/cmd/delete"
 	"k8s.io/kubectl/pkg/cmd/describe"
@@ -83,6 +84,9 @@ var All = []Verb{
 		return wait.NewCmdWait(f, s)
 	}},
 	{Name: "auth", Short: "Ask what one may do", Needs: NeedsServer, build: auth.NewCmdAuth},
+	{Name: "cluster-info", Short: "Say where the server is", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+		return clusterinfo.NewCmdClusterInfo(f, s)
+	}},
 	{Name: "api-resources", Short: "List the kinds that are served", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return apiresources.NewCmdAPIResources(f, s)
 	}},

@@ -33,11 +33,12 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 	if suspended {
 		p.row("Waits for", "being resumed: "+p.Caller.Command(c.Namespace, "resume", "cronjob/"+c.Name))
 	}
+	p.forbidden(c)
 	for i, ref := range c.Status.Active {
 		p.row(first(i, "Running"), "job "+ref.Name+": see "+p.why(c.Namespace, ref.Name))
 	}
 	p.last(c.Status.LastScheduleTime, c.Status.LastSuccessfulTime)
-	switch next, ok, why := p.nextOf(c); {
+	switch next, ok, why := p.nextOf(c, p.now); {
 	case p.NoController:
 		p.row("Next", "nothing, until a server runs on this data directory: "+p.Caller.Command("", "server"))
 	case suspended:
@@ -49,12 +50,47 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 	}
 }
 
+// forbidden says which runs hold one that is due, and since when that waits.
+func (p *page) forbidden(c *batchv1.CronJob) {
+	if c.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent || len(c.Status.Active) == 0 || ptr.Deref(c.Spec.Suspend, false) {
+		return
+	}
+	due, waits := p.overdue(c)
+	if !waits {
+		return
+	}
+	for i, ref := range c.Status.Active {
+		p.row(first(i, "Waits for"), "job "+ref.Name+" to end: "+p.why(c.Namespace, ref.Name))
+	}
+	p.row("Due", "the run of "+p.clock(due)+" ("+p.ago(due)+"), which concurrencyPolicy Forbid holds as long as another runs")
+}
+
+// overdue is the newest time since the last run that was due and has none.
+func (p *page) overdue(c *batchv1.CronJob) (due time.Time, any bool) {
+	if c.Status.LastScheduleTime == nil {
+		return due, false
+	}
+	const most = 1000 // a schedule of every minute, held for most of a day
+	due = c.Status.LastScheduleTime.Time
+	for range most {
+		next, ok, _ := p.nextOf(c, due)
+		if !ok || next.After(p.now) {
+			break
+		}
+		due, any = next, true
+	}
+	if deadline := c.Spec.StartingDeadlineSeconds; any && deadline != nil && p.now.Sub(due) > time.Duration(*deadline)*time.Second {
+		return due, false
+	}
+	return due, any
+}
+
 func (p *page) why(namespace, job string) string {
 	return p.Caller.Command(namespace, "why", "job/"+job)
 }
 
-// nextOf is when a CronJob is due.
-func (p *page) nextOf(c *batchv1.CronJob) (next time.Time, ok bool, why string) {
+// nextOf is when a CronJob is due after that time.
+func (p *page) nextOf(c *batchv1.CronJob, after time.Time) (next time.Time, ok bool, why string) {
 	zone := p.Zone
 	spec, err := schedule.ParseCron(c.Spec.Schedule)
 	if err == nil && c.Spec.TimeZone != nil {
@@ -66,7 +102,7 @@ func (p *page) nextOf(c *batchv1.CronJob) (next time.Time, ok bool, why string) 
 	case p.Remote && c.Spec.TimeZone == nil:
 		return next, false, "a run is due by " + c.Spec.Schedule + ", in the time zone of the controller"
 	}
-	next, ok = spec.In(zone, c.CreationTimestamp.Time).Next(p.now)
+	next, ok = spec.In(zone, c.CreationTimestamp.Time).Next(after)
 	return next, ok, "nothing: the schedule has no further time"
 }
 

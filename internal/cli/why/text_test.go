@@ -123,9 +123,14 @@ func TestSchedules(t *testing.T) {
 		return s
 	}
 	for sentence, object := range map[string]metav1.Object{
-		"a CronJob waits for its time":           cron(func(c *batchv1.CronJob) { c.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-9 * time.Hour))) }),
-		"a CronJob is suspended":                 cron(func(c *batchv1.CronJob) { c.Spec.Suspend = ptr.To(true) }),
-		"a CronJob runs":                         cron(func(c *batchv1.CronJob) { c.Status.Active = []corev1.ObjectReference{{Name: "nightly-1"}} }),
+		"a CronJob waits for its time": cron(func(c *batchv1.CronJob) { c.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-9 * time.Hour))) }),
+		"a CronJob is suspended":       cron(func(c *batchv1.CronJob) { c.Spec.Suspend = ptr.To(true) }),
+		"a CronJob runs":               cron(func(c *batchv1.CronJob) { c.Status.Active = []corev1.ObjectReference{{Name: "nightly-1"}} }),
+		"a CronJob is held by Forbid": cron(func(c *batchv1.CronJob) {
+			c.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+			c.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-57 * time.Hour)))
+			c.Status.Active = []corev1.ObjectReference{{Name: "nightly-1"}}
+		}),
 		"a CronJob has another zone":             cron(func(c *batchv1.CronJob) { c.Spec.TimeZone = ptr.To("Asia/Tokyo") }),
 		"a CronJob is on a cluster":              cron(func(*batchv1.CronJob) {}),
 		"a CronJob is where no server runs":      cron(func(*batchv1.CronJob) {}),

@@ -29,7 +29,7 @@ func TestStartErrorsNameTheFaultAndAreNoFailuresOfTheRuntime(t *testing.T) {
 		dir     string
 		want    string
 	}{
-		"a program that is nowhere in PATH":     {[]string{"no-such-program"}, "", "no such program in /"},
+		"a program that is nowhere in PATH":     {[]string{"no-such-program"}, "", "no such program in PATH"},
 		"a relative path":                       {[]string{"./no-such"}, "/usr", "there is no /usr/no-such on this machine; the container starts in /usr"},
 		"a path that does not exist":            {[]string{"/no/such/program"}, "", "no such file"},
 		"a file that is not executable":         {[]string{plain}, "", "not executable"},

@@ -93,7 +93,7 @@ func program(command, env []string, dir string) (string, error) {
 	if found != "" {
 		return "", startErrorf("cannot run %q: %s", name, found)
 	}
-	return "", startErrorf("cannot run %q: there is no such program in %s", name, path)
+	return "", startErrorf("cannot run %q: there is no such program in PATH", name)
 }
 
 func relativeProgram(name, dir string) (string, error) {

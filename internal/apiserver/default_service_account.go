@@ -1,0 +1,89 @@
+package apiserver
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/klog/v2"
+)
+
+var serviceAccountsResource = schema.GroupResource{Resource: "serviceaccounts"}
+
+// defaultServiceAccount is the one that each namespace has.
+const defaultServiceAccount = "default"
+
+// keepDefaultServiceAccounts makes the account with its namespace, and again when it is deleted, as
+// kube-controller-manager does.
+func (s *Server) keepDefaultServiceAccounts() {
+	s.admission.namespaces.AfterCreate = func(obj runtime.Object, options *metav1.CreateOptions) {
+		if len(options.DryRun) == 0 {
+			s.makeDefaultServiceAccount(obj.(*corev1.Namespace).Name)
+		}
+	}
+	s.serviceAccounts.AfterDelete = func(obj runtime.Object, options *metav1.DeleteOptions) {
+		account := obj.(*corev1.ServiceAccount)
+		if len(options.DryRun) == 0 && account.Name == defaultServiceAccount {
+			s.makeDefaultServiceAccount(account.Namespace)
+		}
+	}
+}
+
+func (s *Server) makeDefaultServiceAccount(namespace string) {
+	if err := s.createDefaultServiceAccount(s.stopping, namespace); err != nil && s.stopping.Err() == nil {
+		klog.ErrorS(err, "A namespace has no default ServiceAccount", "namespace", namespace)
+	}
+}
+
+// createDefaultServiceAccount does nothing in a namespace that is being deleted.
+func (s *Server) createDefaultServiceAccount(ctx context.Context, namespace string) error {
+	if s.admission.AdmitCreation(ctx, serviceAccountsResource, namespace, defaultServiceAccount) != nil {
+		return nil
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: defaultServiceAccount, Namespace: namespace}}
+	_, err := s.serviceAccounts.Create(genericapirequest.WithNamespace(ctx, namespace), account, nil, &metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// ensureDefaultServiceAccounts is for namespaces of a server that made none.
+func (s *Server) ensureDefaultServiceAccounts(ctx context.Context) error {
+	have, err := haveDefaultServiceAccount(ctx, s.serviceAccounts)
+	if err != nil {
+		return err
+	}
+	list, err := s.admission.namespaces.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceNone), &metainternalversion.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, ns := range list.(*corev1.NamespaceList).Items {
+		if have[ns.Name] {
+			continue
+		}
+		if err := s.createDefaultServiceAccount(ctx, ns.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// haveDefaultServiceAccount is by namespaces.
+func haveDefaultServiceAccount(ctx context.Context, accounts *registry.Store) (map[string]bool, error) {
+	list, err := accounts.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	have := map[string]bool{}
+	for _, account := range list.(*corev1.ServiceAccountList).Items {
+		have[account.Namespace] = have[account.Namespace] || account.Name == defaultServiceAccount
+	}
+	return have, nil
+}

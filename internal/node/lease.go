@@ -1,0 +1,39 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// leaseDuration is two heartbeats and a little: one may be late.
+const leaseDuration = 2*heartbeatEvery + time.Minute
+
+// renewLease says in the node's Lease, where kubectl describe looks, that the node lives.
+func (n *Node) renewLease(ctx context.Context) error {
+	leases := n.Client.Leases()
+	lease, err := leases.Get(ctx, corev1.NamespaceNodeLease, n.name)
+	if apierrors.IsNotFound(err) {
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: n.name, Namespace: corev1.NamespaceNodeLease}}
+		n.renew(lease)
+		_, err = leases.Create(ctx, lease)
+	} else if err == nil {
+		_, err = leases.Modify(ctx, lease, n.renew)
+	}
+	if err != nil {
+		return fmt.Errorf("node: renew the lease of %s: %w", n.name, err)
+	}
+	return nil
+}
+
+func (n *Node) renew(lease *coordinationv1.Lease) {
+	lease.Spec.HolderIdentity = &n.name
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
+	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now()))
+}
