@@ -2,7 +2,7 @@ package apiserver
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,6 +42,8 @@ func (servicesREST) Get(_ context.Context, name string, _ *metav1.GetOptions) (r
 }
 
 // Update implements rest.Updater. kubectl checks the fields only of what can be patched.
+//
+//nolint:revive // the library's interface
 func (r servicesREST) Update(ctx context.Context, name string, _ rest.UpdatedObjectInfo, _ rest.ValidateObjectFunc,
 	_ rest.ValidateObjectUpdateFunc, _ bool, _ *metav1.UpdateOptions,
 ) (runtime.Object, bool, error) {
@@ -52,5 +54,5 @@ func (r servicesREST) Update(ctx context.Context, name string, _ rest.UpdatedObj
 // Create implements rest.Creater.
 func (servicesREST) Create(_ context.Context, obj runtime.Object, _ rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
 	return nil, apierrors.NewForbidden(servicesResource, obj.(*corev1.Service).Name,
-		fmt.Errorf("Stint serves no Services: a process listens on the ports of the machine itself; leave it out"))
+		errors.New("no Services are served by Stint: a process listens on the ports of the machine itself; leave it out"))
 }

@@ -146,7 +146,8 @@ func endVerb(connection *verbs.Connection, out io.Writer, act func() error) (err
 	if w, ok := out.(*written); ok && w.readerGone() {
 		err = nil
 	}
-	if verb, ok := err.(verbExit); ok {
+	var verb verbExit
+	if errors.As(err, &verb) {
 		verb.text = aboutUnserved(verb.text, connection.Kind())
 		err = verb
 	}

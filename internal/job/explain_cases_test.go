@@ -51,8 +51,8 @@ func explanationsOfBeginnings() map[string]explanation {
 		"the concurrency policy holds it": explained(stintv1.JobHeld, aJob(held)).with(func(_ *Observation, c *Circumstances) {
 			c.Holders = []string{"job nightly-1"}
 		}),
-		"its pods are gated": explained(stintv1.JobPodsWaiting, aJob(born), aPod("a", unplaced(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"))),
-		"it waits for other Jobs":         explained(stintv1.JobWaitingForJobs, aJob(withDependencies)),
+		"its pods are gated":      explained(stintv1.JobPodsWaiting, aJob(born), aPod("a", unplaced(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"))),
+		"it waits for other Jobs": explained(stintv1.JobWaitingForJobs, aJob(withDependencies)),
 		"it is suspended": explained(stintv1.JobSuspended, aJob(suspended,
 			withManager("kubectl-patch", `{"f:spec":{"f:suspend":{}}}`, 48), withManager("stint", `{"f:spec":{"f:parallelism":{}}}`, 59))),
 		"it is suspended and its pods still end": explained(stintv1.JobSuspended, aJob(suspended), aPod("a", running, ending(50, 30), on("n1"))),

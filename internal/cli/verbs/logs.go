@@ -135,7 +135,7 @@ func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
 			return cliresults.WrongInput(err)
 		}
 		if len(indexes) > 1 {
-			return c.logsOfIndexes(cmd.Context(), client, job, indexes, choice, options)
+			return jobLogs{c, client, job, options}.ofIndexes(cmd.Context(), indexes, choice)
 		}
 		choice.Index = &indexes[0]
 	}

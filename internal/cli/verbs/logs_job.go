@@ -25,6 +25,14 @@ import (
 // limits are flags that bound what is shown of a log.
 var limits = []string{"tail", "since", "since-time", "limit-bytes", "container", "timestamps", "previous"}
 
+// jobLogs prints several logs of a Job.
+type jobLogs struct {
+	*logsCommand
+	client  *cliresults.Client
+	job     *batchv1.Job
+	options *corev1.PodLogOptions
+}
+
 // logsOfJob prints the logs of a Job's pods, unless it is for kubectl's own code: that of the one pod there is.
 func (c *logsCommand) logsOfJob(cmd *cobra.Command, job *batchv1.Job, args []string) (done bool, err error) {
 	client, err := c.client()
@@ -35,33 +43,49 @@ func (c *logsCommand) logsOfJob(cmd *cobra.Command, job *batchv1.Job, args []str
 	if err != nil {
 		return false, err
 	}
-	pods := podsOf(all)
 	t, err := c.connection.connect()
 	if err != nil {
 		return false, err
 	}
-	if len(pods) == 0 && !core.Finished(job) {
-		if none := noPods(t, job); !c.Follow || t.Kind == target.Embedded {
+	pods, ended := podsOf(all), core.Finished(job)
+	goesOn := c.Follow && !ended && t.Kind != target.Embedded
+	if len(pods) == 0 && !ended {
+		none := noPods(t, job)
+		if !goesOn {
 			return true, none
-		} else if ptr.Deref(job.Spec.Suspend, false) {
-			fmt.Fprintln(c.ErrOut, none)
 		}
+		c.tellSuspended(job, none)
 	}
-	switch follows := c.Follow && !core.Finished(job) && t.Kind != target.Embedded; {
-	case follows && !slices.ContainsFunc(limits, cmd.Flags().Changed):
-		return true, c.follow(cmd.Context(), t, job)
-	case follows && len(pods) > 1:
-		fmt.Fprintf(c.ErrOut, "following the %d pods that are there; without further flags those to come are followed, too\n", len(pods))
-		c.AllPods, c.Prefix, c.MaxFollowConcurrency = true, true, len(pods)
-		return false, nil
+	switch {
+	case goesOn:
+		return c.followJob(cmd, t, job, len(pods))
 	case len(pods) > 1:
 		options, err := c.attemptOptions()
 		if err != nil {
 			return true, err
 		}
-		return true, c.logsOfPods(cmd.Context(), client, job, pods, options)
-	case core.Finished(job) && client.PodsGone(cmd.Context(), job):
+		return true, jobLogs{c, client, job, options}.ofPods(cmd.Context(), pods)
+	case ended && client.PodsGone(cmd.Context(), job):
 		return true, c.logOfAttempt(cmd, args)
+	}
+	return false, nil
+}
+
+// tellSuspended says why nothing comes.
+func (c *logsCommand) tellSuspended(job *batchv1.Job, none error) {
+	if ptr.Deref(job.Spec.Suspend, false) {
+		fmt.Fprintln(c.ErrOut, none)
+	}
+}
+
+// followJob leaves to kubectl's code what is bounded by flags: that follows the pods that are there.
+func (c *logsCommand) followJob(cmd *cobra.Command, t *target.Target, job *batchv1.Job, pods int) (done bool, err error) {
+	if !slices.ContainsFunc(limits, cmd.Flags().Changed) {
+		return true, c.follow(cmd.Context(), t, job)
+	}
+	if pods > 1 {
+		fmt.Fprintf(c.ErrOut, "following the %d pods that are there; without further flags those to come are followed, too\n", pods)
+		c.AllPods, c.Prefix, c.MaxFollowConcurrency = true, true, pods
 	}
 	return false, nil
 }
@@ -85,25 +109,25 @@ func noPods(t *target.Target, job *batchv1.Job) error {
 	return fmt.Errorf("job %s has no pods yet: see %s", job.Name, t.Caller.Command(job.Namespace, "why", job.Name))
 }
 
-func (c *logsCommand) logsOfPods(ctx context.Context, client *cliresults.Client, job *batchv1.Job, pods []string, options *corev1.PodLogOptions) error {
-	options.Follow = false // they have all ended, or there is no server to end them
+func (l jobLogs) ofPods(ctx context.Context, pods []string) error {
+	l.options.Follow = false // they have all ended, or there is no server to end them
 	var choices []labelled
 	for _, pod := range pods {
-		choices = append(choices, labelled{pod, results.Choice{Pod: pod, Previous: c.Previous}})
+		choices = append(choices, labelled{pod, results.Choice{Pod: pod, Previous: l.Previous}})
 	}
-	return c.printAll(ctx, client, job, choices, options)
+	return l.print(ctx, choices)
 }
 
-func (c *logsCommand) logsOfIndexes(ctx context.Context, client *cliresults.Client, job *batchv1.Job, indexes []int64, choice results.Choice, options *corev1.PodLogOptions) error {
-	if options.Follow {
+func (l jobLogs) ofIndexes(ctx context.Context, indexes []int64, choice results.Choice) error {
+	if l.options.Follow {
 		return cliresults.WrongInput(errors.New("-f follows one index at a time: name one with --index, or leave -f out"))
 	}
 	var choices []labelled
 	for _, i := range indexes {
 		choice.Index = ptr.To(i)
-		choices = append(choices, labelled{fmt.Sprintf("%s-%d", job.Name, i), choice})
+		choices = append(choices, labelled{fmt.Sprintf("%s-%d", l.job.Name, i), choice})
 	}
-	return c.printAll(ctx, client, job, choices, options)
+	return l.print(ctx, choices)
 }
 
 // labelled is a log with what goes before its lines.
@@ -112,20 +136,20 @@ type labelled struct {
 	choice results.Choice
 }
 
-// printAll goes on where a log cannot be read, and says so.
-func (c *logsCommand) printAll(ctx context.Context, client *cliresults.Client, job *batchv1.Job, choices []labelled, options *corev1.PodLogOptions) error {
+// print goes on where a log cannot be read, and says so.
+func (l jobLogs) print(ctx context.Context, choices []labelled) error {
 	missing := 0
-	for _, l := range choices {
-		request, err := client.Log(ctx, job, l.choice, options.DeepCopy())
+	for _, c := range choices {
+		request, err := l.client.Log(ctx, l.job, c.choice, l.options.DeepCopy())
 		if err == nil {
-			err = printLines(ctx, request, l.label+": ", c.Out)
+			err = printLines(ctx, request, c.label+": ", l.Out)
 		}
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || errors.As(err, new(*writeError)):
 			return err
 		default:
-			fmt.Fprintf(c.ErrOut, "%s: %v\n", l.label, err)
+			fmt.Fprintf(l.ErrOut, "%s: %v\n", c.label, err)
 			if !cliresults.NotBegun(err) && !apierrors.IsBadRequest(err) {
 				missing++
 			}
