@@ -53,7 +53,7 @@ func TestALineTellsOfTheLastFailureAndTheNextTry(t *testing.T) {
 	now := time.Unix(1000, 0)
 	p := Progress{Job: Job{"default", "typo"}, At: now, Wanted: 1, Failed: 2, Retries: 6, RetryAt: now.Add(18 * time.Second),
 		Failure: `exit code 128 (StartError): cannot run "ehco"`}
-	want := `0 of 1 succeeded, 0 active, 2 failed, 2 of 6 retries, next in 18s; last failure: exit code 128 (StartError): cannot run "ehco"`
+	want := `0 of 1 succeeded, 0 active, 2 failed, 2 of 6 retries, next try in 18s; last failure: exit code 128 (StartError): cannot run "ehco"`
 	if got := line(p); !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want it to end in %q", got, want)
 	}

@@ -38,12 +38,13 @@ func counts(p Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-// retry is "next in 12s" while a pod waits for the delay after a failure.
+// retry is "next try in 12s" while a pod waits for the delay after a failure.
 func retry(p Progress) string {
-	if left := p.RetryAt.Sub(p.At); left > 0 {
-		return "next in " + fmt.Sprintf("%.0fs", max(1, left.Seconds()))
+	left := p.RetryAt.Sub(p.At)
+	if left <= 0 {
+		return ""
 	}
-	return ""
+	return "next try in " + strings.Replace(duration(left.Round(time.Second)), ".0s", "s", 1)
 }
 
 // pace is "12.5/s, 4s left", or nothing as long as nobody can tell.
