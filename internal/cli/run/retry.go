@@ -5,6 +5,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -43,14 +44,16 @@ func (s *session) askRetry(ctx context.Context) {
 	for _, t := range s.jobs {
 		if t.isDelayed(now) {
 			s.asking, s.askedAt = true, now
-			go s.ask(ctx, t, t.job)
+			go s.ask(ctx, s.target.Config, t, t.job)
 			return
 		}
 	}
 }
 
-func (s *session) ask(ctx context.Context, t *tracked, job *batchv1.Job) {
-	at := s.delayedUntil(ctx, job)
+func (s *session) ask(ctx context.Context, server *rest.Config, t *tracked, job *batchv1.Job) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	at := delayedUntil(ctx, server, job)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asking = false
@@ -60,13 +63,11 @@ func (s *session) ask(ctx context.Context, t *tracked, job *batchv1.Job) {
 }
 
 // delayedUntil is zero where the Job waits for no delay, or it cannot be told.
-func (s *session) delayedUntil(ctx context.Context, job *batchv1.Job) time.Time {
-	asker, err := why.NewAsker(s.target.Config)
+func delayedUntil(ctx context.Context, server *rest.Config, job *batchv1.Job) time.Time {
+	asker, err := why.NewAsker(server)
 	if err != nil {
 		return time.Time{}
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
 	explained, err := asker.Job(ctx, job.Namespace, job.Name, time.Now())
 	if err != nil {
 		return time.Time{}
