@@ -47,7 +47,9 @@ func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 	})
 	n.announce(p, api, d.Notices)
 	d.Wake = earlier(d.Wake, n.stop(ctx, p, d.Stop))
-	d.Wake = earlier(d.Wake, n.evict(ctx, p, api, t))
+	if !d.Ended {
+		d.Wake = earlier(d.Wake, n.evict(ctx, p, api, t))
+	}
 	for _, s := range d.Start {
 		n.start(ctx, p, api, s)
 	}
