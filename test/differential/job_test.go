@@ -12,7 +12,7 @@ import (
 // jobDifferences are those of Jobs.
 var jobDifferences = []difference{
 	{
-		cases:  []string{"table: a Job/shown", "table: a work queue/shown", "table: a work queue of one/shown"},
+		cases:  []string{"table: a Job: shown", "table: a work queue: shown", "table: a work queue of one: shown"},
 		gaps:   `object cells\[1\]`,
 		reason: "a Job none of whose pods runs is not shown as running",
 	},
