@@ -1,6 +1,10 @@
 package node
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,10 +81,15 @@ func (p *placer) taint(now []corev1.Taint) (changed bool) {
 		return false
 	}
 	p.taints = now
-	for _, pod := range p.waiting {
+	for _, pod := range slices.SortedFunc(maps.Values(p.waiting), byAge) {
 		p.enqueue(pod)
 	}
 	return true
+}
+
+// byAge has pods of the same second in the order of their names.
+func byAge(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
 // sendsAway is taints.SendsAway of the node's taints.
