@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,11 +22,14 @@ const (
 	// failuresShown bounds the pods that a failed Job is explained with, lastLines what is shown of their logs.
 	failuresShown = 10
 	lastLines     = 10
+	// podsLate is how much later than a Job's end the watch may tell of its last pods.
+	podsLate = 5 * time.Second
 )
 
 // conclude reads what is left of a Job's logs and tells how it ended. The caller holds the lock.
 func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 	job, gone, unseen := t.job, t.gone, t.unseen
+	patience := s.podPatience(t)
 	waiting, moreWaiting := t.waits.neverRan(t.ref)
 	s.conclusion.Go(func() {
 		s.concluding <- struct{}{}
@@ -46,7 +50,7 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 			}
 		}
 		if !gone || !stopping {
-			failed := s.finishLogs(ctx, job, gone)
+			failed := s.finishLogs(ctx, job, patience)
 			if result.Outcome == output.Failed {
 				s.explain(ctx, &result, failed)
 			}
@@ -60,7 +64,7 @@ func (s *session) conclude(ctx context.Context, t *tracked, stopping bool) {
 }
 
 // finishLogs makes sure of the Job's last pods, which the watch may not have shown yet, and returns those that failed.
-func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) []*corev1.Pod {
+func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, patience time.Duration) []*corev1.Pod {
 	if s.opts.Logs == LogsNone && job.Status.Failed == 0 {
 		return nil
 	}
@@ -76,13 +80,23 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, gone bool) [
 			failed = append(failed, pod)
 		}
 	}
-	if s.logs != nil && gone {
-		s.awaitPods(ctx, job)
-	}
 	if s.logs != nil {
+		s.awaitPods(ctx, job, patience)
 		s.drain(ctx, job)
 	}
 	return failed
+}
+
+// podPatience is how long pods that the Job has counted are waited for where they cannot be listed. The watch tells of all
+// pods of a Job that this run has made; one that was there before may have had others.
+func (s *session) podPatience(t *tracked) time.Duration {
+	switch {
+	case t.gone:
+		return s.patience
+	case t.how == output.Followed || s.joined || s.moved:
+		return 0
+	}
+	return podsLate
 }
 
 // drain waits for the rest of a Job's logs.
@@ -92,9 +106,9 @@ func (s *session) drain(ctx context.Context, job *batchv1.Job) {
 	s.logs.Drain(ctx, job.UID)
 }
 
-// awaitPods waits until the watch has told of the pods of a Job that is gone, which can be listed no more.
-func (s *session) awaitPods(ctx context.Context, job *batchv1.Job) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
+// awaitPods waits until the watch has told of the pods of a Job. Those that are gone can be listed no more.
+func (s *session) awaitPods(ctx context.Context, job *batchv1.Job, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ended := job.Status.Failed
 	if s.opts.Logs == LogsAll {

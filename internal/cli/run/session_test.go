@@ -64,7 +64,7 @@ func TestLogsAreReadFromTheNextServerWhereOneHasGone(t *testing.T) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		s.finishLogs(t.Context(), job, false)
+		s.finishLogs(t.Context(), job, 0)
 	}()
 	<-asked
 	if err := s.use(alive); err != nil {
