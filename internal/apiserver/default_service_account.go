@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/klog/v2"
 )
 
@@ -54,18 +53,16 @@ func (s *Server) createDefaultServiceAccount(ctx context.Context, namespace stri
 	return err
 }
 
-// ensureDefaultServiceAccounts is for namespaces of a server that made none.
+// ensureDefaultServiceAccounts makes those that are missing: an older server made none, and a kill may come between the
+// namespace and its account.
 func (s *Server) ensureDefaultServiceAccounts(ctx context.Context) error {
-	have, err := haveDefaultServiceAccount(ctx, s.serviceAccounts)
-	if err != nil {
-		return err
-	}
 	list, err := s.admission.namespaces.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceNone), &metainternalversion.ListOptions{})
 	if err != nil {
 		return err
 	}
 	for _, ns := range list.(*corev1.NamespaceList).Items {
-		if have[ns.Name] {
+		fromCache := &metav1.GetOptions{ResourceVersion: "0"}
+		if _, err := s.serviceAccounts.Get(genericapirequest.WithNamespace(ctx, ns.Name), defaultServiceAccount, fromCache); err == nil {
 			continue
 		}
 		if err := s.createDefaultServiceAccount(ctx, ns.Name); err != nil {
@@ -73,17 +70,4 @@ func (s *Server) ensureDefaultServiceAccounts(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// haveDefaultServiceAccount is by namespaces.
-func haveDefaultServiceAccount(ctx context.Context, accounts *registry.Store) (map[string]bool, error) {
-	list, err := accounts.List(genericapirequest.WithNamespace(ctx, metav1.NamespaceAll), &metainternalversion.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	have := map[string]bool{}
-	for _, account := range list.(*corev1.ServiceAccountList).Items {
-		have[account.Namespace] = have[account.Namespace] || account.Name == defaultServiceAccount
-	}
-	return have, nil
 }

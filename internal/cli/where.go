@@ -63,24 +63,17 @@ func (w *where) caller(dataDir string) target.Caller {
 // given are the flags that choose the server, for commands that are to find it from any directory.
 func (w *where) given(dataDir string) []string {
 	var flags []string
-	add := func(name, value string) {
-		if value != "" {
-			flags = append(flags, "--"+name, value)
-		}
+	if path, err := filepath.Abs(w.kubeconfig); w.kubeconfig != "" && err == nil {
+		flags = append(flags, "--kubeconfig", path)
 	}
-	if w.kubeconfig != "" {
-		path, err := filepath.Abs(w.kubeconfig)
-		if err != nil {
-			path = w.kubeconfig
-		}
-		add("kubeconfig", path)
+	if w.context != "" {
+		flags = append(flags, "--context", w.context)
 	}
-	add("context", w.context)
 	if w.local {
 		flags = append(flags, "--local")
 	}
 	if w.dataDir != "" {
-		add("data-dir", dataDir)
+		flags = append(flags, "--data-dir", dataDir)
 	}
 	return flags
 }

@@ -118,7 +118,7 @@ func (e *explainer) progress() stintv1.JobProgress {
 		FailedIndexes: int32(e.failedIndexes.Count()),
 	}
 	if e.job.Spec.BackoffLimit != nil || !perIndex(e.job) {
-		p.FailureLimit = failureLimit(e.job)
+		p.FailureLimit = FailureLimit(e.job)
 	}
 	if perIndex(e.job) {
 		p.MaxFailedIndexes = e.job.Spec.MaxFailedIndexes
@@ -129,7 +129,8 @@ func (e *explainer) progress() stintv1.JobProgress {
 // unlimited is what defaults and people write where failures of indexes are to be counted, not those of the Job.
 const unlimited = 1 << 30
 
-func failureLimit(job *batchv1.Job) *int32 {
+// FailureLimit is how many pods of the Job may fail before it does; nil where failures are counted for each index.
+func FailureLimit(job *batchv1.Job) *int32 {
 	if limit := backoffLimit(job); limit < unlimited {
 		return &limit
 	}

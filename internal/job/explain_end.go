@@ -26,7 +26,7 @@ func (e *explainer) because(reason, message string) string {
 func (e *explainer) numbers(reason string) string {
 	switch reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
-		if limit := failureLimit(e.job); limit != nil {
+		if limit := FailureLimit(e.job); limit != nil {
 			return e.overLimit(*limit)
 		}
 	case batchv1.JobReasonDeadlineExceeded:

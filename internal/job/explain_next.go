@@ -77,7 +77,7 @@ func (e *explainer) nextOfPods(add addStep) {
 
 // nextOfFailures tells how many are left before the Job fails, where there are some or none is allowed.
 func (e *explainer) nextOfFailures(add addStep) {
-	limit := failureLimit(e.job)
+	limit := FailureLimit(e.job)
 	if limit == nil {
 		return
 	}

@@ -21,7 +21,7 @@ func ParseIndexes(s string, completions int) Indexes {
 	}
 	var parts Indexes
 	for part := range strings.SplitSeq(s, ",") {
-		iv, ok := parseInterval(part)
+		iv, ok := ParseInterval(part)
 		if !ok || iv.First >= completions {
 			continue
 		}
@@ -31,7 +31,8 @@ func ParseIndexes(s string, completions int) Indexes {
 	return normal(parts)
 }
 
-func parseInterval(s string) (Interval, bool) {
+// ParseInterval reads one index or several in a row: "7" or "0-3".
+func ParseInterval(s string) (Interval, bool) {
 	from, to, ranged := strings.Cut(s, "-")
 	first, ok := parseIndex(from)
 	if !ok {

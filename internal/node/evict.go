@@ -31,7 +31,7 @@ func (n *Node) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) 
 	if due = p.taintedSince.Add(after); t.Before(due) {
 		return due
 	}
-	message := "the node has the taint " + taint.ToString() + ", which the pod does not tolerate"
+	message := untolerated(taint)
 	if after > 0 {
 		message += " for longer than " + after.String()
 	}
@@ -44,6 +44,10 @@ func (n *Node) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) 
 		p.failures++
 	}
 	return p.retryTime()
+}
+
+func untolerated(taint corev1.Taint) string {
+	return "the node has the taint " + taint.ToString() + ", which the pod does not tolerate"
 }
 
 // disrupted returns a change that says that the end of the pod is no fault of its own.

@@ -93,7 +93,7 @@ func byAge(a, b *corev1.Pod) int {
 }
 
 // sendsAway is taints.SendsAway of the node's taints.
-func (p *placer) sendsAway(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, any bool) {
+func (p *placer) sendsAway(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return taints.SendsAway(p.taints, pod)
@@ -145,7 +145,7 @@ func keptOut(taint corev1.Taint) (reason, message string) {
 	if taint.Key == corev1.TaintNodeUnschedulable {
 		return lifecycle.WaitingForTurn, "the node takes no pods: its spec.unschedulable is set"
 	}
-	return corev1.PodReasonUnschedulable, "the node has the taint " + taint.ToString() + ", which the pod does not tolerate"
+	return corev1.PodReasonUnschedulable, untolerated(taint)
 }
 
 // place tries to give the pod its share and tells whether it has it.

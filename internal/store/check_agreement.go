@@ -27,19 +27,12 @@ func checkAgreement(etcdDir string) error {
 		return err
 	}
 	logDir := filepath.Join(etcdDir, "member", "wal")
-	segments, err := fs.Glob(os.DirFS(logDir), "*.wal")
-	if err != nil {
-		return err
-	}
-	var logged uint64
-	if len(segments) > 0 {
-		logged, err = entriesIn(filepath.Join(logDir, slices.Max(segments)))
-	}
+	logged, isThere, err := entriesInLog(logDir)
 	switch {
 	case err != nil:
 	case logged < held:
 		err = fmt.Errorf("it ends after %d entries of %d", logged, held)
-	case logged == 0 && len(segments) > 0: // etcd would wait for ever for other members
+	case logged == 0 && isThere: // etcd would wait for ever for other members
 		err = errors.New("it holds no entry")
 	default:
 		return nil
@@ -71,6 +64,16 @@ func entriesInDatabase(path string) (held uint64, err error) {
 		return nil
 	})
 	return held, errors.Join(err, db.Close())
+}
+
+// entriesInLog is how many entries the log has come to, and whether it is there.
+func entriesInLog(dir string) (logged uint64, isThere bool, err error) {
+	segments, err := fs.Glob(os.DirFS(dir), "*.wal")
+	if err != nil || len(segments) == 0 {
+		return 0, false, err
+	}
+	logged, err = entriesIn(filepath.Join(dir, slices.Max(segments)))
+	return logged, true, err
 }
 
 // entriesIn is how many entries the log has come to at the end of its last segment.

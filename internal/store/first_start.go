@@ -25,7 +25,7 @@ func clearUnfinishedStart(etcdDir string) error {
 		return err
 	}
 	if unfinished {
-		return removeMember(etcdDir)
+		return removeUnfinished(etcdDir)
 	}
 	if begun, err := exists(filepath.Join(etcdDir, "member")); begun || err != nil {
 		return err
@@ -33,7 +33,24 @@ func clearUnfinishedStart(etcdDir string) error {
 	return datadir.WriteFile(filepath.Join(etcdDir, firstStart), nil, 0o600)
 }
 
-func removeMember(etcdDir string) error {
+// mostEntries is more than etcd itself logs until it is ready (4 or 5), and fewer than a server that has been used has.
+const mostEntries = 16
+
+// removeUnfinished leaves a store alone that was put beside the mark, such as one from a backup.
+func removeUnfinished(etcdDir string) error {
+	member := filepath.Join(etcdDir, "member")
+	held, err := entriesInDatabase(filepath.Join(member, "snap", "db"))
+	if err != nil {
+		return err
+	}
+	logged, _, err := entriesInLog(filepath.Join(member, "wal"))
+	if err != nil {
+		return damaged(filepath.Join(member, "wal"), err, etcdDir)
+	}
+	if n := max(held, logged); n > mostEntries {
+		return fmt.Errorf("%s says that nothing was ever stored, and %s holds %d entries; both were left as they are: "+
+			"if you have put that store there, remove the file", filepath.Join(etcdDir, firstStart), member, n)
+	}
 	dir, err := beneath.Open(etcdDir)
 	if err != nil {
 		return err

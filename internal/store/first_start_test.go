@@ -72,6 +72,36 @@ func TestAFirstStartThatNeverEndedIsBegunAnew(t *testing.T) {
 	}
 }
 
+// A backup may be restored where a first start did not end.
+func TestAStoreThatWasPutBesideTheMarkIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range mostEntries {
+		_, err = s.Client().Put(t.Context(), "/k", "v")
+	}
+	mark := filepath.Join(dir, "etcd", firstStart)
+	if err := errors.Join(err, s.Close(), os.WriteFile(mark, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), mark) {
+		t.Errorf("opened %v with %v", s, err)
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	s, err = Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got, err := s.Client().Get(t.Context(), "/k"); err != nil || len(got.Kvs) != 1 {
+		t.Errorf("without the mark: %v, %v", got, err)
+	}
+}
+
 func TestALogWithoutAnEntryIsRefused(t *testing.T) {
 	dir := unfinished(t)
 	s, err := Open(t.Context(), dir)

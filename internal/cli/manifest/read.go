@@ -40,7 +40,13 @@ func Read(ctx context.Context, from Sources) ([]*Object, error) {
 		data, problem := build(from.Kustomize)
 		take(from.Kustomize, data, problem)
 	}
-	for _, named := range onlyOnce(from.Files) {
+	stdinTaken := false
+	for _, named := range from.Files {
+		if named == "-" && stdinTaken {
+			problems = append(problems, Problem{Place: Place{File: named}, Wrong: "standard input is named twice", Remedy: "name it once"})
+			continue
+		}
+		stdinTaken = stdinTaken || named == "-"
 		files, problem := expand(named)
 		if problem != nil {
 			problems = append(problems, *problem)
@@ -49,9 +55,6 @@ func Read(ctx context.Context, from Sources) ([]*Object, error) {
 			data, problem := load(ctx, file, from.Stdin)
 			take(file, data, problem)
 		}
-	}
-	if at := slices.Index(from.Files, "-"); at >= 0 && slices.Contains(from.Files[at+1:], "-") {
-		problems = append(problems, Problem{Place: Place{File: "-"}, Wrong: "standard input is named twice", Remedy: "name it once"})
 	}
 	problems = append(problems, duplicates(objects)...)
 	if err := problems.orNil(); err != nil {
@@ -74,18 +77,6 @@ func parse(file string, data []byte) ([]*Object, Problems) {
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Document, b.Document) })
 	return objects, problems
-}
-
-// onlyOnce leaves out standard input where it is named again.
-func onlyOnce(files []string) []string {
-	first := slices.Index(files, "-")
-	var once []string
-	for i, file := range files {
-		if file != "-" || i == first {
-			once = append(once, file)
-		}
-	}
-	return once
 }
 
 func load(ctx context.Context, file string, stdin io.Reader) ([]byte, *Problem) {
@@ -115,8 +106,6 @@ func unreadable(file string) *Problem {
 		return &Problem{Place: at, Wrong: "no such file", Remedy: "check the path; - reads standard input"}
 	case err != nil:
 		return &Problem{Place: at, Wrong: "cannot be read", Remedy: cause(err)}
-	case info.IsDir():
-		return &Problem{Place: at, Wrong: "is a directory", Remedy: "name a file"}
 	case info.Size() > MaxFileSize:
 		return tooLarge(file)
 	}

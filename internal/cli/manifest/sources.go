@@ -3,7 +3,6 @@ package manifest
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -66,7 +65,7 @@ func fetch(ctx context.Context, url string) ([]byte, *Problem) {
 	if response.StatusCode != http.StatusOK {
 		return nil, unfetched("the server answers " + response.Status)
 	}
-	return limited(url, io.Reader(response.Body))
+	return limited(url, response.Body)
 }
 
 // build has kustomize build the objects of a directory.

@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -28,14 +29,8 @@ type Live struct {
 	drawn chan struct{}
 }
 
-// Terminal is what a Live display is drawn on.
-type Terminal interface {
-	io.Writer
-	Fd() uintptr
-}
-
 // NewLive draws on the terminal until Close. It reads nothing and changes no mode, so Ctrl-C stays a signal.
-func NewLive(terminal Terminal) *Live {
+func NewLive(terminal *os.File) *Live {
 	return newLive(terminal, func() (width, height int) {
 		width, height, err := term.GetSize(terminal.Fd())
 		if err != nil || width <= 0 || height <= 0 {

@@ -22,7 +22,7 @@ const (
 	// failuresShown bounds the pods that a failed Job is explained with, lastLines what is shown of their logs.
 	failuresShown = 10
 	lastLines     = 10
-	// podsLate is how much later than a Job's end the watch may tell of its last pods.
+	// podsLate is how much later than a Job's end the watch may show its last pods.
 	podsLate = 5 * time.Second
 )
 
@@ -80,10 +80,13 @@ func (s *session) finishLogs(ctx context.Context, job *batchv1.Job, patience tim
 			failed = append(failed, pod)
 		}
 	}
-	if s.logs != nil {
-		s.awaitPods(ctx, job, patience)
-		s.drain(ctx, job)
+	if s.logs == nil {
+		return failed
 	}
+	if s.areMissing(job, pods) {
+		s.awaitPods(ctx, job, patience)
+	}
+	s.drain(ctx, job)
 	return failed
 }
 
@@ -110,11 +113,26 @@ func (s *session) drain(ctx context.Context, job *batchv1.Job) {
 func (s *session) awaitPods(ctx context.Context, job *batchv1.Job, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ended := job.Status.Failed
+	s.logs.Await(ctx, job.UID, s.countedPods(job))
+}
+
+// countedPods is how many ended pods there are to read by the Job's own count.
+func (s *session) countedPods(job *batchv1.Job) int {
 	if s.opts.Logs == LogsAll {
-		ended += job.Status.Succeeded
+		return int(job.Status.Failed + job.Status.Succeeded)
 	}
-	s.logs.Await(ctx, job.UID, int(ended))
+	return int(job.Status.Failed)
+}
+
+// areMissing reports whether fewer ended pods are listed than the Job has counted.
+func (s *session) areMissing(job *batchv1.Job, pods []*corev1.Pod) bool {
+	ended := 0
+	for _, pod := range pods {
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			ended++
+		}
+	}
+	return ended < s.countedPods(job)
 }
 
 // lastPods is podsOf, asked of the next server where one has gone.

@@ -16,15 +16,6 @@ import (
 // askPause is how often the server is asked at most when a Job gets its next pod.
 const askPause = time.Second
 
-// retries is how many failures the Job may have, 0 where they are counted for each index or by other rules.
-func (t *tracked) retries() int32 {
-	spec := &t.job.Spec
-	if spec.BackoffLimitPerIndex != nil && spec.BackoffLimit == nil {
-		return 0
-	}
-	return ptr.Deref(spec.BackoffLimit, 0)
-}
-
 // isDelayed reports whether all pods of the Job have failed, as far as it says, and no next one is known to be due.
 func (t *tracked) isDelayed(now time.Time) bool {
 	status := t.job.Status

@@ -83,7 +83,7 @@ func (t *tracked) progress(now time.Time) output.Progress {
 	status := t.job.Status
 	t.meter.add(now, status.Succeeded)
 	p := output.Progress{Job: t.ref, Order: t.order, At: now, Active: status.Active, Succeeded: status.Succeeded, Failed: status.Failed,
-		Retries: t.retries(), RetryAt: t.retryAt, Failure: t.failure,
+		Retries: ptr.Deref(jobcore.FailureLimit(t.job), 0), RetryAt: t.retryAt, Failure: t.failure,
 		WaitsFor: awaitedBy(t.job), Wanted: wanted(t.job), Suspended: t.job.Spec.Suspend != nil && *t.job.Spec.Suspend, Rate: t.meter.rate()}
 	if p.Wanted > 0 {
 		p.Left = t.meter.left(p.Wanted - p.Succeeded)

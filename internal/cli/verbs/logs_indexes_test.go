@@ -22,13 +22,13 @@ func TestParseIndexes(t *testing.T) {
 		"0,2,5-7":                  {want: []int64{0, 2, 5, 6, 7}},
 		"3, 1":                     {want: []int64{3, 1}},
 		"10":                       {wrong: "there is no index 10: job array has indexes 0 to 9"},
-		"8-4000000000000000000000": {wrong: `--index 8-4000000000000000000000: "4000000000000000000000" is no index`},
+		"8-4000000000000000000000": {wrong: `"8-4000000000000000000000" is neither an index nor a range`},
 		"0-2000000000":             {wrong: "there is no index 2000000000"},
-		"3-1":                      {wrong: "--index 3-1: 3 comes after 1"},
-		"-1":                       {wrong: `--index -1: "" is no index`},
-		"":                         {wrong: `"" is no index`},
-		"1,":                       {wrong: `"" is no index`},
-		"a":                        {wrong: `"a" is no index: write numbers from 0 on`},
+		"3-1":                      {wrong: `--index 3-1: "3-1" is neither an index nor a range`},
+		"-1":                       {wrong: `--index -1: "-1" is neither an index nor a range`},
+		"":                         {wrong: `"" is neither an index nor a range`},
+		"1,":                       {wrong: `"" is neither an index nor a range`},
+		"a":                        {wrong: `"a" is neither an index nor a range: write numbers from 0 on`},
 	} {
 		t.Run(text, func(t *testing.T) {
 			got, err := parseIndexes(text, job)
@@ -36,5 +36,12 @@ func TestParseIndexes(t *testing.T) {
 				t.Errorf("got %v, %v; want %v, %s", got, err, tc.want, tc.wrong)
 			}
 		})
+	}
+}
+
+func TestParseIndexesIsBounded(t *testing.T) {
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](1 << 30), CompletionMode: ptr.To(batchv1.IndexedCompletion)}}
+	if _, err := parseIndexes("0,7-1000000000", job); err == nil || !strings.Contains(err.Error(), "names more than 100000 indexes") {
+		t.Errorf("got %v", err)
 	}
 }

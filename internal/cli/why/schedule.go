@@ -42,7 +42,7 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 	case p.NoController:
 		p.row("Next", "nothing, until a server runs on this data directory: "+p.Caller.Command("", "server"))
 	case suspended:
-		p.row("Next", "nothing, as long as it is suspended")
+		p.row("Next", "never, unless it is resumed")
 	case ok:
 		p.row("Next", "a run is due"+p.when(&metav1.Time{Time: next}))
 	default:
@@ -66,23 +66,23 @@ func (p *page) forbidden(c *batchv1.CronJob) {
 }
 
 // overdue is the newest time since the last run that was due and has none.
-func (p *page) overdue(c *batchv1.CronJob) (due time.Time, any bool) {
+func (p *page) overdue(c *batchv1.CronJob) (due time.Time, ok bool) {
 	if c.Status.LastScheduleTime == nil {
 		return due, false
 	}
 	const most = 1000 // a schedule of every minute, held for most of a day
 	due = c.Status.LastScheduleTime.Time
 	for range most {
-		next, ok, _ := p.nextOf(c, due)
-		if !ok || next.After(p.now) {
+		next, further, _ := p.nextOf(c, due)
+		if !further || next.After(p.now) {
 			break
 		}
-		due, any = next, true
+		due, ok = next, true
 	}
-	if deadline := c.Spec.StartingDeadlineSeconds; any && deadline != nil && p.now.Sub(due) > time.Duration(*deadline)*time.Second {
+	if deadline := c.Spec.StartingDeadlineSeconds; ok && deadline != nil && p.now.Sub(due) > time.Duration(*deadline)*time.Second {
 		return due, false
 	}
-	return due, any
+	return due, ok
 }
 
 func (p *page) why(namespace, job string) string {

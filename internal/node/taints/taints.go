@@ -21,7 +21,7 @@ func Of(node *corev1.Node) []corev1.Taint {
 
 // KeepsOut returns the first of the taints that keeps a pod without a place from getting one. NoSchedule is for the
 // scheduler, which a pod that names its node bypasses.
-func KeepsOut(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, any bool) {
+func KeepsOut(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, ok bool) {
 	for _, t := range taints {
 		keeps := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
 		if keeps && toleration(pod, &t) == nil {
@@ -31,19 +31,19 @@ func KeepsOut(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, a
 	return corev1.Taint{}, false
 }
 
-// SendsAway returns the NoExecute taint that a pod tolerates for the shortest time, and for how long it does. Any is
+// SendsAway returns the NoExecute taint that a pod tolerates for the shortest time, and for how long it does. Ok is
 // false where the pod may stay.
-func SendsAway(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, any bool) {
+func SendsAway(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
 	for _, t := range taints {
 		if t.Effect != corev1.TaintEffectNoExecute {
 			continue
 		}
 		limit, limited := tolerated(pod, &t)
-		if limited && (!any || limit < after) {
-			first, after, any = t, limit, true
+		if limited && (!ok || limit < after) {
+			first, after, ok = t, limit, true
 		}
 	}
-	return first, after, any
+	return first, after, ok
 }
 
 // tolerated is how long the pod tolerates the taint, if not for ever.
