@@ -111,15 +111,16 @@ func (c *Controller) recording(ctx context.Context, job *batchv1.Job, pods []*co
 }
 
 // tidyResults comes once pods are let go: what was written of them need not be remembered, and the oldest results go
-// where there are too many. Whoever begins anew before that must find all, else it is written and counted twice.
+// where there are too many. A controller that begins anew before that must find all, else it is written and counted twice;
+// one that has nothing more to write looks for what another has left.
 func (c *Controller) tidyResults(ctx context.Context, job *batchv1.Job) error {
 	r := c.results
 	k := r.peek(job.UID)
-	if k == nil {
+	if k == nil || r.max <= 0 {
 		return nil
 	}
 	k.written = nil
-	if k.size() <= r.max {
+	if k.size() <= r.max && (k.known || !endedBefore(job)) {
 		return nil
 	}
 	return r.server.interpret(ctx, job.Namespace, 0, func() error { return r.makeRoom(ctx, job, k) })

@@ -113,8 +113,13 @@ func newSlice(job *batchv1.Job, before int64) *stintv1.ResultSlice {
 	return s
 }
 
-// makeRoom deletes the oldest slices where there are more results than are kept.
+// makeRoom deletes the oldest slices where there are more results than are kept. It is finished once begun: no other sync
+// may follow that would.
 func (r *resultKeeper) makeRoom(ctx context.Context, job *batchv1.Job, k *kept) error {
+	ctx = context.WithoutCancel(ctx)
+	if _, err := r.lookUp(ctx, job, k, nil); err != nil {
+		return err
+	}
 	for n := k.size(); n > r.max && len(k.earlier) > 0; k.earlier = k.earlier[1:] {
 		oldest := k.earlier[0]
 		gone := &stintv1.ResultSlice{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: oldest.name, UID: oldest.uid}}
