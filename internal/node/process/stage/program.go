@@ -1,0 +1,108 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// call is one system call. The assembly code knows the order and size of its fields.
+type call struct {
+	number uintptr
+	args   [6]uintptr
+	// mayFail has the list go on after an error.
+	mayFail uintptr
+	// errno is what the kernel answered if the call failed.
+	errno uintptr
+}
+
+// callSize is the size of a call in the assembly code.
+const callSize = 72
+
+var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
+
+// Program is what a child does between clone and execve. It can be started once.
+type Program struct {
+	calls []call
+	whats []string
+	// keep holds what the arguments point to, for the garbage collector cannot see them.
+	keep []any
+}
+
+// Do adds a system call. What tells people what it is for; it completes the sentence "cannot …".
+func (p *Program) Do(what string, number uintptr, args ...uintptr) {
+	c := call{number: number}
+	copy(c.args[:], args)
+	p.calls = append(p.calls, c)
+	p.whats = append(p.whats, what)
+}
+
+// Try adds a system call that may fail.
+func (p *Program) Try(number uintptr, args ...uintptr) {
+	p.Do("", number, args...)
+	p.calls[len(p.calls)-1].mayFail = 1
+}
+
+// Bytes returns an argument that points to a copy of b.
+func (p *Program) Bytes(b []byte) uintptr {
+	if len(b) == 0 {
+		return 0
+	}
+	b = slices.Clone(b)
+	return hold(p, &b[0])
+}
+
+// String returns an argument that points to s, which ends at its first zero byte.
+func (p *Program) String(s string) uintptr { return p.Bytes(append([]byte(s), 0)) }
+
+// Strings returns an argument that points to a list of strings as execve takes it.
+func (p *Program) Strings(list []string) uintptr {
+	pointers := make([]uintptr, len(list)+1)
+	for i, s := range list {
+		pointers[i] = p.String(s)
+	}
+	return hold(p, &pointers[0])
+}
+
+// Groups returns an argument that points to a list of group ids as setgroups takes it.
+func (p *Program) Groups(ids []uint32) uintptr {
+	if len(ids) == 0 {
+		return 0
+	}
+	ids = slices.Clone(ids)
+	return hold(p, &ids[0])
+}
+
+// Filter returns an argument that points to a filter as seccomp takes it.
+func (p *Program) Filter(instructions []unix.SockFilter) uintptr {
+	return hold(p, &unix.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]})
+}
+
+// hold returns the address of v, which stays where it is as long as the Program lives: objects on the heap do not move.
+func hold[T any](p *Program, v *T) uintptr {
+	p.keep = append(p.keep, v)
+	return uintptr(unsafe.Pointer(v))
+}
+
+// Error is a system call that failed in the child.
+type Error struct {
+	// What completes the sentence "cannot …".
+	What  string
+	Errno unix.Errno
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("cannot %s: %v", e.What, e.Errno) }
+
+func (e *Error) Unwrap() error { return e.Errno }
+
+// failure returns why the child ended without executing a program, if it did.
+func (p *Program) failure() error {
+	for i := range p.calls {
+		if c := &p.calls[i]; c.errno != 0 && c.mayFail == 0 {
+			return &Error{What: p.whats[i], Errno: unix.Errno(c.errno)}
+		}
+	}
+	return nil
+}

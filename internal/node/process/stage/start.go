@@ -1,0 +1,118 @@
+//go:build linux && (amd64 || arm64)
+
+package stage
+
+import (
+	"errors"
+	"os"
+	goruntime "runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Supported: this machine's processor is one that the package knows.
+const Supported = true
+
+// Namespaces is what a child gets of its own, as flags of clone.
+type Namespaces uint64
+
+// cloneArgs is struct clone_args of clone3(2).
+type cloneArgs struct {
+	flags      uint64
+	pidfd      uint64
+	childTID   uint64
+	parentTID  uint64
+	exitSignal uint64
+	stack      uint64
+	stackSize  uint64
+	tls        uint64
+	setTID     uint64
+	setTIDSize uint64
+	cgroup     uint64
+}
+
+// Child is a process that goes down its list of calls, or has executed its program.
+type Child struct {
+	PID int
+	// PIDFD is its descriptor; it is the caller's to close.
+	PIDFD int
+
+	program *Program
+	done    *os.File
+	clone   *cloneArgs
+	pidfd   *int32
+}
+
+// start clones and has the child make the calls. It is written in assembly language, as the child must not use the
+// stack that it shares with its parent.
+//
+//go:noescape
+func start(args *cloneArgs, size uintptr, calls *call, count uintptr) (pid, errno uintptr)
+
+// Start clones the calling thread, which the goroutine must be locked to: the child has the thread's namespaces but for
+// those that it gets of its own, and is killed when the thread ends if the Program asks for it. If cgroup is not -1, the
+// child is born in that cgroup. Start does not wait for the calls.
+func Start(p *Program, own Namespaces, cgroup int) (*Child, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return nil, err
+	}
+	defer unix.Close(ends[1])
+	c := &Child{program: p, pidfd: new(int32), done: os.NewFile(uintptr(ends[0]), "stage")}
+	c.clone = &cloneArgs{
+		// A handler of this program must not run in the child, whose memory is this program's.
+		flags:      uint64(own) | unix.CLONE_VM | unix.CLONE_PIDFD | unix.CLONE_CLEAR_SIGHAND,
+		pidfd:      uint64(uintptr(unsafe.Pointer(c.pidfd))),
+		exitSignal: uint64(unix.SIGCHLD),
+	}
+	if cgroup >= 0 {
+		c.clone.flags |= unix.CLONE_INTO_CGROUP
+		c.clone.cgroup = uint64(cgroup)
+	}
+	pid, err := c.fork()
+	if err != nil {
+		c.done.Close()
+		return nil, err
+	}
+	c.PID, c.PIDFD = pid, int(*c.pidfd)
+	return c, nil
+}
+
+// fork has all signals blocked in the child: one that comes before execve would need a stack.
+func (c *Child) fork() (int, error) {
+	var all, before unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = ^uint64(0)
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &before); err != nil {
+		return 0, err
+	}
+	calls := c.program.calls
+	pid, errno := start(c.clone, unsafe.Sizeof(*c.clone), &calls[0], uintptr(len(calls)))
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil); err != nil && errno == 0 {
+		return int(pid), err
+	}
+	if errno != 0 {
+		return 0, unix.Errno(errno)
+	}
+	return int(pid), nil
+}
+
+// Wait waits until the child has executed its program. If it could not, Wait reaps it and returns an *Error. No thread
+// waits meanwhile, whatever hangs.
+func (c *Child) Wait() error {
+	defer c.done.Close()
+	var none [1]byte
+	_, err := c.done.Read(none[:])
+	failed := c.program.failure()
+	goruntime.KeepAlive(c.program)
+	if failed == nil {
+		return nil
+	}
+	for {
+		if _, err = unix.Wait4(c.PID, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			return failed
+		}
+	}
+}

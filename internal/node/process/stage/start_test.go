@@ -1,0 +1,242 @@
+//go:build linux && (amd64 || arm64)
+
+package stage_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
+)
+
+// onThread starts p on a thread of its own and waits for its list to be done.
+func onThread(t testing.TB, p *stage.Program, own stage.Namespaces) (*stage.Child, error) {
+	t.Helper()
+	goruntime.LockOSThread()
+	c, err := stage.Start(p, own, -1)
+	goruntime.UnlockOSThread()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(c.PIDFD) })
+	return c, c.Wait()
+}
+
+func execute(p *stage.Program, words ...string) *stage.Program {
+	p.Do("run "+words[0], unix.SYS_EXECVE, p.String(words[0]), p.Strings(words), p.Strings([]string{"A=1", "B=two words"}))
+	return p
+}
+
+// output runs p with its standard output on a pipe.
+func output(t testing.TB, p *stage.Program, own stage.Namespaces, words ...string) (string, syscall.WaitStatus) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p.Do("take the standard output", unix.SYS_DUP3, w.Fd(), 1, 0)
+	c, err := onThread(t, execute(p, words...), own)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(c.PID, &status, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	return string(text), status
+}
+
+func TestAChildExecutesItsProgram(t *testing.T) {
+	text, status := output(t, &stage.Program{}, 0, "/bin/sh", "-c", `echo "$A, $B"; exit 3`)
+	if text != "1, two words\n" || status.ExitStatus() != 3 {
+		t.Errorf("printed %q, exit status %d", text, status.ExitStatus())
+	}
+}
+
+func TestAFailedCallIsNamed(t *testing.T) {
+	p := &stage.Program{}
+	p.Try(unix.SYS_CHDIR, p.String("/nowhere"))
+	p.Do("enter its working directory", unix.SYS_CHDIR, p.String("/not/there"))
+	_, err := onThread(t, execute(p, "/bin/true"), 0)
+	if !errors.Is(err, unix.ENOENT) || err.Error() != "cannot enter its working directory: no such file or directory" {
+		t.Errorf("Wait() = %v", err)
+	}
+	_, err = onThread(t, execute(&stage.Program{}, "/bin/nothing"), 0)
+	if err == nil || !strings.Contains(err.Error(), "cannot run /bin/nothing") {
+		t.Errorf("Wait() = %v", err)
+	}
+}
+
+// A list without an execve ends: its child must not come back into this program.
+func TestAListWithoutAProgramEnds(t *testing.T) {
+	p := &stage.Program{}
+	p.Do("ask for its number", unix.SYS_GETPID)
+	c, err := onThread(t, p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(c.PID, &status, 0, nil); err != nil || status.ExitStatus() != 127 {
+		t.Errorf("exit status %d, %v", status.ExitStatus(), err)
+	}
+}
+
+// The child has neither this program's handlers nor the mask that it was cloned with.
+func TestAChildIsGivenItsSignals(t *testing.T) {
+	p := &stage.Program{}
+	p.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, p.Bytes(make([]byte, 8)), 0, 8)
+	text, _ := output(t, p, 0, "/bin/cat", "/proc/self/status")
+	for _, none := range []string{"SigBlk:\t0000000000000000\n", "SigCgt:\t0000000000000000\n"} {
+		if !strings.Contains(text, none) {
+			t.Errorf("want %q in\n%s", none, text)
+		}
+	}
+}
+
+// Many at a time, while the garbage collector moves and frees what it can.
+func TestManyStartSideBySide(t *testing.T) {
+	stop := make(chan struct{})
+	var collector, starters sync.WaitGroup
+	collector.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				goruntime.GC()
+			}
+		}
+	})
+	for range 8 {
+		starters.Go(func() {
+			goruntime.LockOSThread()
+			for range 100 {
+				p := execute(&stage.Program{}, "/bin/sh", "-c", `test "$B" = "two words"`)
+				c, err := stage.Start(p, 0, -1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				p = nil
+				var status syscall.WaitStatus
+				if err := c.Wait(); err != nil {
+					t.Error(err)
+				} else if _, err := syscall.Wait4(c.PID, &status, 0, nil); err != nil || status != 0 {
+					t.Errorf("status %v, %v", status, err)
+				}
+				unix.Close(c.PIDFD)
+			}
+		})
+	}
+	starters.Wait()
+	close(stop)
+	collector.Wait()
+}
+
+func TestAChildMountsInItsOwnNamespaces(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("takes a thread that may mount")
+	}
+	p := &stage.Program{}
+	p.Do("make mounts private", unix.SYS_MOUNT, 0, p.String("/"), 0, unix.MS_REC|unix.MS_SLAVE)
+	p.Do("mount /proc", unix.SYS_MOUNT, p.String("proc"), p.String("/proc"), p.String("proc"), unix.MS_NOSUID)
+	text, _ := output(t, p, unix.CLONE_NEWPID|unix.CLONE_NEWNS, "/bin/sh", "-c", "echo $$; ls -d /proc/[0-9]*")
+	if !strings.HasPrefix(text, "1\n/proc/1\n") {
+		t.Errorf("printed %q", text)
+	}
+}
+
+// What comes between clone and execve for a container, beside a process without any of it.
+func BenchmarkStart(b *testing.B) {
+	const own = unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	variants := []struct {
+		name string
+		own  stage.Namespaces
+		make func(*stage.Program)
+	}{
+		{"execve", 0, func(*stage.Program) {}},
+		{"namespaces", own, func(*stage.Program) {}},
+		{"and proc", own | unix.CLONE_NEWNS, mountProc},
+		{"and masks", own | unix.CLONE_NEWNS, func(p *stage.Program) { mountProc(p); mask(p) }},
+	}
+	b.Run("ForkExec", func(b *testing.B) {
+		aside(b, func() {
+			pid, err := syscall.ForkExec("/bin/true", []string{"true"}, &syscall.ProcAttr{})
+			if err == nil {
+				_, err = syscall.Wait4(pid, nil, 0, nil)
+			}
+			if err != nil {
+				b.Error(err)
+			}
+		})
+	})
+	for _, v := range variants {
+		b.Run(v.name, func(b *testing.B) {
+			if v.own != 0 && os.Geteuid() != 0 {
+				b.Skip("takes root")
+			}
+			aside(b, func() {
+				p := &stage.Program{}
+				v.make(p)
+				c, err := stage.Start(execute(p, "/bin/true"), v.own, -1)
+				if err == nil {
+					err = c.Wait()
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				_, _ = syscall.Wait4(c.PID, nil, 0, nil)
+				unix.Close(c.PIDFD)
+			})
+		})
+	}
+}
+
+// aside runs do on two threads and reports how often a second.
+func aside(b *testing.B, do func()) {
+	var all sync.WaitGroup
+	b.ResetTimer()
+	for i := range 2 {
+		all.Go(func() {
+			goruntime.LockOSThread()
+			for range (b.N + i) / 2 {
+				do()
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "starts/s")
+}
+
+func mountProc(p *stage.Program) {
+	p.Do("make mounts private", unix.SYS_MOUNT, 0, p.String("/"), 0, unix.MS_REC|unix.MS_SLAVE)
+	p.Do("mount /proc", unix.SYS_MOUNT, p.String("proc"), p.String("/proc"), p.String("proc"), unix.MS_NOSUID)
+}
+
+func mask(p *stage.Program) {
+	for _, name := range []string{"kcore", "keys", "latency_stats", "timer_list", "sched_debug"} {
+		p.Try(unix.SYS_MOUNT, p.String("/dev/null"), p.String("/proc/"+name), 0, unix.MS_BIND)
+	}
+	for _, name := range []string{"acpi", "scsi", "asound"} {
+		p.Try(unix.SYS_MOUNT, p.String("tmpfs"), p.String("/proc/"+name), p.String("tmpfs"), unix.MS_RDONLY)
+	}
+	for _, name := range []string{"bus", "fs", "irq", "sys", "sysrq-trigger"} {
+		p.Try(unix.SYS_MOUNT, p.String("/proc/"+name), p.String("/proc/"+name), 0, unix.MS_BIND|unix.MS_REC)
+		p.Try(unix.SYS_MOUNT, 0, p.String("/proc/"+name), 0, unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY)
+	}
+}
