@@ -59,6 +59,32 @@ func BenchmarkRuntime(b *testing.B) {
 	}
 }
 
+// BenchmarkImages is the same from an image.
+func BenchmarkImages(b *testing.B) {
+	tree := imageTree(b)
+	volume := b.TempDir()
+	for name, change := range map[string]func(*runtime.Container){
+		"silent":      func(*runtime.Container) {},
+		"with limits": func(c *runtime.Container) { c.MemoryLimitBytes, c.CPUMilliLimit = 1<<30, 2000 },
+		"with volume": func(c *runtime.Container) {
+			c.Mounts = []runtime.Mount{{HostPath: volume, ContainerPath: "/mnt"}}
+		},
+		"with a file": func(c *runtime.Container) { c.Command = []string{"touch", "/tmp/file"} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			m := imager(b)
+			before := m.spent(b)
+			b.ResetTimer()
+			m.inParallel(b.N, func() runtime.Container {
+				c := m.imageContainer(tree, "true")
+				change(&c)
+				return c
+			})
+			report(b, before, m.spent(b))
+		})
+	}
+}
+
 // BenchmarkExec is the same without a runtime.
 func BenchmarkExec(b *testing.B) {
 	before := spentHere(b)

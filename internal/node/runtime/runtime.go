@@ -63,9 +63,36 @@ type Container struct {
 	// CPUMilliRequest weighs the container against others when CPU is short.
 	CPUMilliRequest int64 `json:"cpuMilliRequest,omitempty"`
 
+	// User is whom it runs as; nil is root where Root is set, and the user of the runtime else.
 	User *User `json:"user,omitempty"`
 	// NoNewPrivileges keeps set-user-ID programs from gaining rights.
 	NoNewPrivileges bool `json:"noNewPrivileges,omitempty"`
+
+	// StopSignal asks the main process to end; zero is SIGTERM.
+	StopSignal int32 `json:"stopSignal,omitempty"`
+	// Root has the container see the files of an image; nil shows it the machine's.
+	Root *Root `json:"root,omitempty"`
+}
+
+// Root is the root file system of a container that runs from an image.
+type Root struct {
+	// Tree is the directory of the image's files. Nothing is ever written to it.
+	Tree string `json:"tree"`
+	// ReadOnly keeps the container from writing outside its volumes.
+	ReadOnly bool `json:"readOnly,omitempty"`
+	// Capabilities are those that the container's programs can have, a bit for each number of capabilities(7).
+	Capabilities uint64 `json:"capabilities,omitempty"`
+	// Seccomp filters its system calls; empty lets all pass.
+	Seccomp []Instruction `json:"seccomp,omitempty"`
+	// Unmasked shows all of /proc, for its programs to write to as the kernel allows.
+	Unmasked bool `json:"unmasked,omitempty"`
+}
+
+// Instruction is one of a seccomp filter, as struct sock_filter.
+type Instruction struct {
+	Code   uint16 `json:"code"`
+	Jt, Jf uint8
+	K      uint32
 }
 
 // User is whom a container runs as.
@@ -148,6 +175,10 @@ type Info struct {
 	// CanSetHostname, CanSetUser: whether these fields of a pod can be honoured.
 	CanSetHostname bool
 	CanSetUser     bool
+	// CanRunImages: whether containers with a Root can be started; if not, WhyNoImages says why. A runtime that does not
+	// know of images says neither.
+	CanRunImages bool
+	WhyNoImages  string
 }
 
 // Runtime starts, signals and reports containers. All methods are safe for concurrent use.

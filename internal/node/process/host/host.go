@@ -35,6 +35,9 @@ type Config struct {
 	PIDNamespace bool   `json:"pidNamespace,omitempty"`
 }
 
+// rootsName is the directory in the data directory for what containers write to their root file systems.
+const rootsName = "roots"
+
 // boxName is one for each data directory, as the run directory's is.
 func (c Config) boxName() string { return filepath.Base(c.RunDir) }
 
@@ -78,6 +81,7 @@ func open(config Config) (*Host, error) {
 	ended := h.inherit(past, boot)
 	h.box, err = sandbox.Open(sandbox.Config{
 		StateDir:     config.RunDir,
+		RootsDir:     filepath.Join(config.Dir, rootsName),
 		Name:         config.boxName(),
 		WhyNoMount:   config.WhyNoMount,
 		NoCgroups:    config.NoCgroups,

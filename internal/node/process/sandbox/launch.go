@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
+	"github.com/stint-dev/stint/internal/node/process/stage"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -23,6 +25,10 @@ type launch struct {
 	stdout    *os.File
 	stderr    *os.File
 	missing   []runtime.MissingMountPoint
+	// root and child are those of a container from an image.
+	root    *rootfs.Root
+	child   *stage.Child
+	started time.Time
 }
 
 // Start starts c. The error is a *StartError if c itself is at fault.
@@ -32,7 +38,7 @@ func (b *Box) Start(c *runtime.Container) (*Process, error) {
 		return nil, err
 	}
 	jobs := (chan<- *job)(b.jobs)
-	if c.NoNewPrivileges {
+	if c.NoNewPrivileges && c.Root == nil {
 		var err error
 		if jobs, err = b.lockedThreads(); err != nil {
 			return nil, err
@@ -44,9 +50,15 @@ func (b *Box) Start(c *runtime.Container) (*Process, error) {
 		if err = l.prepare(); err != nil {
 			return err
 		}
+		if c.Root != nil {
+			return l.forkInRoot(t)
+		}
 		p, err = l.fork(t)
 		return err
 	})
+	if err == nil && c.Root != nil {
+		p, err = l.join()
+	}
 	if err != nil {
 		l.abandon()
 		return nil, err
@@ -57,6 +69,12 @@ func (b *Box) Start(c *runtime.Container) (*Process, error) {
 // refuse names what this machine cannot do rather than leave it out.
 func (l *launch) refuse() error {
 	c, info := l.container, l.box.info
+	if c.Root != nil {
+		if !info.CanRunImages {
+			return startErrorf("images cannot be run: %s", info.WhyNoImages)
+		}
+		return nil
+	}
 	if len(volumes(c.Mounts)) > 0 && !info.CanMount {
 		return startErrorf("volumes cannot be mounted: %s", info.WhyNoMount)
 	}
@@ -112,6 +130,7 @@ func (l *launch) abandon() {
 	if l.slot != nil {
 		l.box.giveBack(l.slot, !l.limits.bounded())
 	}
+	l.box.giveBackRoot(l.root)
 }
 
 // fork runs on a thread: it takes on what the child shall inherit, and forks.
@@ -187,15 +206,19 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 
 // execError tells faults of the container from a lack of room on the machine.
 func execError(path string, err error) error {
-	for _, lack := range []error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY} {
-		if errors.Is(err, lack) {
-			return err
-		}
+	if isLack(err) {
+		return err
 	}
 	if errors.Is(err, unix.ENOENT) {
 		return startErrorf("cannot run %s: the interpreter or loader that it names is not on this machine", path)
 	}
 	return startErrorf("cannot run %s: %v", path, err)
+}
+
+// isLack reports whether err is one that passes, when the machine has more to give.
+func isLack(err error) bool {
+	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY},
+		func(lack error) bool { return errors.Is(err, lack) })
 }
 
 // writeEnds are the ends of the pipes that the child gets.

@@ -15,8 +15,12 @@ import (
 
 // composition puts the volumes of one container into a fresh mount namespace.
 type composition struct {
+	mounts  []runtime.Mount
+	sources trees
 	stage   string
 	user    *runtime.User
+	// inPlace: the root file system is the container's own, and mount points are made in it.
+	inPlace bool
 	volumes []*volume
 	shadows []*shadow
 	// missing are the mount points that cost the container the right to write.
@@ -26,27 +30,41 @@ type composition struct {
 // compose shows mounts in the calling thread's mount namespace, which must be the container's own. It returns the mount
 // points for want of which the container's user cannot write where the machine would allow it.
 func compose(mounts []runtime.Mount, user *runtime.User, stage string) ([]runtime.MissingMountPoint, error) {
+	c, err := newComposition(mounts)
+	defer c.close()
+	if err != nil {
+		return nil, err
+	}
+	c.stage, c.user = stage, user
+	if err := c.mountAll(); err != nil {
+		return nil, err
+	}
+	return c.missing, c.seal()
+}
+
+// newComposition opens what is to be mounted. The thread must see the file system that it comes from.
+func newComposition(mounts []runtime.Mount) (*composition, error) {
 	mounts = slices.Clone(mounts)
 	slices.SortStableFunc(mounts, func(a, b runtime.Mount) int {
 		return cmp.Compare(strings.Count(filepath.Clean(a.ContainerPath), "/"),
 			strings.Count(filepath.Clean(b.ContainerPath), "/"))
 	})
 	sources, err := cloneSources(mounts)
-	defer sources.close()
-	if err != nil {
-		return nil, err
-	}
-	c := &composition{stage: stage, user: user}
-	defer c.close()
-	for i, m := range mounts {
-		if err := c.mount(sources[i], m); err != nil {
-			return nil, fmt.Errorf("mount a volume at %s: %w", m.ContainerPath, err)
+	return &composition{mounts: mounts, sources: sources}, err
+}
+
+// mountAll mounts everything where the thread is now.
+func (c *composition) mountAll() error {
+	for i, m := range c.mounts {
+		if err := c.mount(c.sources[i], m); err != nil {
+			return fmt.Errorf("mount a volume at %s: %w", m.ContainerPath, err)
 		}
 	}
-	return c.missing, c.seal()
+	return nil
 }
 
 func (c *composition) close() {
+	c.sources.close()
 	for _, s := range c.shadows {
 		unix.Close(s.fd)
 	}
@@ -155,6 +173,9 @@ func (c *composition) mount(source tree, m runtime.Mount) error {
 // makeWritable sees to it that an element of p can be made where the walk has come to, without touching the machine's own
 // directories: in a volume that may be written it is made as Kubernetes would, elsewhere the directory is shadowed.
 func (c *composition) makeWritable(w *walk, p point) error {
+	if c.inPlace {
+		return nil
+	}
 	s := c.shadowOf(w.here())
 	if s == nil && w.volume != nil && !w.volume.readOnly {
 		return nil

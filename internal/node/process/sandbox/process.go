@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -27,11 +29,14 @@ type Process struct {
 	box     *Box
 	id      runtime.ID
 	slot    *slot
+	root    *rootfs.Root
 	limited *limited
 	limits  limits
 	pidfd   *os.File
 	raw     syscall.RawConn
 	status  syscall.WaitStatus
+	// stopSignal asks it to end.
+	stopSignal syscall.Signal
 }
 
 // Exit tells how a container ended.
@@ -58,8 +63,9 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
 		MissingMountPoints: l.missing,
 
-		box: l.box, id: l.container.ID, slot: l.slot, limited: l.limited, limits: l.limits,
-		pidfd: os.NewFile(uintptr(pidfd), "pidfd"),
+		box: l.box, id: l.container.ID, slot: l.slot, root: l.root, limited: l.limited, limits: l.limits,
+		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
+		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
 	}
 	var err error
 	if p.raw, err = p.pidfd.SyscallConn(); err != nil {
@@ -96,7 +102,7 @@ func (p *Process) Wait() error {
 }
 
 // Terminate asks the main process to end.
-func (p *Process) Terminate() error { return p.signal(unix.SIGTERM) }
+func (p *Process) Terminate() error { return p.signal(p.stopSignal) }
 
 func (p *Process) signal(signal syscall.Signal) error {
 	var failed error
@@ -159,6 +165,7 @@ func (p *Process) Release(clean bool) Exit {
 	}
 	// The counters of the cgroup belong to whoever was killed in it.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
+	p.box.giveBackRoot(p.root)
 	p.box.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }

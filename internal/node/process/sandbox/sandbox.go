@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -17,6 +18,8 @@ import (
 type Config struct {
 	// StateDir is a directory on tmpfs for small files.
 	StateDir string
+	// RootsDir is a directory on disk for what containers write to their root file systems.
+	RootsDir string
 	// Name tells this Box's cgroups and processes from those of others.
 	Name string
 	// WhyNoMount, where set, is why mounting need not be tried.
@@ -39,6 +42,8 @@ type Box struct {
 	family  *family
 	views   *views
 	slots   slots
+	roots   *rootfs.Roots
+	child   childFacts
 	info    runtime.Info
 	null    *os.File
 
@@ -73,6 +78,10 @@ func Open(config Config) (*Box, error) {
 		return nil, err
 	}
 	b.info = b.describe()
+	if err := b.openRoots(); err != nil {
+		b.info.WhyNoImages = err.Error()
+	}
+	b.info.CanRunImages = b.roots != nil
 	return b, nil
 }
 
@@ -206,6 +215,9 @@ func isCgroup(dir, name string) bool {
 // Close removes what the Box made. No container may be running.
 func (b *Box) Close() {
 	b.slots.close()
+	if b.roots != nil {
+		b.roots.Close()
+	}
 	os.Remove(b.views.stage())
 	b.divided.close()
 	if b.unified != nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Supported: this machine's processor is one that the package knows.
+// Supported is whether the package knows this machine's processor.
 const Supported = true
 
 // Namespaces is what a child gets of its own, as flags of clone.
@@ -21,14 +21,9 @@ type Namespaces uint64
 type cloneArgs struct {
 	flags      uint64
 	pidfd      uint64
-	childTID   uint64
-	parentTID  uint64
+	_          [2]uint64
 	exitSignal uint64
-	stack      uint64
-	stackSize  uint64
-	tls        uint64
-	setTID     uint64
-	setTIDSize uint64
+	_          [5]uint64
 	cgroup     uint64
 }
 
@@ -103,15 +98,15 @@ func (c *Child) fork() (int, error) {
 // waits meanwhile, whatever hangs.
 func (c *Child) Wait() error {
 	defer c.done.Close()
-	var none [1]byte
-	_, err := c.done.Read(none[:])
+	// Nothing is ever written to the pipe.
+	_, _ = c.done.Read(make([]byte, 1))
 	failed := c.program.failure()
 	goruntime.KeepAlive(c.program)
 	if failed == nil {
 		return nil
 	}
 	for {
-		if _, err = unix.Wait4(c.PID, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+		if _, err := unix.Wait4(c.PID, nil, 0, nil); !errors.Is(err, unix.EINTR) {
 			return failed
 		}
 	}

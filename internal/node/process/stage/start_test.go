@@ -125,13 +125,11 @@ func TestManyStartSideBySide(t *testing.T) {
 		starters.Go(func() {
 			goruntime.LockOSThread()
 			for range 100 {
-				p := execute(&stage.Program{}, "/bin/sh", "-c", `test "$B" = "two words"`)
-				c, err := stage.Start(p, 0, -1)
+				c, err := stage.Start(execute(&stage.Program{}, "/bin/sh", "-c", `test "$B" = "two words"`), 0, -1)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				p = nil
 				var status syscall.WaitStatus
 				if err := c.Wait(); err != nil {
 					t.Error(err)

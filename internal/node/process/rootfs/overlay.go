@@ -1,0 +1,133 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// overlay shows the tree of an image with what one container after another writes on top of it.
+type overlay struct {
+	tree string
+	// name is that of its directory among the overlays, and of its mount point on the stage.
+	name string
+	path string
+	// lock keeps the tree from being removed, for this program and all others.
+	lock *os.File
+	// upper is the directory that takes what is written, changed when it was last changed by us.
+	upper   *os.File
+	changed unix.Timespec
+}
+
+// newOverlay mounts an overlay. The thread must be in the namespace of the overlays.
+func (all *overlays) newOverlay(tree, name string) (_ *overlay, err error) {
+	o := &overlay{tree: tree, name: name, path: filepath.Join(all.stage, name)}
+	defer func() {
+		if err != nil {
+			all.drop(o)
+		}
+	}()
+	if o.lock, err = lockTree(tree); err != nil {
+		return o, err
+	}
+	dir := filepath.Join(all.dir, name)
+	work := filepath.Join(dir, "work")
+	for _, path := range []string{dir, filepath.Join(dir, "upper"), work, o.path} {
+		if err = os.Mkdir(path, 0o700); err != nil {
+			return o, err
+		}
+	}
+	if o.upper, err = openDir(filepath.Join(dir, "upper")); err != nil {
+		return o, err
+	}
+	if err = sameOwner(o.lock, o.upper); err != nil {
+		return o, err
+	}
+	workDir, err := openDir(work)
+	if err != nil {
+		return o, err
+	}
+	defer workDir.Close()
+	if err = all.mount(o, workDir); err != nil {
+		return o, err
+	}
+	o.changed, err = changeTime(o.upper)
+	return o, err
+}
+
+// mount names directories by descriptors: a path may hold what is a separator in mount options.
+func (all *overlays) mount(o *overlay, work *os.File) error {
+	options := []option{
+		{"lowerdir", descriptorPath(o.lock)}, {"upperdir", descriptorPath(o.upper)}, {"workdir", descriptorPath(work)},
+		// What a container writes does not outlive it, so that nothing has to wait for a disk.
+		{"volatile", ""},
+	}
+	if all.userxattr {
+		options = append(options, option{"userxattr", ""})
+	}
+	// Device files that an image brings along are of no use: no cgroup keeps containers from what they lead to.
+	mount, err := newMount("overlay", unix.MOUNT_ATTR_NODEV, options...)
+	if err != nil {
+		return fmt.Errorf("overlay: %w", err)
+	}
+	defer unix.Close(mount)
+	return unix.MoveMount(mount, "", unix.AT_FDCWD, o.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+func descriptorPath(f *os.File) string { return "/proc/thread-self/fd/" + strconv.Itoa(int(f.Fd())) }
+
+// ErrTreeBusy is a tree that is being removed.
+var ErrTreeBusy = errors.New("the image is being removed")
+
+func lockTree(tree string) (*os.File, error) {
+	dir, err := openDir(tree)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		dir.Close()
+		return nil, fmt.Errorf("%w: %s", ErrTreeBusy, tree)
+	}
+	return dir, nil
+}
+
+func openDir(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+}
+
+// sameOwner gives the upper directory, whose attributes the root directory shows, those of the image's.
+func sameOwner(tree, upper *os.File) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(tree.Fd()), &stat); err != nil {
+		return err
+	}
+	if err := upper.Chown(int(stat.Uid), int(stat.Gid)); err != nil {
+		return err
+	}
+	return unix.Fchmod(int(upper.Fd()), stat.Mode&0o7777)
+}
+
+func changeTime(dir *os.File) (unix.Timespec, error) {
+	var stat unix.Stat_t
+	err := unix.Fstat(int(dir.Fd()), &stat)
+	return stat.Ctim, err
+}
+
+// clone returns a mount of the overlay for one container. The thread must be in the namespace of the overlays.
+func (o *overlay) clone() (int, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, o.path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("open the image's overlay: %w", err)
+	}
+	return fd, nil
+}
+
+// isPristine reports whether nothing was written, so that the overlay can serve another container.
+func (o *overlay) isPristine() bool {
+	changed, err := changeTime(o.upper)
+	return err == nil && changed == o.changed
+}

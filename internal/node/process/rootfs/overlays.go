@@ -1,0 +1,208 @@
+package rootfs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
+)
+
+// maxIdle bounds how many overlays are kept for later, idleTime how long: an image in use cannot be removed.
+const (
+	maxIdle  = 64
+	idleTime = 5 * time.Second
+)
+
+// overlays are mounted in a namespace of their own, from which containers get clones.
+type overlays struct {
+	dir, stage string
+	namespace  *os.File
+	// userxattr: this user namespace may not use the attributes that overlays have on the machine.
+	userxattr bool
+
+	mu sync.Mutex
+	// idle are those that serve no container, the longest unused first.
+	idle   []idleOverlay
+	made   int
+	expiry *time.Timer
+
+	dropped chan *overlay
+	gone    chan struct{}
+}
+
+type idleOverlay struct {
+	*overlay
+	since time.Time
+}
+
+// openOverlays moves the thread into a new namespace that becomes that of the overlays, and tries one there.
+func openOverlays(dir, stage string) (*overlays, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	all := &overlays{dir: dir, stage: stage, userxattr: inUserNamespace(), dropped: make(chan *overlay, maxIdle), gone: make(chan struct{})}
+	if err := all.sweep(); err != nil {
+		return nil, fmt.Errorf("remove what former containers have written: %w", err)
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return nil, fmt.Errorf("unshare the mount namespace: %w", err)
+	}
+	if err := unix.Mount("stint", stage, "tmpfs", 0, "mode=0700"); err != nil {
+		return nil, fmt.Errorf("mount a tmpfs: %w", err)
+	}
+	var err error
+	if all.namespace, err = os.Open("/proc/thread-self/ns/mnt"); err != nil {
+		return nil, err
+	}
+	if err := all.try(); err != nil {
+		all.namespace.Close()
+		return nil, fmt.Errorf("what containers write cannot be kept in %s: %w", dir, err)
+	}
+	go all.dropEach()
+	return all, nil
+}
+
+// try mounts an overlay: not every file system can take what is written to one.
+func (all *overlays) try() error {
+	lower := filepath.Join(all.dir, "probe")
+	if err := os.Mkdir(lower, 0o700); err != nil {
+		return err
+	}
+	defer os.Remove(lower)
+	o, err := all.newOverlay(lower, "0")
+	if err != nil {
+		return err
+	}
+	all.drop(o)
+	return nil
+}
+
+// inUserNamespace reports whether this process's users are not those of the machine.
+func inUserNamespace() bool {
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return true
+	}
+	fields := strings.Fields(string(ids))
+	return len(fields) != 3 || fields[0] != "0" || fields[1] != "0" || fields[2] != "4294967295"
+}
+
+// take returns an overlay of tree and moves the thread into the namespace of the overlays.
+func (all *overlays) take(tree string) (*overlay, error) {
+	if err := setns(all.namespace); err != nil {
+		return nil, err
+	}
+	if o := all.takeIdle(tree); o != nil {
+		return o, nil
+	}
+	all.mu.Lock()
+	all.made++
+	name := strconv.Itoa(all.made)
+	all.mu.Unlock()
+	return all.newOverlay(tree, name)
+}
+
+func (all *overlays) takeIdle(tree string) *overlay {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for i := len(all.idle) - 1; i >= 0; i-- {
+		if o := all.idle[i].overlay; o.tree == tree {
+			all.idle = append(all.idle[:i], all.idle[i+1:]...)
+			return o
+		}
+	}
+	return nil
+}
+
+// giveBack keeps the overlay for the next container if this one has left it as it was.
+func (all *overlays) giveBack(o *overlay) {
+	if !o.isPristine() {
+		all.dropped <- o
+		return
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.idle = append(all.idle, idleOverlay{o, time.Now()})
+	if len(all.idle) > maxIdle {
+		all.dropped <- all.idle[0].overlay
+		all.idle = all.idle[1:]
+	}
+	if all.expiry == nil {
+		all.expiry = time.AfterFunc(idleTime, all.expire)
+	}
+}
+
+// expire drops what nobody has used for a while.
+func (all *overlays) expire() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for len(all.idle) > 0 && time.Since(all.idle[0].since) >= idleTime {
+		all.dropped <- all.idle[0].overlay
+		all.idle = all.idle[1:]
+	}
+	all.expiry = nil
+	if len(all.idle) > 0 {
+		all.expiry = time.AfterFunc(time.Until(all.idle[0].since.Add(idleTime)), all.expire)
+	}
+}
+
+// dropEach removes overlays on a thread of its own: a container may have written a great deal.
+func (all *overlays) dropEach() {
+	runtime.LockOSThread()
+	defer close(all.gone)
+	if unix.Unshare(unix.CLONE_FS) != nil || setns(all.namespace) != nil {
+		return
+	}
+	for o := range all.dropped {
+		all.drop(o)
+	}
+}
+
+// drop unmounts an overlay and removes what was written to it. The thread must be in the namespace of the overlays.
+func (all *overlays) drop(o *overlay) {
+	_ = unix.Unmount(o.path, unix.MNT_DETACH)
+	_ = os.Remove(o.path)
+	for _, f := range []*os.File{o.upper, o.lock} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if dir, err := beneath.Open(all.dir); err == nil {
+		_ = dir.Remove(o.name)
+		dir.Close()
+	}
+}
+
+// sweep removes what a former host process has left.
+func (all *overlays) sweep() error {
+	dir, err := beneath.Open(all.dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Empty()
+}
+
+func (all *overlays) close() {
+	all.mu.Lock()
+	if all.expiry != nil {
+		all.expiry.Stop()
+	}
+	for _, o := range all.idle {
+		all.dropped <- o.overlay
+	}
+	all.idle = nil
+	all.mu.Unlock()
+	close(all.dropped)
+	<-all.gone
+	all.namespace.Close()
+	os.Remove(all.dir)
+}

@@ -1,0 +1,201 @@
+package rootfs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Roots makes root file systems.
+type Roots struct {
+	overlays *overlays
+	// template is a mount namespace with little in it, for others to be copied from: an empty directory that becomes the
+	// root, and what is made once for all containers.
+	template *os.File
+	devices  devices
+}
+
+// Where things are in the template.
+const (
+	templateRoot    = "/root"
+	templateSys     = "/sys"
+	templateDevices = "/devices"
+)
+
+// Open tries what it takes. It keeps what containers write below dir, and mounts at stage, an empty directory. The
+// calling thread must see the machine's file system, and is left in another mount namespace.
+func Open(dir, stage string) (*Roots, error) {
+	r := &Roots{}
+	var err error
+	if r.overlays, err = openOverlays(dir, stage); err != nil {
+		return nil, err
+	}
+	if err = r.openTemplate(stage); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Roots) openTemplate(stage string) (err error) {
+	if err = unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("unshare the mount namespace: %w", err)
+	}
+	if err = unix.Mount("stint", stage, "tmpfs", 0, "mode=0755"); err != nil {
+		return fmt.Errorf("mount a tmpfs: %w", err)
+	}
+	for _, name := range []string{templateRoot, templateSys, templateDevices} {
+		if err = os.Mkdir(filepath.Join(stage, name), 0o755); err != nil {
+			return err
+		}
+	}
+	if r.devices, err = openDevices(filepath.Join(stage, templateDevices)); err != nil {
+		return err
+	}
+	if err = mountSys(filepath.Join(stage, templateSys)); err != nil {
+		return fmt.Errorf("mount /sys: %w", err)
+	}
+	namespace, err := os.Open("/proc/thread-self/ns/mnt")
+	if err != nil {
+		return err
+	}
+	r.template = namespace
+	return pivotTo(stage)
+}
+
+// pivotTo makes a mounted directory the root of the thread's mount namespace.
+func pivotTo(path string) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return pivot(fd)
+}
+
+// pivot makes newRoot the root of the thread's mount namespace and lets go of the old one.
+func pivot(newRoot int) error {
+	if err := unix.Fchdir(newRoot); err != nil {
+		return err
+	}
+	// The old root comes to lie on top of the new one, where it is unmounted.
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("change the root directory: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("let go of the former root directory: %w", err)
+	}
+	return unix.Chdir("/")
+}
+
+// Root is the root file system of one container.
+type Root struct {
+	overlay *overlay
+	fd      int
+}
+
+// Enter moves the thread into a new mount namespace, whose root has the files of tree, the directory of an image. The
+// caller gives the Root back when the container has ended, whatever Enter returns with it.
+func (r *Roots) Enter(tree string) (*Root, error) {
+	o, err := r.overlays.take(tree)
+	if err != nil {
+		return nil, err
+	}
+	root := &Root{overlay: o, fd: -1}
+	if root.fd, err = o.clone(); err != nil {
+		return root, err
+	}
+	if err := setns(r.template); err != nil {
+		return root, err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return root, err
+	}
+	return root, r.furnish(root)
+}
+
+// furnish puts the root file system together and makes it the thread's.
+func (r *Roots) furnish(root *Root) error {
+	if err := unix.MoveMount(root.fd, "", unix.AT_FDCWD, templateRoot, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return fmt.Errorf("mount the image: %w", err)
+	}
+	dev, err := openPoint(root.fd, "dev")
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dev)
+	if err := r.devices.mount(dev); err != nil {
+		return fmt.Errorf("make /dev: %w", err)
+	}
+	sys, err := openPoint(root.fd, "sys")
+	if err != nil {
+		return err
+	}
+	defer unix.Close(sys)
+	if err := unix.MoveMount(unix.AT_FDCWD, templateSys, sys, "", unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
+		return fmt.Errorf("mount /sys: %w", err)
+	}
+	proc, err := openPoint(root.fd, "proc")
+	if err != nil {
+		return err
+	}
+	unix.Close(proc)
+	return pivot(root.fd)
+}
+
+// openPoint opens one of the directories that we mount at. It is made if the image lacks it. A link in its place is
+// refused: what is mounted through it would be elsewhere than programs look for it.
+func openPoint(root int, name string) (int, error) {
+	how := &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,
+	}
+	fd, err := unix.Openat2(root, name, how)
+	if err == unix.ENOENT {
+		if err = unix.Mkdirat(root, name, 0o755); err == nil {
+			fd, err = unix.Openat2(root, name, how)
+		}
+	}
+	if err != nil {
+		return -1, &ImageError{fmt.Sprintf("/%s of the image is no directory: %v", name, err)}
+	}
+	return fd, nil
+}
+
+// ImageError is a fault of an image, not of the machine.
+type ImageError struct{ Reason string }
+
+func (e *ImageError) Error() string { return e.Reason }
+
+// Seal makes all that is no volume read-only. The thread must be in the namespace of root.
+func (root *Root) Seal() error {
+	return unix.MountSetattr(root.fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// Leave is called once the container's process has been started, or could not be.
+func (root *Root) Leave() {
+	if root != nil && root.fd >= 0 {
+		unix.Close(root.fd)
+		root.fd = -1
+	}
+}
+
+// GiveBack takes a root whose container has ended.
+func (r *Roots) GiveBack(root *Root) {
+	if root != nil {
+		root.Leave()
+		r.overlays.giveBack(root.overlay)
+	}
+}
+
+// Close lets go of everything and removes what containers have written.
+func (r *Roots) Close() {
+	r.overlays.close()
+	if r.template != nil {
+		r.template.Close()
+	}
+}
+
+func setns(to *os.File) error { return unix.Setns(int(to.Fd()), unix.CLONE_NEWNS) }

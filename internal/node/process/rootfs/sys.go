@@ -1,0 +1,50 @@
+package rootfs
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// maskedSys are directories of /sys that tell of the machine's firmware and power, or allow to change it.
+var maskedSys = []string{"firmware", "devices/virtual/powercap"}
+
+// mountSys mounts a read-only /sys at path. A user namespace may mount a new one only with a network of its own, so
+// there the machine's is shown, with all that is mounted below.
+func mountSys(path string) error {
+	const attributes = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
+	mount, err := newMount("sysfs", attributes)
+	if err != nil {
+		if mount, err = cloneReadOnly("/sys"); err != nil {
+			return err
+		}
+	}
+	defer unix.Close(mount)
+	if err := unix.MoveMount(mount, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return err
+	}
+	for _, name := range maskedSys {
+		at := filepath.Join(path, name)
+		if _, err := os.Lstat(at); err != nil {
+			continue
+		}
+		if err := unix.Mount("stint", at, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=0k"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cloneReadOnly(path string) (int, error) {
+	mount, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return -1, err
+	}
+	attr := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	if err := unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, attr); err != nil {
+		unix.Close(mount)
+		return -1, err
+	}
+	return mount, nil
+}

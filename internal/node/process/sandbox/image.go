@@ -1,0 +1,165 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
+	"github.com/stint-dev/stint/internal/node/process/stage"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// openRoots finds out whether containers can have root file systems of their own.
+func (b *Box) openRoots() error {
+	switch {
+	case !stage.Supported:
+		return errors.New("containers are started from images on amd64 and arm64 only")
+	case b.config.RootsDir == "":
+		return errors.New("there is no directory for what containers write")
+	case !b.views.usable():
+		return errors.New(b.views.why)
+	case !b.info.CanSetUser:
+		return errors.New("the users of images need root")
+	}
+	b.child = gatherChildFacts()
+	return run(b.jobs, func(t *thread) (err error) {
+		t.later(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
+		b.roots, err = rootfs.Open(b.config.RootsDir, b.views.stage())
+		return err
+	})
+}
+
+// forkInRoot starts the container in the root file system of its image.
+func (l *launch) forkInRoot(t *thread) error {
+	// From the container's root file system the cgroups cannot be seen.
+	if l.limited != nil {
+		t.later(l.limited.leave)
+		if err := l.limited.enter(); err != nil {
+			return err
+		}
+	}
+	if err := l.enterRoot(t); err != nil {
+		return err
+	}
+	c := l.container
+	env := l.imageEnvironment()
+	dir := cmp.Or(c.WorkingDir, "/")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return startErrorf("working directory: %v", err)
+	}
+	path, err := program(c.Command, env, dir)
+	if err != nil {
+		return err
+	}
+	if c.Root.ReadOnly {
+		if err := l.root.Seal(); err != nil {
+			return err
+		}
+	}
+	return l.startChild(path, dir, env)
+}
+
+// enterRoot moves the thread to the container's root file system, with its volumes.
+func (l *launch) enterRoot(t *thread) error {
+	c, v := l.container, l.box.views
+	if err := t.enter(v.volumes); err != nil {
+		return err
+	}
+	if err := l.box.mountMemory(c.PodUID, c.Mounts); err != nil {
+		return &StartError{Reason: err.Error()}
+	}
+	mounts := slices.Clone(c.Mounts)
+	if c.TerminationMessagePath != "" {
+		mounts = append(mounts, runtime.Mount{HostPath: l.slot.message.path, ContainerPath: c.TerminationMessagePath})
+	}
+	composed, err := newComposition(mounts)
+	defer composed.close()
+	if err != nil {
+		return &StartError{Reason: err.Error()}
+	}
+	var fault *rootfs.ImageError
+	l.root, err = l.box.roots.Enter(c.Root.Tree)
+	if errors.As(err, &fault) {
+		return &StartError{Reason: fault.Reason}
+	}
+	if err != nil {
+		return err
+	}
+	composed.inPlace = true
+	if err := composed.mountAll(); err != nil {
+		return &StartError{Reason: err.Error()}
+	}
+	return nil
+}
+
+// imageEnvironment is the container's own, with what a container runtime adds.
+func (l *launch) imageEnvironment() []string {
+	c := l.container
+	env := withDefault(slices.Clone(c.Env), "PATH", defaultPath)
+	env = withDefault(env, "HOME", "/")
+	if c.Hostname != "" {
+		env = withDefault(env, "HOSTNAME", c.Hostname)
+	}
+	if l.slot.leaf == nil && !l.box.config.PIDNamespace {
+		// Nothing else finds the container if this process is killed.
+		env = append(env, mark(l.box.config.Name, c.ID))
+	}
+	return env
+}
+
+// startChild clones the container's first process, which then goes on by itself.
+func (l *launch) startChild(path, dir string, env []string) error {
+	ends, err := l.pipes()
+	defer ends.close()
+	if err != nil {
+		return err
+	}
+	cgroup := -1
+	if l.slot.leaf != nil {
+		cgroup = int(l.slot.leaf.dir.Fd())
+	}
+	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	l.started = time.Now()
+	_, err = l.box.family.fork(func() (int, error) {
+		l.child, err = stage.Start(p, unix.CLONE_NEWPID|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS, cgroup)
+		if err != nil {
+			return 0, err
+		}
+		return l.child.PID, nil
+	})
+	return err
+}
+
+// join waits until the container's first process runs its program.
+func (l *launch) join() (*Process, error) {
+	l.root.Leave()
+	err := l.child.Wait()
+	if err == nil {
+		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
+	}
+	l.box.family.forget(l.child.PID)
+	unix.Close(l.child.PIDFD)
+	var failed *stage.Error
+	if !errors.As(err, &failed) || isLack(failed.Errno) {
+		return nil, err
+	}
+	if failed.What == runsProgram && failed.Errno == syscall.ENOENT {
+		return nil, startErrorf("cannot run %q: the image lacks the interpreter or loader that it names", l.container.Command[0])
+	}
+	if failed.What == runsProgram {
+		return nil, startErrorf("cannot run %q: %v", l.container.Command[0], failed.Errno)
+	}
+	return nil, startErrorf("%v", failed)
+}
+
+func (b *Box) giveBackRoot(root *rootfs.Root) {
+	if root != nil {
+		b.roots.GiveBack(root)
+	}
+}

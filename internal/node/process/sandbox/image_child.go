@@ -1,0 +1,195 @@
+package sandbox
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// runsProgram is the last step of a child.
+const runsProgram = "run the program"
+
+// childFacts are what this machine has that its containers' processes must deal with.
+type childFacts struct {
+	lastCapability   uintptr
+	masked, readOnly []string
+	emptied          []string
+	// unified: there is one cgroup tree, and it is of version 2.
+	unified bool
+}
+
+// What tells of the machine in /proc, or changes it: files and directories that containers do not see, and those that
+// they only read. They are those of containerd.
+var (
+	maskedProc = []string{"acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi",
+		"timer_list", "timer_stats"}
+	readOnlyProc = []string{"bus", "fs", "irq", "sys", "sysrq-trigger"}
+)
+
+func gatherChildFacts() childFacts {
+	f := childFacts{lastCapability: 40}
+	if text, err := os.ReadFile("/proc/sys/kernel/cap_last_cap"); err == nil {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			f.lastCapability = uintptr(n)
+		}
+	}
+	for _, name := range maskedProc {
+		at := filepath.Join("/proc", name)
+		switch info, err := os.Lstat(at); {
+		case err != nil:
+		case info.IsDir():
+			f.emptied = append(f.emptied, at)
+		default:
+			f.masked = append(f.masked, at)
+		}
+	}
+	for _, name := range readOnlyProc {
+		if at := filepath.Join("/proc", name); exists(at) {
+			f.readOnly = append(f.readOnly, at)
+		}
+	}
+	var at unix.Statfs_t
+	f.unified = unix.Statfs(cgroupMount, &at) == nil && at.Type == unix.CGROUP2_SUPER_MAGIC
+	return f
+}
+
+const cgroupMount = "/sys/fs/cgroup"
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// childSpec is what the thread has found for the child.
+type childSpec struct {
+	path, dir             string
+	env                   []string
+	stdin, stdout, stderr int
+}
+
+// child lists what the first process of a container does.
+type child struct {
+	*stage.Program
+	container *runtime.Container
+	facts     childFacts
+	user      runtime.User
+}
+
+func (l *launch) childProgram(spec childSpec) *stage.Program {
+	c := &child{Program: &stage.Program{}, container: l.container, facts: l.box.child}
+	if l.container.User != nil {
+		c.user = *l.container.User
+	}
+	c.begin()
+	c.mount()
+	c.take(spec)
+	c.becomeUser()
+	c.Do("enter the working directory "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
+	c.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
+	if l.container.NoNewPrivileges {
+		c.filter()
+	}
+	c.Do(runsProgram, unix.SYS_EXECVE, c.String(spec.path), c.Strings(l.container.Command), c.Strings(spec.env))
+	return c.Program
+}
+
+// signalSetSize is the size of a set of signals for the kernel.
+const signalSetSize = 8
+
+// begin makes the process one of its own.
+func (c *child) begin() {
+	c.dieWithHost()
+	c.Do("start a session", unix.SYS_SETSID)
+	c.Do("have a view of its cgroup", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
+	// The host process ignores these, and what is ignored stays so over an execve.
+	byDefault := c.Bytes(make([]byte, 32))
+	for _, signal := range []uintptr{uintptr(unix.SIGHUP), uintptr(unix.SIGINT), uintptr(unix.SIGPIPE)} {
+		c.Do("reset a signal", unix.SYS_RT_SIGACTION, signal, byDefault, 0, signalSetSize)
+	}
+	if name := c.container.Hostname; name != "" {
+		c.Do(fmt.Sprintf("set the host name %q", name), unix.SYS_SETHOSTNAME, c.String(name), uintptr(len(name)))
+	}
+}
+
+// dieWithHost is repeated where the kernel forgets it.
+func (c *child) dieWithHost() {
+	c.Do("end with the host process", unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL))
+}
+
+// mount mounts what belongs to the process's own namespaces. None of these paths has a link in it: they were looked at
+// before, and only this process is there.
+func (c *child) mount() {
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	c.mountAt("/proc", "proc", flags)
+	c.mountAt("/dev/mqueue", "mqueue", flags)
+	if c.facts.unified {
+		c.mountAt(cgroupMount, "cgroup2", flags|unix.MS_RDONLY)
+	}
+	if c.container.Root.Unmasked {
+		return
+	}
+	for _, at := range c.facts.masked {
+		c.Do("hide "+at, unix.SYS_MOUNT, c.String("/dev/null"), c.String(at), 0, unix.MS_BIND)
+	}
+	for _, at := range c.facts.emptied {
+		c.mountAt(at, "tmpfs", flags|unix.MS_RDONLY)
+	}
+	for _, at := range c.facts.readOnly {
+		c.Do("protect "+at, unix.SYS_MOUNT, c.String(at), c.String(at), 0, unix.MS_BIND|unix.MS_REC)
+		c.Do("protect "+at, unix.SYS_MOUNT, 0, c.String(at), 0, unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags)
+	}
+}
+
+func (c *child) mountAt(path, kind string, flags uintptr) {
+	c.Do("mount "+path, unix.SYS_MOUNT, c.String(kind), c.String(path), c.String(kind), flags)
+}
+
+// take takes on the standard streams.
+func (c *child) take(spec childSpec) {
+	for to, from := range []int{spec.stdin, spec.stdout, spec.stderr} {
+		c.Do("take the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
+	}
+	c.Do("set the umask", unix.SYS_UMASK, 0o022)
+}
+
+// becomeUser gives up all rights but the container's.
+func (c *child) becomeUser() {
+	if !c.container.NoNewPrivileges {
+		// Later it would take a right that is given up here.
+		c.filter()
+	}
+	for n := uintptr(0); n <= c.facts.lastCapability; n++ {
+		if c.container.Root.Capabilities&(1<<n) == 0 {
+			c.Do("give up a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
+		}
+	}
+	c.Do("set its groups", unix.SYS_SETGROUPS, uintptr(len(c.user.Groups)), c.Groups(c.user.Groups))
+	gid, uid := uintptr(c.user.GID), uintptr(c.user.UID)
+	c.Do(fmt.Sprintf("become group %d", gid), unix.SYS_SETRESGID, gid, gid, gid)
+	c.Do(fmt.Sprintf("become user %d", uid), unix.SYS_SETRESUID, uid, uid, uid)
+	c.dieWithHost()
+	if c.container.NoNewPrivileges {
+		c.Do("give up gaining privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+	}
+}
+
+// filter loads the seccomp filter.
+func (c *child) filter() {
+	instructions := c.container.Root.Seccomp
+	if len(instructions) == 0 {
+		return
+	}
+	filter := make([]unix.SockFilter, 0, min(len(instructions), math.MaxUint16))
+	for _, i := range instructions {
+		filter = append(filter, unix.SockFilter{Code: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
+	}
+	c.Do("load the seccomp filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, c.Filter(filter))
+}
