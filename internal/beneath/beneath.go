@@ -36,6 +36,9 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
+// At is the directory that is open as file, which stays the caller's to close.
+func At(file *os.File) *Dir { return &Dir{file} }
+
 // Close ends the use of d.
 func (d *Dir) Close() { d.file.Close() }
 

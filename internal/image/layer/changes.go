@@ -1,0 +1,60 @@
+package layer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a layer is in its directory.
+const (
+	treeName    = "tree"
+	changesName = "changes.json"
+)
+
+// changes is what a layer says of those below it.
+type changes struct {
+	// Removed are files and directories of lower layers that are no more, Opaque directories of which nothing is left.
+	Removed []string `json:"removed,omitempty"`
+	Opaque  []string `json:"opaque,omitempty"`
+	// Links are names for files of lower layers.
+	Links []link `json:"links,omitempty"`
+}
+
+type link struct {
+	Path   string `json:"path"`
+	Target string `json:"target"`
+}
+
+func (c changes) write(dir *os.File) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Openat(int(dir.Fd()), changesName, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), changesName)
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+func readChanges(dir *os.File) (changes, error) {
+	var c changes
+	fd, err := unix.Openat(int(dir.Fd()), changesName, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return c, fmt.Errorf("the layer %s was not unpacked whole: %w", dir.Name(), err)
+	}
+	f := os.NewFile(uintptr(fd), changesName)
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(text, &c)
+}

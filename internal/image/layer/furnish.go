@@ -1,0 +1,64 @@
+package layer
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a container gets mounted over: directories, and files that programs look up names by. They are made once here,
+// for making them in a container would be a write to its disk.
+var (
+	mountedDirs  = []string{"dev", "proc", "sys"}
+	mountedFiles = []string{"etc/hostname", "etc/hosts", "etc/resolv.conf"}
+)
+
+// furnish makes what the image lacks of them. One that is something else is replaced: it would not be seen anyway, and a
+// link would have the mount appear elsewhere.
+func (m *merging) furnish() error {
+	for _, p := range mountedDirs {
+		s, there, err := stat(m.root.dir, p)
+		if err == nil && (!there || !isDir(s)) {
+			if err = m.root.makeRoom(m.root.dir, p); err == nil {
+				err = unix.Mkdirat(int(m.root.dir.Fd()), p, 0o755)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("make /%s: %w", p, err)
+		}
+	}
+	for _, p := range mountedFiles {
+		if err := m.furnishFile(p); err != nil {
+			return fmt.Errorf("make /%s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (m *merging) furnishFile(p string) error {
+	fd, err := unix.Openat2(int(m.root.dir.Fd()), p, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err == nil {
+		defer unix.Close(fd)
+		var s unix.Stat_t
+		if err := unix.Fstat(fd, &s); err != nil || s.Mode&unix.S_IFMT == unix.S_IFREG {
+			return err
+		}
+	}
+	dir, err := m.root.directory(path.Dir(p))
+	if err != nil {
+		return err
+	}
+	if err := m.root.makeRoom(dir, path.Base(p)); err != nil {
+		return err
+	}
+	file, err := unix.Openat(int(dir.Fd()), path.Base(p), unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Fchmod(file, 0o644), unix.Close(file))
+}

@@ -1,0 +1,256 @@
+package layer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
+)
+
+// Merge makes the tree of an image in dst, an empty directory, of its layers, the lowest first. Its files are hard links
+// into the layers.
+func Merge(dst *os.File, layers []*os.File) error {
+	m := &merging{root: &root{dir: dst}}
+	defer m.root.close()
+	if err := dst.Chmod(0o755); err != nil {
+		return err
+	}
+	for _, l := range layers {
+		if err := m.add(l); err != nil {
+			return fmt.Errorf("merge layer %s: %w", path.Base(l.Name()), err)
+		}
+	}
+	return m.furnish()
+}
+
+type merging struct{ root *root }
+
+func (m *merging) add(layer *os.File) error {
+	c, err := readChanges(layer)
+	if err != nil {
+		return err
+	}
+	if err := m.takeAway(c); err != nil {
+		return err
+	}
+	tree, err := openTree(layer)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	if err := m.directory(tree, m.root.dir, "."); err != nil {
+		return err
+	}
+	m.root.forget()
+	for _, l := range c.Links {
+		found, err := m.root.link(l.Path, l.Target)
+		if err == nil && !found {
+			err = fmt.Errorf("its target %q is not in the image", l.Target)
+		}
+		if err != nil {
+			return &EntryError{l.Path, err}
+		}
+	}
+	return nil
+}
+
+// takeAway removes what a layer says is no more.
+func (m *merging) takeAway(c changes) error {
+	defer m.root.forget()
+	for _, p := range c.Opaque {
+		if err := m.empty(p); err != nil {
+			return &EntryError{p, err}
+		}
+	}
+	for _, p := range c.Removed {
+		dir, err := m.root.existing(path.Dir(p))
+		if err == nil && dir != nil {
+			err = beneath.At(dir).Remove(path.Base(p))
+			dir.Close()
+		}
+		if err != nil {
+			return &EntryError{p, err}
+		}
+	}
+	return nil
+}
+
+func (m *merging) empty(p string) error {
+	dir, err := m.root.existing(p)
+	if err != nil || dir == nil {
+		return err
+	}
+	defer dir.Close()
+	return beneath.At(dir).Empty()
+}
+
+// directory adds what is in src to dst, which is at p.
+func (m *merging) directory(src, dst *os.File, p string) error {
+	var before unix.Stat_t
+	if err := unix.Fstat(int(dst.Fd()), &before); err != nil {
+		return err
+	}
+	for {
+		entries, err := src.ReadDir(1024)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := m.entry(src, dst, e, path.Join(p, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return settle(src, dst, before)
+}
+
+func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
+	var err error
+	if e.IsDir() {
+		err = m.subdirectory(src, dst, e.Name(), p)
+	} else {
+		if err = m.root.makeRoom(dst, e.Name()); err == nil {
+			err = unix.Linkat(int(src.Fd()), e.Name(), int(dst.Fd()), e.Name(), 0)
+		}
+	}
+	var entry *EntryError
+	if err == nil || errors.As(err, &entry) {
+		return err
+	}
+	return &EntryError{p, err}
+}
+
+func (m *merging) subdirectory(src, dst *os.File, name, p string) error {
+	from, err := openBelow(src, name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, isNew, err := m.target(from, dst, name, p)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if err := m.directory(from, to, p); err != nil || !isNew {
+		return err
+	}
+	return copyAttributes(from, to)
+}
+
+// target opens the directory that takes what is in from, or makes it. A directory that the layer has no entry of can be a link below:
+// /lib/x is /usr/lib/x where /lib leads to /usr/lib.
+func (m *merging) target(from, dst *os.File, name, p string) (to *os.File, isNew bool, err error) {
+	s, there, err := stat(dst, name)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case there && s.Mode&unix.S_IFMT == unix.S_IFLNK && isImplied(from):
+		links := 0
+		to, err = m.root.open(p, &links)
+		return to, false, err
+	case there && isDir(s):
+		to, err = openBelow(dst, name)
+		return to, false, err
+	}
+	if err := m.root.makeRoom(dst, name); err != nil {
+		return nil, false, err
+	}
+	if err := unix.Mkdirat(int(dst.Fd()), name, 0o700); err != nil {
+		return nil, false, err
+	}
+	to, err = openBelow(dst, name)
+	return to, true, err
+}
+
+func openBelow(dir *os.File, name string) (*os.File, error) {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func isImplied(dir *os.File) bool {
+	var s unix.Stat_t
+	return unix.Fstat(int(dir.Fd()), &s) == nil && s.Mtim.Sec == impliedTime.Unix()
+}
+
+// settle gives dst the attributes of src, or its own time again if the layer has no entry of it.
+func settle(src, dst *os.File, before unix.Stat_t) error {
+	if !isImplied(src) {
+		return copyAttributes(src, dst)
+	}
+	return setTime(dst, before.Mtim)
+}
+
+func copyAttributes(from, to *os.File) error {
+	var s, now unix.Stat_t
+	if err := errors.Join(unix.Fstat(int(from.Fd()), &s), unix.Fstat(int(to.Fd()), &now)); err != nil {
+		return err
+	}
+	if s.Uid != now.Uid || s.Gid != now.Gid {
+		if err := to.Chown(int(s.Uid), int(s.Gid)); err != nil {
+			return err
+		}
+	}
+	if err := unix.Fchmod(int(to.Fd()), s.Mode&0o7777); err != nil {
+		return err
+	}
+	if err := copyXattrs(from, to); err != nil {
+		return err
+	}
+	if s.Mtim.Sec == impliedTime.Unix() {
+		s.Mtim = unix.Timespec{}
+	}
+	return setTime(to, s.Mtim)
+}
+
+func setTime(dir *os.File, when unix.Timespec) error {
+	return unix.UtimesNanoAt(int(dir.Fd()), ".", []unix.Timespec{when, when}, 0)
+}
+
+// copyXattrs copies the attributes that Unpack has kept.
+func copyXattrs(from, to *os.File) error {
+	names := make([]byte, 64<<10)
+	n, err := unix.Flistxattr(int(from.Fd()), names)
+	if errors.Is(err, unix.ENOTSUP) || n == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range splitNames(names[:n]) {
+		if !keepsXattr(name) {
+			continue
+		}
+		value := make([]byte, 64<<10)
+		n, err := unix.Fgetxattr(int(from.Fd()), name, value)
+		if err == nil {
+			err = unix.Fsetxattr(int(to.Fd()), name, value[:n], 0)
+		}
+		if err != nil {
+			return fmt.Errorf("copy its attribute %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func splitNames(list []byte) []string {
+	var names []string
+	start := 0
+	for i, b := range list {
+		if b == 0 {
+			names = append(names, string(list[start:i]))
+			start = i + 1
+		}
+	}
+	return names
+}

@@ -1,0 +1,277 @@
+package layer
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say how a layer is unpacked.
+type Options struct {
+	// Owners has files belong to whom the archive says; else all belong to the caller.
+	Owners bool
+	// MaxBytes and MaxEntries bound what a layer may hold; zero is DefaultMaxBytes and DefaultMaxEntries.
+	MaxBytes   int64
+	MaxEntries int
+}
+
+// Bounds of a layer: far beyond what real ones hold.
+const (
+	DefaultMaxBytes   = 256 << 30
+	DefaultMaxEntries = 4_000_000
+)
+
+// EntryError is an entry of an archive that cannot be unpacked.
+type EntryError struct {
+	Name string
+	Err  error
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("entry %q: %v", e.Name, e.Err) }
+
+func (e *EntryError) Unwrap() error { return e.Err }
+
+// Names with a meaning of their own in the archives of layers.
+const (
+	whiteoutPrefix = ".wh."
+	opaqueName     = ".wh..wh..opq"
+	metaPrefix     = ".wh..wh."
+)
+
+// Unpack unpacks the layer that r holds, a tar archive without compression, into dir, an empty directory. A layer that
+// failed to unpack must not be merged; Merge refuses it. Device files are left out: no container could use them.
+func Unpack(r io.Reader, dir *os.File, o Options) error {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.MaxEntries == 0 {
+		o.MaxEntries = DefaultMaxEntries
+	}
+	if err := unix.Mkdirat(int(dir.Fd()), treeName, 0o755); err != nil {
+		return err
+	}
+	tree, err := openTree(dir)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	u := &unpacking{options: o, implied: map[string]bool{".": true}, dirs: map[string]attributes{}, buffer: make([]byte, 256<<10)}
+	u.root = &root{dir: tree, implied: func(p string) { u.implied[p] = true }}
+	defer u.root.close()
+	if err := u.all(tar.NewReader(r)); err != nil {
+		return err
+	}
+	// The archive's end is not the stream's: whoever checks a digest needs all of it.
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return err
+	}
+	if err := u.finishDirs(); err != nil {
+		return err
+	}
+	return u.changes.write(dir)
+}
+
+func openTree(layer *os.File) (*os.File, error) {
+	fd, err := unix.Openat(int(layer.Fd()), treeName, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), treeName), nil
+}
+
+type unpacking struct {
+	options Options
+	root    *root
+	changes changes
+	implied map[string]bool
+	// dirs are the attributes that directories get in the end: what is made in them changes their times.
+	dirs    map[string]attributes
+	entries int
+	bytes   int64
+	buffer  []byte
+}
+
+func (u *unpacking) all(archive *tar.Reader) error {
+	for {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		if err := u.entry(h, archive); err != nil {
+			return &EntryError{h.Name, err}
+		}
+	}
+}
+
+func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
+	u.entries++
+	u.bytes += max(h.Size, 0)
+	switch {
+	case u.entries > u.options.MaxEntries:
+		return fmt.Errorf("the layer has more than %d entries", u.options.MaxEntries)
+	case u.bytes > u.options.MaxBytes:
+		return fmt.Errorf("the layer has more than %d bytes", u.options.MaxBytes)
+	}
+	if h.Typeflag == tar.TypeXGlobalHeader {
+		return nil
+	}
+	p, err := clean(h.Name)
+	if err != nil {
+		return err
+	}
+	if name := path.Base(p); strings.HasPrefix(name, whiteoutPrefix) {
+		return u.whiteout(path.Dir(p), name)
+	}
+	a, err := attributesOf(h, u.options.Owners)
+	if err != nil {
+		return err
+	}
+	switch h.Typeflag {
+	case tar.TypeDir:
+		return u.directory(p, a)
+	case tar.TypeReg, tar.TypeGNUSparse:
+		return u.file(p, a, content)
+	case tar.TypeSymlink:
+		return u.place(p, func(dir int, name string) error { return unix.Symlinkat(h.Linkname, dir, name) }, a, true)
+	case tar.TypeFifo:
+		return u.place(p, func(dir int, name string) error { return unix.Mkfifoat(dir, name, 0o600) }, a, false)
+	case tar.TypeLink:
+		return u.link(p, h.Linkname)
+	case tar.TypeChar, tar.TypeBlock:
+		return nil
+	}
+	return fmt.Errorf("its type %q is none that a layer can have", h.Typeflag)
+}
+
+func (u *unpacking) whiteout(dir, name string) error {
+	if name == opaqueName {
+		u.changes.Opaque = append(u.changes.Opaque, dir)
+		return nil
+	}
+	if strings.HasPrefix(name, metaPrefix) {
+		return nil // bookkeeping of an old storage driver
+	}
+	removed := strings.TrimPrefix(name, whiteoutPrefix)
+	if removed == "" || removed == "." || removed == ".." {
+		return errors.New("it removes no entry of its directory")
+	}
+	u.changes.Removed = append(u.changes.Removed, path.Join(dir, removed))
+	return nil
+}
+
+// directory makes a directory, or takes the one that is there.
+func (u *unpacking) directory(p string, a attributes) error {
+	delete(u.implied, p)
+	u.dirs[p] = a
+	if p == "." {
+		return nil
+	}
+	dir, name, err := u.root.parent(p)
+	if err != nil {
+		return err
+	}
+	s, there, err := stat(dir, name)
+	if err != nil || there && isDir(s) {
+		return err
+	}
+	return u.replace(dir, name, func() error { return unix.Mkdirat(int(dir.Fd()), name, 0o700) })
+}
+
+func (u *unpacking) replace(dir *os.File, name string, put func() error) error {
+	if err := u.root.makeRoom(dir, name); err != nil {
+		return err
+	}
+	return put()
+}
+
+// place puts something that is no directory at p.
+func (u *unpacking) place(p string, put func(dir int, name string) error, a attributes, isLink bool) error {
+	dir, name, err := u.root.parent(p)
+	if err != nil {
+		return err
+	}
+	if err := u.replace(dir, name, func() error { return put(int(dir.Fd()), name) }); err != nil {
+		return err
+	}
+	return a.apply(dir, name, isLink)
+}
+
+func (u *unpacking) file(p string, a attributes, content io.Reader) error {
+	return u.place(p, func(dir int, name string) error {
+		fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(fd), name)
+		_, err = io.CopyBuffer(onlyWriter{f}, content, u.buffer)
+		return errors.Join(err, f.Close())
+	}, a, false)
+}
+
+// onlyWriter hides that a file can read from others, which would not use the buffer.
+type onlyWriter struct{ io.Writer }
+
+// link gives a file a second name. One of a lower layer gets it when the layers are merged.
+func (u *unpacking) link(p, target string) error {
+	t, err := clean(target)
+	if err != nil {
+		return fmt.Errorf("its target %q: %w", target, err)
+	}
+	if t == p {
+		return fmt.Errorf("it is a link to itself")
+	}
+	found, err := u.root.link(p, t)
+	if err == nil && !found {
+		u.changes.Links = append(u.changes.Links, link{Path: p, Target: t})
+	}
+	return err
+}
+
+// impliedTime is the time of directories that a layer has no entry of, only something below them. It is none that an
+// entry can have, and all file systems can store it.
+var impliedTime = time.Unix(-1<<30, 0)
+
+// finishDirs gives directories their attributes, those that are below others first.
+func (u *unpacking) finishDirs() error {
+	for p := range u.implied {
+		if err := u.finishDir(p, attributes{mode: 0o755, modified: impliedTime}); err != nil {
+			return &EntryError{p, err}
+		}
+	}
+	for _, p := range slices.Backward(slices.Sorted(maps.Keys(u.dirs))) {
+		if err := u.finishDir(p, u.dirs[p]); err != nil {
+			return &EntryError{p, err}
+		}
+	}
+	return nil
+}
+
+func (u *unpacking) finishDir(p string, a attributes) error {
+	if p == "." {
+		return a.apply(u.root.dir, ".", false)
+	}
+	// It may have been replaced by a later entry of the same name, and so may what it is in.
+	dir, err := u.root.existing(path.Dir(p))
+	if err != nil || dir == nil {
+		return err
+	}
+	defer dir.Close()
+	name := path.Base(p)
+	s, there, err := stat(dir, name)
+	if err != nil || !there || !isDir(s) {
+		return err
+	}
+	return a.apply(dir, name, false)
+}
