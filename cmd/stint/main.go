@@ -9,6 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli"
 	"github.com/stint-dev/stint/internal/descriptors"
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
@@ -19,6 +20,9 @@ func main() {
 	}
 	// The process that owns the containers is this program too.
 	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	if handled, code := store.ChildMain(os.Args); handled {
 		os.Exit(code)
 	}
 	os.Exit(cli.Main(os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))

@@ -47,7 +47,7 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	root.AddCommand(newRun(streams), newServer(streams), newController(), newTrigger(streams), newResults(streams), newWhy(streams),
-		newSuspend(streams), newResume(streams), newVersion(streams))
+		newSuspend(streams), newResume(streams), newImage(streams), newVersion(streams))
 	root.AddCommand(verbCommands(args, streams)...)
 	demandShell(root)
 	demandTopic(root)

@@ -26,6 +26,7 @@ type runFlags struct {
 	allocatable string
 	keepLogs    keepLogs
 	maxPIDs     podMaxPIDs
+	runtime     runtimeFlags
 }
 
 func newRun(streams genericiooptions.IOStreams) *cobra.Command {
@@ -69,6 +70,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.add(flags)
 	f.maxPIDs.add(flags)
+	f.runtime.add(flags)
 	f.addFlags(flags)
 	return cmd
 }
@@ -99,6 +101,9 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	if err != nil {
 		return run.Options{}, err
 	}
+	if err := f.runtime.check(); err != nil {
+		return run.Options{}, err
+	}
 	where, err := f.where.options()
 	if err != nil {
 		return run.Options{}, err
@@ -106,7 +111,8 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	return run.Options{
 		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
-			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs}),
+			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
+			RuntimeClass: f.runtime.class, ImageDir: f.runtime.imageDir}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

@@ -29,7 +29,7 @@ type serverFlags struct {
 	dataDir     string
 	start       startTimeout
 	listen      string
-	runtime     string
+	runtime     runtimeFlags
 	criEndpoint string
 	allocatable string
 	keepLogs    keepLogs
@@ -69,7 +69,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	addDataDir(flags, &f.dataDir)
 	f.start.add(flags)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
-	flags.StringVar(&f.runtime, "runtime", "process", "what runs containers: process")
+	f.runtime.add(flags)
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.add(flags)
@@ -84,11 +84,11 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 }
 
 func (f *serverFlags) options() (server.Options, error) {
-	if f.runtime == "cri" || f.criEndpoint != "" {
-		return server.Options{}, badInputf("containers through CRI are not there yet: leave --runtime and --cri-endpoint out")
+	if f.criEndpoint != "" {
+		return server.Options{}, badInputf("containers through CRI are not there yet: leave --cri-endpoint out")
 	}
-	if f.runtime != "process" {
-		return server.Options{}, badInputf("--runtime %s is not there: use process", f.runtime)
+	if err := f.runtime.check(); err != nil {
+		return server.Options{}, err
 	}
 	if err := checkAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
 		return server.Options{}, err
@@ -125,7 +125,8 @@ func (f *serverFlags) options() (server.Options, error) {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
+		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: f.runtime.class, ImageDir: f.runtime.imageDir,
+		Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 
 // serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.

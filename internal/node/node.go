@@ -16,9 +16,11 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/downward"
 	"github.com/stint-dev/stint/internal/node/env"
+	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/volumes"
@@ -33,6 +35,9 @@ type Config struct {
 	Runtime runtime.Runtime
 	// Dir holds the pods' volumes and logs.
 	Dir string
+	// Images holds the images that containers run from; nil has none run from one, for the reason WhyNoImages.
+	Images      *store.Store
+	WhyNoImages string
 	// Allocatable bounds what pods may request together: cpu, memory, pods. What it leaves out is the machine's.
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is DefaultKeepLogs, 0
@@ -82,6 +87,7 @@ type Node struct {
 	pods    pods
 	placer  *placer
 	uses    uses
+	images  *images.Manager
 	env     env.Resolver
 	vols    volumes.Maker
 	synced  []cache.InformerSynced
@@ -125,6 +131,9 @@ func New(c Config) (*Node, error) {
 	n.keeper = newKeeper(c, n.trash.Add)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}
 	n.alarms = newAlarms(n.queue.Add)
+	if c.Images != nil {
+		n.images = images.New(c.Images, n.imagePulled, n.announcePull)
+	}
 	facts := downward.Facts{NodeName: n.name, IP: n.address, Allocatable: n.allocatable}
 	configs := config.Reader{Client: c.Client}
 	n.env = env.Resolver{Configs: configs, Facts: facts, Base: env.Base(c.Environ)}
@@ -158,8 +167,8 @@ func (n *Node) watch() error {
 	return nil
 }
 
-func (n *Node) host() lifecycle.Host {
-	return lifecycle.Host{IP: n.address, Runtime: n.isolation.Name}
+func (n *Node) host(api *corev1.Pod) lifecycle.Host {
+	return lifecycle.Host{IP: n.address, Runtime: classOf(api)}
 }
 
 func (n *Node) log(ctx context.Context, what string, err error, attributes ...any) {

@@ -17,7 +17,7 @@ func (n *Node) settle(ctx context.Context, p *pod, api *corev1.Pod) (again bool)
 		return false
 	}
 	n.learn(p, api)
-	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: n.host()})
+	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: n.host(api)})
 	if d.Ended {
 		return n.reportEnd(ctx, p, api, tell(d.Status, p.containers))
 	}

@@ -38,8 +38,10 @@ type pod struct {
 	containers map[string]lifecycle.History
 	hindrances map[string]lifecycle.Hindrance
 	tries      map[string]int
-	refusal    *lifecycle.Refusal
-	startTime  time.Time
+	// wantedSince is when a container was to be started that has not been yet.
+	wantedSince map[string]time.Time
+	refusal     *lifecycle.Refusal
+	startTime   time.Time
 	// waitingSince is when the pod began to wait for resources.
 	waitingSince time.Time
 	// taintedSince is when a taint was first seen that sends the pod away sooner or later.

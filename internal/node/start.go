@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/env"
+	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/volumes"
@@ -22,8 +25,13 @@ const (
 
 // start makes an attempt at a container, or notes why there could be none.
 func (n *Node) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) {
-	c, reason, err := n.containerFor(ctx, api, s)
-	if err != nil {
+	c, reason, err := n.containerFor(ctx, p, api, s)
+	var waiting *images.Waiting
+	switch {
+	case errors.As(err, &waiting):
+		n.awaitImage(p, api, s, waiting)
+		return
+	case err != nil:
 		n.hinder(p, api, s, reason, err)
 		return
 	}
@@ -41,6 +49,7 @@ func (n *Node) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.S
 	}
 	delete(p.hindrances, s.Container.Name)
 	delete(p.tries, s.Container.Name)
+	delete(p.wantedSince, s.Container.Name)
 	if status.StartError != "" && p.first(lifecycle.NoticeKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
 		n.Recorder.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", c.Container, status.StartError)
 	}
@@ -85,41 +94,48 @@ const (
 )
 
 // containerFor translates a container of the pod's spec for the runtime.
-func (n *Node) containerFor(ctx context.Context, api *corev1.Pod, s lifecycle.Start) (runtime.Container, string, error) {
+func (n *Node) containerFor(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) (runtime.Container, string, error) {
 	spec := s.Container
 	vars, err := n.env.Resolve(ctx, api, spec)
 	if err != nil {
 		return runtime.Container{}, createContainerConf, err
 	}
-	user, err := n.userFor(api, spec)
-	if err != nil {
-		return runtime.Container{}, createContainerConf, err
-	}
-	mounts, err := n.vols.Mounts(ctx, n.volumePod(api), spec, vars.Lookup)
-	if err != nil {
-		return runtime.Container{}, containerCreating, err
-	}
 	c := runtime.Container{
 		ID:                     runtime.ID{PodUID: api.UID, Container: spec.Name, Attempt: s.Attempt},
 		PodNamespace:           api.Namespace,
 		PodName:                api.Name,
-		Command:                vars.Command(spec),
-		Env:                    n.envFor(user).Environ(vars, hostname(api)),
 		WorkingDir:             spec.WorkingDir,
-		Mounts:                 mounts,
 		LogPath:                n.logPath(api, spec.Name, s.Attempt),
 		TerminationMessagePath: spec.TerminationMessagePath,
 		TerminationMessageFile: filepath.Join(n.podDir(api.UID), "termination", fmt.Sprintf("%s.%d", spec.Name, s.Attempt)),
 		CPUMilliLimit:          spec.Resources.Limits.Cpu().MilliValue(),
 		MemoryLimitBytes:       spec.Resources.Limits.Memory().Value(),
 		CPUMilliRequest:        spec.Resources.Requests.Cpu().MilliValue(),
-		User:                   user,
 		NoNewPrivileges:        noNewPrivileges(spec),
 	}
 	if n.isolation.CanSetHostname {
 		c.Hostname = hostname(api)
 	}
-	return c, "", nil
+	if classOf(api) == runtime.ClassOCI {
+		err = n.fromImage(ctx, &c, p, api, spec, vars)
+	} else {
+		err = n.fromMachine(&c, api, spec, vars)
+	}
+	if err != nil {
+		return c, createContainerConf, err
+	}
+	c.Mounts, err = n.vols.Mounts(ctx, n.volumePod(api), spec, vars.Lookup)
+	return c, containerCreating, err
+}
+
+// fromMachine has the container run a program of this machine.
+func (n *Node) fromMachine(c *runtime.Container, api *corev1.Pod, spec *corev1.Container, vars *env.Vars) (err error) {
+	if c.User, err = n.userFor(api, spec); err != nil {
+		return err
+	}
+	c.Command = vars.Command(spec)
+	c.Env = n.envFor(c.User).Environ(vars, hostname(api))
+	return nil
 }
 
 // hostname is the pod's own name on the network, cut to what a host name may be.

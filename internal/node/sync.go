@@ -43,7 +43,7 @@ func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 		Containers: p.containers,
 		Hindrances: p.hindrances,
 		Refusal:    p.refusal,
-		Host:       n.host(),
+		Host:       n.host(api),
 	})
 	n.announce(p, api, d.Notices)
 	d.Wake = earlier(d.Wake, n.stop(ctx, p, d.Stop))

@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
+	imagestore "github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/store"
@@ -82,7 +83,7 @@ func (p *parts) isReady() error {
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.explained()}
 	if p.host != nil {
-		config.Registry = registry.Options{Node: p.host.info, Taken: p.taken.has}
+		config.Registry = registry.Options{Node: p.host.info, Taken: p.taken.has, RuntimeClass: o.RuntimeClass}
 	}
 	p.api, err = apiserver.New(config)
 	return err
@@ -104,8 +105,11 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 	if err != nil {
 		return err
 	}
+	images, whyNoImages := openImages(o.ImageDir)
 	n, err := node.New(node.Config{
 		Client:      c,
+		Images:      images,
+		WhyNoImages: whyNoImages,
 		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,
@@ -121,6 +125,20 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 	p.taken.node.Store(n)
 	p.services = append(p.services, n)
 	return nil
+}
+
+// openImages opens the store of images, or says why there is none.
+func openImages(dir string) (images *imagestore.Store, why string) {
+	var err error
+	if dir == "" {
+		if dir, err = imagestore.DefaultDir(); err != nil {
+			return nil, err.Error()
+		}
+	}
+	if images, err = imagestore.Open(dir); err != nil {
+		return nil, err.Error()
+	}
+	return images, ""
 }
 
 // run works until ctx ends or a part fails, which stops all others. The API server is the last to stop: the others

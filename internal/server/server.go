@@ -44,6 +44,10 @@ type Options struct {
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is node.DefaultKeepLogs.
 	KeepLogs *int64
+	// RuntimeClass is that of pods which ask for none; empty is runtime.ClassProcess.
+	RuntimeClass string
+	// ImageDir is the store of images; empty is that of the user.
+	ImageDir string
 	// PodMaxPIDs bounds the processes of a container; 0 is process.DefaultPodMaxPIDs, less is without limit.
 	PodMaxPIDs int64
 	// Controllers are those to run; nil is all.

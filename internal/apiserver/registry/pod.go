@@ -30,8 +30,11 @@ func Pod(o Options) Resource {
 		New:        func() runtime.Object { return &corev1.Pod{} },
 		NewList:    func() runtime.Object { return &corev1.PodList{} },
 
-		Default:          func(obj runtime.Object) { defaultPod(obj.(*corev1.Pod)) },
-		PrepareForCreate: func(ctx context.Context, obj runtime.Object) { preparePod(ctx, obj.(*corev1.Pod)) },
+		Default: func(obj runtime.Object) { defaultPod(obj.(*corev1.Pod)) },
+		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
+			o.chooseRuntime(&obj.(*corev1.Pod).Spec)
+			preparePod(ctx, obj.(*corev1.Pod))
+		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
 			return validatePod(obj.(*corev1.Pod), o)
 		},

@@ -40,8 +40,8 @@ type finding struct {
 	because string
 }
 
-// asContainer is for what a container runtime does and a plain process cannot.
-func asContainer(i runtime.Info) bool { return i.Name != "process" }
+// asContainer is for what a container from an image has and a plain process has not.
+func asContainer(i runtime.Info) bool { return i.Name != runtime.ClassProcess }
 
 func withMounts(i runtime.Info) bool   { return i.CanMount }
 func withUsers(i runtime.Info) bool    { return i.CanSetUser }
@@ -86,7 +86,7 @@ func judgePod(s *corev1.PodSpec, node runtime.Info, p *field.Path) []finding {
 // refuseWhatNodeCannot returns an error for every field that the node would have to ignore at the pod's cost.
 func refuseWhatNodeCannot(s *corev1.PodSpec, o Options, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if node, ok := o.node(); ok {
+	if node, ok := o.node(s); ok {
 		for _, f := range judgePod(s, node, p) {
 			if f.verdict == refuse {
 				errs = append(errs, field.Forbidden(f.path, f.because))
@@ -99,7 +99,7 @@ func refuseWhatNodeCannot(s *corev1.PodSpec, o Options, p *field.Path) field.Err
 // warnWhatNodeIgnores returns a warning for every field that has no effect on the node.
 func warnWhatNodeIgnores(s *corev1.PodSpec, o Options, p *field.Path) []string {
 	var warnings []string
-	if node, ok := o.node(); ok {
+	if node, ok := o.node(s); ok {
 		for _, f := range judgePod(s, node, p) {
 			if f.verdict == warn {
 				warnings = append(warnings, f.path.String()+": "+f.because)

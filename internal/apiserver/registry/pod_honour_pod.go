@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 const oneNode = "has no effect: there is one node and every pod runs on it"
@@ -33,36 +35,36 @@ var podRules = []rule[*corev1.PodSpec]{
 		"has no effect: pods get no service account token"},
 	{"automountServiceAccountToken", func(s *corev1.PodSpec) bool { return ptr.Deref(s.AutomountServiceAccountToken, false) }, nil, warn,
 		"has no effect: pods get no service account token"},
-	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, asContainer, warn,
-		"has no effect: images are not pulled"},
+	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, nil, warn,
+		"has no effect: images are pulled with the credentials of the user who started the server, if at all"},
 
 	// Names and networks. Processes share the machine's.
 	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,
 		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
-	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, asContainer, warn,
+	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, nil, warn,
 		"has no effect on the process runtime: use hostname"},
 	{"setHostnameAsFQDN", func(s *corev1.PodSpec) bool { return ptr.Deref(s.SetHostnameAsFQDN, false) }, nil, warn,
 		"has no effect: there is no cluster domain"},
 	{"subdomain", func(s *corev1.PodSpec) bool { return s.Subdomain != "" }, nil, warn,
 		"has no effect: there is no cluster DNS that would know the pod by this name"},
-	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone }, asContainer, warn,
+	{"dnsPolicy", func(s *corev1.PodSpec) bool { return s.DNSPolicy == corev1.DNSNone }, nil, warn,
 		"has no effect: processes resolve names as the machine does"},
-	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil }, asContainer, warn,
+	{"dnsConfig", func(s *corev1.PodSpec) bool { return s.DNSConfig != nil }, nil, warn,
 		"has no effect: processes resolve names as the machine does"},
-	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, asContainer, refuse,
+	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, nil, refuse,
 		"processes resolve names as the machine does: add the names to the machine's hosts file and remove this field"},
 
 	// Namespaces of the kernel.
-	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, asContainer, refuse,
+	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, nil, refuse,
 		"the process runtime gives containers process ids of their own where it can: remove it"},
-	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }, asContainer, refuse,
+	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }, nil, refuse,
 		"the process runtime does not let containers choose: remove it"},
-	{"shareProcessNamespace", func(s *corev1.PodSpec) bool { return ptr.Deref(s.ShareProcessNamespace, false) }, asContainer, refuse,
+	{"shareProcessNamespace", func(s *corev1.PodSpec) bool { return ptr.Deref(s.ShareProcessNamespace, false) }, nil, refuse,
 		"each container is a process tree of its own on the process runtime: remove it"},
-	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, asContainer, refuse,
+	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, nil, refuse,
 		"processes belong to users of the machine on the process runtime: remove it, or set it to true"},
-	{"runtimeClassName", func(s *corev1.PodSpec) bool { return s.RuntimeClassName != nil }, nil, refuse,
-		"RuntimeClasses are not served and the node has one runtime: remove it"},
+	{"runtimeClassName", asksForClassThatIsNotThere, nil, refuse,
+		"there are the runtime classes process (this machine's programs) and oci (the image): choose one, or remove it"},
 	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
 		"it comes from a RuntimeClass, and these are not served: remove it"},
 	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,
@@ -79,18 +81,23 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"securityContext.runAsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.RunAsGroup, os.Getgid()) }), withUsers, refuse, cannotSetUser},
 	{"securityContext.supplementalGroups", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.SupplementalGroups) > 0 }), withUsers, refuse, cannotSetUser},
 	{"securityContext.fsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.FSGroup, os.Getgid()) }), withUsers, refuse, cannotSetUser},
-	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.Sysctls) > 0 }), asContainer, refuse,
+	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.Sysctls) > 0 }), nil, refuse,
 		"processes share the machine's kernel parameters: set them on the machine and remove this field"},
-	{"securityContext.seLinuxOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxOptions != nil }), asContainer, refuse, noLabels},
-	{"securityContext.seLinuxChangePolicy", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxChangePolicy != nil }), asContainer, warn,
+	{"securityContext.seLinuxOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxOptions != nil }), nil, refuse, noLabels},
+	{"securityContext.seLinuxChangePolicy", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxChangePolicy != nil }), nil, warn,
 		"has no effect: the process runtime sets no SELinux labels"},
 	{"securityContext.windowsOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.WindowsOptions != nil }), nil, refuse, runsLinux},
-	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccompFile(c.SeccompProfile) }), asContainer, refuse, noProfiles},
-	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccomp(c.SeccompProfile) }), asContainer, warn, noSeccomp},
-	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmorFile(c.AppArmorProfile) }), asContainer, refuse, noProfiles},
-	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmor(c.AppArmorProfile) }), asContainer, warn, noAppArmor},
+	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccompFile(c.SeccompProfile) }), nil, refuse, noProfiles},
+	{"securityContext.seccompProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsSeccomp(c.SeccompProfile) }), nil, warn, noSeccomp},
+	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmorFile(c.AppArmorProfile) }), nil, refuse, noProfiles},
+	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmor(c.AppArmorProfile) }), nil, warn, noAppArmor},
 }
 
 func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.PodSpec) bool {
 	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }
+}
+
+func asksForClassThatIsNotThere(s *corev1.PodSpec) bool {
+	class := ptr.Deref(s.RuntimeClassName, runtime.ClassProcess)
+	return class != runtime.ClassProcess && class != runtime.ClassOCI
 }

@@ -27,7 +27,7 @@ var securityRules = []rule[security]{
 		user := ptr.Deref(c.RunAsUser, ptr.Deref(c.userOfPod, 0))
 		return ptr.Deref(c.RunAsNonRoot, false) && user == 0
 	}, unlessRoot, refuse, "the server runs as root and so would the container: set runAsUser to a user who is not root"},
-	{"privileged", func(c security) bool { return ptr.Deref(c.Privileged, false) }, asContainer, refuse,
+	{"privileged", func(c security) bool { return ptr.Deref(c.Privileged, false) }, nil, refuse,
 		"a process has the rights of the user who started the server, no more: remove it"},
 	{"capabilities.add", func(c security) bool { return c.Capabilities != nil && len(c.Capabilities.Add) > 0 }, asContainer, refuse,
 		"the process runtime cannot give capabilities: remove it"},
@@ -39,12 +39,12 @@ var securityRules = []rule[security]{
 		return ptr.Deref(c.ProcMount, corev1.DefaultProcMount) != corev1.DefaultProcMount
 	}, asContainer, refuse,
 		"the process runtime does not mount /proc otherwise: remove it"},
-	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, asContainer, refuse, noLabels},
+	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, nil, refuse, noLabels},
 	{"windowsOptions", func(c security) bool { return c.WindowsOptions != nil }, nil, refuse, runsLinux},
-	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, asContainer, refuse, noProfiles},
-	{"seccompProfile", func(c security) bool { return wantsSeccomp(c.SeccompProfile) }, asContainer, warn, noSeccomp},
-	{"appArmorProfile", func(c security) bool { return wantsAppArmorFile(c.AppArmorProfile) }, asContainer, refuse, noProfiles},
-	{"appArmorProfile", func(c security) bool { return wantsAppArmor(c.AppArmorProfile) }, asContainer, warn, noAppArmor},
+	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, nil, refuse, noProfiles},
+	{"seccompProfile", func(c security) bool { return wantsSeccomp(c.SeccompProfile) }, nil, warn, noSeccomp},
+	{"appArmorProfile", func(c security) bool { return wantsAppArmorFile(c.AppArmorProfile) }, nil, refuse, noProfiles},
+	{"appArmorProfile", func(c security) bool { return wantsAppArmor(c.AppArmorProfile) }, nil, warn, noAppArmor},
 }
 
 func wantsSeccompFile(p *corev1.SeccompProfile) bool {

@@ -99,19 +99,30 @@ func (r Resolver) Environ(v *Vars, hostname string) []string {
 			environ = append(environ, pair)
 		}
 	}
-	for _, name := range v.names {
-		environ = append(environ, name+"="+v.values[name])
-	}
-	return environ
+	return append(environ, v.Pairs()...)
 }
 
 // Command returns the whole argument vector with every $(VAR) expanded.
 func (v *Vars) Command(c *corev1.Container) []string {
-	command := make([]string, 0, len(c.Command)+len(c.Args))
-	for _, arg := range append(slices.Clone(c.Command), c.Args...) {
-		command = append(command, Expand(arg, v.Lookup))
+	return append(v.ExpandAll(c.Command), v.ExpandAll(c.Args)...)
+}
+
+// ExpandAll returns words with every $(VAR) expanded.
+func (v *Vars) ExpandAll(words []string) []string {
+	expanded := make([]string, 0, len(words))
+	for _, word := range words {
+		expanded = append(expanded, Expand(word, v.Lookup))
 	}
-	return command
+	return expanded
+}
+
+// Pairs returns what the container itself sets, as NAME=value.
+func (v *Vars) Pairs() []string {
+	pairs := make([]string, 0, len(v.names))
+	for _, name := range v.names {
+		pairs = append(pairs, name+"="+v.values[name])
+	}
+	return pairs
 }
 
 // Lookup returns the value of a variable that the pod sets.

@@ -21,6 +21,7 @@ func (p *plan) containerStatus(u unit) corev1.ContainerStatus {
 	s := corev1.ContainerStatus{
 		Name:    u.c.Name,
 		Image:   u.c.Image,
+		ImageID: imageID(u.Last),
 		Ready:   running,
 		Started: &running,
 	}
@@ -121,4 +122,11 @@ func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
 		t.Reason = "Error"
 	}
 	return t
+}
+
+func imageID(s *runtime.Status) string {
+	if s == nil {
+		return ""
+	}
+	return s.ImageID
 }

@@ -36,6 +36,14 @@ func (id ID) Check() error {
 // maxNameBytes is the longest name that a file can have.
 const maxNameBytes = 255
 
+// The RuntimeClasses of one machine.
+const (
+	// ClassProcess runs a container as a process of the machine, with the machine's programs.
+	ClassProcess = "process"
+	// ClassOCI runs a container from its image.
+	ClassOCI = "oci"
+)
+
 // Container is all a runtime must know to start one.
 type Container struct {
 	ID
@@ -78,12 +86,16 @@ type Container struct {
 type Root struct {
 	// Tree is the directory of the image's files. Nothing is ever written to it.
 	Tree string `json:"tree"`
+	// ImageID is the image's name by its digest, to be told in the Status.
+	ImageID string `json:"imageID,omitempty"`
 	// ReadOnly keeps the container from writing outside its volumes.
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Capabilities are those that the container's programs can have, a bit for each number of capabilities(7).
 	Capabilities uint64 `json:"capabilities,omitempty"`
 	// Seccomp filters its system calls; empty lets all pass.
 	Seccomp []Instruction `json:"seccomp,omitempty"`
+	// Files are shown over those of the image, by their paths. The container may write to them; nobody else sees it.
+	Files map[string]string `json:"files,omitempty"`
 	// Unmasked shows all of /proc, for its programs to write to as the kernel allows.
 	Unmasked bool `json:"unmasked,omitempty"`
 }
@@ -145,6 +157,8 @@ type Status struct {
 	Lost bool `json:"lost,omitempty"`
 	// TerminationMessage is what the container left in its termination message file, at most 4,096 bytes.
 	TerminationMessage string `json:"terminationMessage,omitempty"`
+	// ImageID is that of the container's Root.
+	ImageID string `json:"imageID,omitempty"`
 	// MissingMountPoints are those that had to be made in private copies of the machine's directories.
 	MissingMountPoints []MissingMountPoint `json:"missingMountPoints,omitempty"`
 }
@@ -179,6 +193,14 @@ type Info struct {
 	// know of images says neither.
 	CanRunImages bool
 	WhyNoImages  string
+}
+
+// Of is what the runtime can hold to for containers of a RuntimeClass.
+func (i Info) Of(class string) Info {
+	if class == ClassOCI {
+		i.Name, i.Version = ClassOCI, "1.0"
+	}
+	return i
 }
 
 // Runtime starts, signals and reports containers. All methods are safe for concurrent use.

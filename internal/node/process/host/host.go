@@ -144,9 +144,13 @@ func (h *Host) claim(c *runtime.Container) (e *entry, isNew bool, err error) {
 	if h.closing {
 		return nil, false, fmt.Errorf("the host process is ending")
 	}
-	e = newEntry(runtime.Status{
+	status := runtime.Status{
 		ID: c.ID, PodNamespace: c.PodNamespace, PodName: c.PodName, State: runtime.Running, StartedAt: time.Now(),
-	})
+	}
+	if c.Root != nil {
+		status.ImageID = c.Root.ImageID
+	}
+	e = newEntry(status)
 	h.entries[c.ID] = e
 	h.live++
 	return e, true, nil

@@ -58,14 +58,21 @@ func openDevices(dir string) (devices, error) {
 
 const ttyGroup = 5
 
-// mount mounts a /dev at the directory that point is.
-func (d devices) mount(point int) error {
+// mount mounts a /dev at the directory that point is and returns its root.
+func (d devices) mount(point int) (int, error) {
 	dev, err := mountAt(point, "tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_STRICTATIME,
 		option{"mode", "0755"}, option{"size", "64m"})
 	if err != nil {
-		return err
+		return -1, err
 	}
-	defer unix.Close(dev)
+	if err := d.fill(dev); err != nil {
+		unix.Close(dev)
+		return -1, err
+	}
+	return dev, nil
+}
+
+func (d devices) fill(dev int) error {
 	if err := d.nodes(dev); err != nil {
 		return err
 	}

@@ -92,6 +92,13 @@ func lockTree(tree string) (*os.File, error) {
 		dir.Close()
 		return nil, fmt.Errorf("%w: %s", ErrTreeBusy, tree)
 	}
+	// It may have been removed before it was locked.
+	mine, err1 := dir.Stat()
+	theirs, err2 := os.Stat(tree)
+	if err1 != nil || err2 != nil || !os.SameFile(mine, theirs) {
+		dir.Close()
+		return nil, fmt.Errorf("%w: %s", ErrTreeBusy, tree)
+	}
 	return dir, nil
 }
 

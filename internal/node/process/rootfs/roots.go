@@ -96,9 +96,10 @@ type Root struct {
 	fd      int
 }
 
-// Enter moves the thread into a new mount namespace, whose root has the files of tree, the directory of an image. The
-// caller gives the Root back when the container has ended, whatever Enter returns with it.
-func (r *Roots) Enter(tree string) (*Root, error) {
+// Enter moves the thread into a new mount namespace, whose root has the files of tree, the directory of an image. Files,
+// by path and content, are shown over the image's. The caller gives the Root back when the container has ended, whatever
+// Enter returns with it.
+func (r *Roots) Enter(tree string, files map[string]string) (*Root, error) {
 	o, err := r.overlays.take(tree)
 	if err != nil {
 		return nil, err
@@ -113,11 +114,11 @@ func (r *Roots) Enter(tree string) (*Root, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return root, err
 	}
-	return root, r.furnish(root)
+	return root, r.furnish(root, files)
 }
 
 // furnish puts the root file system together and makes it the thread's.
-func (r *Roots) furnish(root *Root) error {
+func (r *Roots) furnish(root *Root, files map[string]string) error {
 	if err := unix.MoveMount(root.fd, "", unix.AT_FDCWD, templateRoot, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("mount the image: %w", err)
 	}
@@ -126,8 +127,15 @@ func (r *Roots) furnish(root *Root) error {
 		return err
 	}
 	defer unix.Close(dev)
-	if err := r.devices.mount(dev); err != nil {
+	memory, err := r.devices.mount(dev)
+	if err != nil {
 		return fmt.Errorf("make /dev: %w", err)
+	}
+	defer unix.Close(memory)
+	for path, content := range files {
+		if err := showFile(memory, root.fd, path, content); err != nil {
+			return fmt.Errorf("make %s: %w", path, err)
+		}
 	}
 	sys, err := openPoint(root.fd, "sys")
 	if err != nil {

@@ -84,7 +84,7 @@ func (l *launch) enterRoot(t *thread) error {
 		return &StartError{Reason: err.Error()}
 	}
 	var fault *rootfs.ImageError
-	l.root, err = l.box.roots.Enter(c.Root.Tree)
+	l.root, err = l.box.roots.Enter(c.Root.Tree, c.Root.Files)
 	if errors.As(err, &fault) {
 		return &StartError{Reason: fault.Reason}
 	}

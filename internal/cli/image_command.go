@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/image/archive"
+	"github.com/stint-dev/stint/internal/image/registry"
+	"github.com/stint-dev/stint/internal/image/store"
+)
+
+// imageFlags are those of all commands about images.
+type imageFlags struct {
+	streams genericiooptions.IOStreams
+	dir     string
+}
+
+func (f *imageFlags) open() (*store.Store, error) {
+	dir := f.dir
+	if dir == "" {
+		var err error
+		if dir, err = store.DefaultDir(); err != nil {
+			return nil, err
+		}
+	}
+	return store.Open(dir)
+}
+
+func newImage(streams genericiooptions.IOStreams) *cobra.Command {
+	f := &imageFlags{streams: streams}
+	cmd := &cobra.Command{
+		Use:     "image",
+		Short:   "Fetch, list and remove the images of this machine",
+		GroupID: groupOther,
+		Long: `Fetch, list and remove the images that containers run from. Each user has one store, for all servers and runs.
+
+It is in /var/lib/stint/images for root, else in stint/images below $XDG_DATA_HOME or ~/.local/share.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.PersistentFlags().StringVar(&f.dir, "image-dir", "", "the store's directory, where it is not that of the user")
+	cmd.AddCommand(f.pull(), f.load(), f.list(), f.remove(), f.prune())
+	return cmd
+}
+
+func (f *imageFlags) pull() *cobra.Command {
+	return &cobra.Command{
+		Use:     "pull IMAGE…",
+		Short:   "Fetch images from their registries",
+		Example: "  stint image pull perl:5.34.0 registry.example.com/team/worker@sha256:…",
+		Args:    atLeastOne("the name of an image"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.open()
+			if err != nil {
+				return err
+			}
+			for _, text := range args {
+				ref, err := registry.Parse(text)
+				if err != nil {
+					return badInput{err}
+				}
+				from, err := registry.Image(cmd.Context(), ref)
+				if err != nil {
+					return err
+				}
+				image, err := s.Add(cmd.Context(), ref.String(), from, nil)
+				if err != nil {
+					return fmt.Errorf("pull %s: %w", ref, err)
+				}
+				f.added(image)
+			}
+			return nil
+		},
+	}
+}
+
+func (f *imageFlags) added(image store.Image) {
+	fmt.Fprintf(f.streams.Out, "%s %s\n", image.Name, image.Digest)
+}
+
+func (f *imageFlags) load() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "load FILE|DIR…",
+		Short: "Take images from archives of docker save, or from OCI layouts",
+		Example: `  docker save worker:1 | gzip > worker.tar.gz
+  stint image load worker.tar.gz
+  stint image load --name worker:1 ./layout`,
+		Args: atLeastOne("an archive or a directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.open()
+			if err != nil {
+				return err
+			}
+			for _, file := range args {
+				err := archive.Read(file, s.WorkDir(), func(image archive.Image) error {
+					return f.addNamed(cmd, s, image, name)
+				})
+				if err != nil {
+					return fmt.Errorf("load %s: %w", file, err)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "the image's name, where the file has none or another one is wanted")
+	return cmd
+}
+
+func (f *imageFlags) addNamed(cmd *cobra.Command, s *store.Store, image archive.Image, name string) error {
+	if name != "" {
+		image.Names = []string{name}
+	}
+	if len(image.Names) == 0 {
+		return badInputf("the file does not name its image: add --name")
+	}
+	names, err := image.FullNames()
+	if err != nil {
+		return badInput{err}
+	}
+	for _, n := range names {
+		added, err := s.Add(cmd.Context(), n, image, nil)
+		if err != nil {
+			return err
+		}
+		f.added(added)
+	}
+	return nil
+}
+
+func (f *imageFlags) list() *cobra.Command {
+	return &cobra.Command{
+		Use:     "ls",
+		Aliases: []string{"list"},
+		Short:   "List the images",
+		Args:    exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			s, err := f.open()
+			if err != nil {
+				return err
+			}
+			images, err := s.List()
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(f.streams.Out, 0, 8, 3, ' ', 0)
+			fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tAGE")
+			for _, i := range images {
+				fmt.Fprintf(table, "%s\t%.19s\t%s\t%s\n", i.Name, i.Digest, bytesText(i.Size), duration.HumanDuration(time.Since(i.AddedAt)))
+			}
+			return table.Flush()
+		},
+	}
+}
+
+// bytesText is a number of bytes in few digits.
+func bytesText(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	size, unit := float64(n), 0
+	for size >= 1000 && unit < len(units)-1 {
+		size /= 1000
+		unit++
+	}
+	if unit == 0 || size >= 10 {
+		return fmt.Sprintf("%.0f %s", size, units[unit])
+	}
+	return fmt.Sprintf("%.1f %s", size, units[unit])
+}
+
+func (f *imageFlags) remove() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm IMAGE…",
+		Short: "Remove images",
+		Long: `Remove images by their names. What no other name needs is removed from disk at once, but for what containers run
+from: stint image prune removes that when they have ended.`,
+		Args: atLeastOne("the name of an image"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := f.open()
+			if err != nil {
+				return err
+			}
+			var failed []error
+			for _, text := range args {
+				failed = append(failed, removeOne(s, text, f.streams.Out))
+			}
+			_, err = s.Prune()
+			return errors.Join(append(failed, err)...)
+		},
+	}
+}
+
+func removeOne(s *store.Store, text string, out io.Writer) error {
+	ref, err := registry.Parse(text)
+	if err != nil {
+		return badInput{err}
+	}
+	found, err := s.Remove(ref.String())
+	if err == nil && !found {
+		err = fmt.Errorf("there is no image %s: see stint image ls", ref)
+	}
+	if err == nil {
+		fmt.Fprintf(out, "%s removed\n", ref)
+	}
+	return err
+}
+
+func (f *imageFlags) prune() *cobra.Command {
+	return &cobra.Command{
+		Use:   "prune",
+		Short: "Remove from disk what belongs to no image any more",
+		Args:  exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			s, err := f.open()
+			if err != nil {
+				return err
+			}
+			p, err := s.Prune()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(f.streams.Out, "removed %d trees and %d layers; %d are in use\n", p.Trees, p.Layers, p.InUse)
+			return nil
+		},
+	}
+}
+
+// atLeastOne is exactly for commands that take several of what.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return badInputf("%s takes %s: see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

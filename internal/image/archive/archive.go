@@ -1,0 +1,181 @@
+// Package archive reads images from files: archives of docker save, and OCI layouts as archives and directories.
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/image/registry"
+)
+
+// Image is an image of a file, with the names that the file gives it.
+type Image struct {
+	v1.Image
+	Names []string
+}
+
+// Read reads the images of a file or directory and has do see each. Work is a directory for what is needed meanwhile.
+func Read(file, work string, do func(Image) error) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return readLayout(file, do)
+	}
+	names, err := topNames(file)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s is no archive of an image: %w", file, err)
+	case names["manifest.json"]:
+		return readDocker(file, do)
+	case names["index.json"]:
+		return readLayoutArchive(file, work, do)
+	}
+	return fmt.Errorf("%s is no archive of an image: it holds neither a manifest.json (docker save) nor an index.json (OCI)", file)
+}
+
+// open opens an archive that may be compressed.
+func open(file string) (io.ReadCloser, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(f)
+	if begin, _ := in.Peek(2); !bytes.Equal(begin, []byte{0x1f, 0x8b}) {
+		_, err := f.Seek(0, io.SeekStart)
+		return f, err
+	}
+	plain, err := gzip.NewReader(in)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return both{plain, f}, nil
+}
+
+type both struct {
+	io.Reader
+	io.Closer
+}
+
+// each goes through the entries of an archive.
+func each(file string, do func(*tar.Header, io.Reader) error) error {
+	in, err := open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for archive := tar.NewReader(in); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := do(h, archive); err != nil {
+			return err
+		}
+	}
+}
+
+func topNames(file string) (map[string]bool, error) {
+	names := map[string]bool{}
+	err := each(file, func(h *tar.Header, _ io.Reader) error {
+		names[path.Clean(h.Name)] = true
+		return nil
+	})
+	return names, err
+}
+
+func readDocker(file string, do func(Image) error) error {
+	opener := func() (io.ReadCloser, error) { return open(file) }
+	manifest, err := tarball.LoadManifest(opener)
+	if err != nil {
+		return err
+	}
+	for _, d := range manifest {
+		var tag *name.Tag
+		if len(d.RepoTags) > 0 {
+			t, err := name.NewTag(d.RepoTags[0], name.WeakValidation)
+			if err != nil {
+				return err
+			}
+			tag = &t
+		} else if len(manifest) > 1 {
+			return errors.New("of several images in an archive each must have a name")
+		}
+		image, err := tarball.Image(opener, tag)
+		if err != nil {
+			return err
+		}
+		if err := do(Image{image, d.RepoTags}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layoutFile are the files of an OCI layout.
+var layoutFile = regexp.MustCompile(`^(oci-layout|index\.json|blobs/sha256/[0-9a-f]{64})$`)
+
+// readLayoutArchive puts the files of an archive into a directory first: they are read in no order.
+func readLayoutArchive(file, work string, do func(Image) error) error {
+	dir, err := os.MkdirTemp(work, "layout.")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if parent, err := beneath.Open(work); err == nil {
+			_ = parent.Remove(filepath.Base(dir))
+			parent.Close()
+		}
+	}()
+	if err := os.MkdirAll(filepath.Join(dir, "blobs", "sha256"), 0o700); err != nil {
+		return err
+	}
+	err = each(file, func(h *tar.Header, content io.Reader) error {
+		at := path.Clean(h.Name)
+		if h.Typeflag != tar.TypeReg || !layoutFile.MatchString(at) {
+			return nil
+		}
+		f, err := os.OpenFile(filepath.Join(dir, at), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, content)
+		return errors.Join(err, f.Close())
+	})
+	if err != nil {
+		return err
+	}
+	return readLayout(dir, do)
+}
+
+// FullNames are the names of an image in full.
+func (i Image) FullNames() ([]string, error) {
+	var full []string
+	for _, n := range i.Names {
+		r, err := registry.Parse(n)
+		if err != nil {
+			return nil, err
+		}
+		full = append(full, r.String())
+	}
+	return full, nil
+}

@@ -1,0 +1,81 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+
+	"github.com/stint-dev/stint/internal/image/registry"
+)
+
+// Annotations that name the images of a layout, the one that tells most first.
+var nameAnnotations = []string{"io.containerd.image.name", "org.opencontainers.image.ref.name"}
+
+func readLayout(dir string, do func(Image) error) error {
+	index, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		return fmt.Errorf("%s is no OCI layout: %w", dir, err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, d := range manifest.Manifests {
+		image, err := imageOf(index, d)
+		if err != nil {
+			return err
+		}
+		if image == nil {
+			continue
+		}
+		found = true
+		if err := do(Image{image, namesOf(d)}); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return fmt.Errorf("%s has no image for %s", dir, registry.Platform())
+	}
+	return nil
+}
+
+func namesOf(d v1.Descriptor) []string {
+	for _, key := range nameAnnotations {
+		if n := d.Annotations[key]; n != "" {
+			return []string{n}
+		}
+	}
+	return nil
+}
+
+// imageOf is the image of a descriptor that this machine can run, or nil.
+func imageOf(index v1.ImageIndex, d v1.Descriptor) (v1.Image, error) {
+	mine := registry.Platform()
+	switch {
+	case d.MediaType.IsIndex():
+		below, err := index.ImageIndex(d.Digest)
+		if err != nil {
+			return nil, err
+		}
+		manifest, err := below.IndexManifest()
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range manifest.Manifests {
+			if d.MediaType.IsImage() && d.Platform != nil && d.Platform.Satisfies(mine) {
+				return below.Image(d.Digest)
+			}
+		}
+		return nil, nil
+	case !d.MediaType.IsImage():
+		return nil, nil
+	case d.Platform != nil && !d.Platform.Satisfies(mine):
+		return nil, nil
+	case len(d.Digest.Hex) == 0:
+		return nil, errors.New("an image without a digest")
+	}
+	return index.Image(d.Digest)
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/image/layer"
+)
+
+// childCommand is the hidden command that makes this program unpack.
+const childCommand = "image-unpack"
+
+// childMemory bounds what the child can have, whatever an archive holds.
+const childMemory = 1 << 30
+
+// childTask is what a child shall do.
+type childTask struct {
+	// Unpack is a directory that takes the layer which comes in compressed, Digest what it must have without compression.
+	Unpack string `json:"unpack,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	// Merge is a directory that takes what Layers hold together.
+	Merge  string   `json:"merge,omitempty"`
+	Layers []string `json:"layers,omitempty"`
+}
+
+// ChildMain unpacks if args, the program's own, ask for it. A program that adds images calls it before anything else.
+// What strangers have packed is read in a process of its own: one that runs out of memory takes nothing along.
+func ChildMain(args []string) (handled bool, exitCode int) {
+	if len(args) != 3 || args[1] != childCommand {
+		return false, 0
+	}
+	var task childTask
+	err := json.Unmarshal([]byte(args[2]), &task)
+	if err == nil {
+		err = task.run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return true, 1
+	}
+	return true, 0
+}
+
+func (t childTask) run() error {
+	debug.SetMemoryLimit(childMemory / 2)
+	limit := unix.Rlimit{Cur: childMemory, Max: childMemory}
+	if err := unix.Setrlimit(unix.RLIMIT_DATA, &limit); err != nil {
+		return err
+	}
+	syscall.Umask(0)
+	if t.Merge != "" {
+		return t.merge()
+	}
+	return t.unpack(os.Stdin)
+}
+
+func (t childTask) unpack(compressed io.Reader) error {
+	dir, err := os.Open(t.Unpack)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	plain, err := decompress(compressed)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	sum := sha256.New()
+	if err := layer.Unpack(io.TeeReader(plain, sum), dir, layer.Options{Owners: true}); err != nil {
+		return err
+	}
+	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
+		return fmt.Errorf("what it holds has the digest %s", got)
+	}
+	// Nothing of the layer may be missing after a crash of the machine.
+	return unix.Syncfs(int(dir.Fd()))
+}
+
+func (t childTask) merge() error {
+	dst, err := os.Open(t.Merge)
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	var layers []*os.File
+	for _, path := range t.Layers {
+		l, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		layers = append(layers, l)
+	}
+	if err := layer.Merge(dst, layers); err != nil {
+		return err
+	}
+	return unix.Syncfs(int(dst.Fd()))
+}
+
+// runChild runs a task in a child.
+func runChild(ctx context.Context, task childTask, in io.Reader) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(task)
+	if err != nil {
+		return err
+	}
+	var complaints bytes.Buffer
+	cmd := exec.CommandContext(ctx, self, childCommand, string(text))
+	cmd.Env = []string{}
+	cmd.Dir = "/"
+	cmd.Stdin, cmd.Stderr = in, &complaints
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &exit) && complaints.Len() > 0:
+		first, _, _ := strings.Cut(complaints.String(), "\n")
+		return errors.New(first)
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// The first bytes of compressed streams.
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// zstdMemory bounds the window of a stream, as the zstd program does.
+const zstdMemory = 128 << 20
+
+// decompress finds out by itself how a layer is compressed: what registries say of it is not always so.
+func decompress(r io.Reader) (io.ReadCloser, error) {
+	in := bufio.NewReaderSize(r, 256<<10)
+	begin, err := in.Peek(len(zstdMagic))
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, err
+	case bytes.HasPrefix(begin, gzipMagic):
+		return gzip.NewReader(in)
+	case bytes.HasPrefix(begin, zstdMagic):
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdMemory))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}
+	return io.NopCloser(in), nil
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
+)
+
+const (
+	imagesName  = "images.json"
+	lockName    = "lock"
+	configsName = "configs"
+	layersName  = "layers"
+	treesName   = "trees"
+	workName    = "work"
+)
+
+// Store is a directory of images.
+type Store struct{ dir string }
+
+// Image is an image of the store.
+type Image struct {
+	// Name is that by which it was asked for, in full: docker.io/library/perl:5.34.0.
+	Name string `json:"name"`
+	// ID is the digest of its config, Digest that of its manifest.
+	ID     v1.Hash `json:"id"`
+	Digest v1.Hash `json:"digest"`
+	// Layers are the digests of its layers without compression, the lowest first.
+	Layers []v1.Hash `json:"layers"`
+	// Size is the number of bytes that its layers have compressed.
+	Size    int64     `json:"size"`
+	AddedAt time.Time `json:"addedAt"`
+}
+
+// DefaultDir is the store of the user who runs this program.
+func DefaultDir() (string, error) {
+	if os.Geteuid() == 0 {
+		return "/var/lib/stint/images", nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "stint", "images"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for images: set HOME or XDG_DATA_HOME: %w", err)
+	}
+	return filepath.Join(home, ".local", "share", "stint", "images"), nil
+}
+
+// Open opens the store in dir, which is made if it is not there.
+func Open(dir string) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"", configsName, layersName, treesName, workName} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return nil, fmt.Errorf("open the image store: %w", err)
+		}
+	}
+	// Another user's store would have this one run what that user likes.
+	trusted, err := beneath.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the image store: %w", err)
+	}
+	trusted.Close()
+	return &Store{dir: dir}, nil
+}
+
+// WorkDir is for files that are needed only while something is added.
+func (s *Store) WorkDir() string { return s.path(workName) }
+
+func (s *Store) path(parts ...string) string {
+	return filepath.Join(append([]string{s.dir}, parts...)...)
+}
+
+// nameOf is the name of a digest's directory.
+func nameOf(h v1.Hash) string { return h.Algorithm + "-" + h.Hex }
+
+// lock takes the store's lock, shared by those who add and alone for who removes.
+func (s *Store) lock(how int) (unlock func(), err error) {
+	f, err := os.OpenFile(s.path(lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), how)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			f.Close()
+			return nil, fmt.Errorf("lock the image store: %w", err)
+		}
+	}
+}
+
+// List returns the images, in the order of their names.
+func (s *Store) List() ([]Image, error) {
+	text, err := os.ReadFile(s.path(imagesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var images []Image
+	if err := json.Unmarshal(text, &images); err != nil {
+		return nil, fmt.Errorf("%s: %w: remove the file, the images can be pulled again", s.path(imagesName), err)
+	}
+	return images, nil
+}
+
+// change changes the list of images. No other program does meanwhile.
+func (s *Store) change(do func([]Image) []Image) error {
+	f, err := os.OpenFile(s.path(imagesName+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
+	images, err := s.List()
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(do(images), "", "\t")
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(s.path(imagesName), text, 0o600)
+}
+
+// Get returns the image of a full name; ok is false if there is none.
+func (s *Store) Get(name string) (image Image, ok bool, err error) {
+	images, err := s.List()
+	if err != nil {
+		return Image{}, false, err
+	}
+	for _, i := range images {
+		if i.Name == name {
+			return i, s.isWhole(i), nil
+		}
+	}
+	return Image{}, false, nil
+}
+
+// Version changes whenever the list of images does.
+func (s *Store) Version() (version [2]int64) {
+	var stat unix.Stat_t
+	if unix.Stat(s.path(imagesName), &stat) == nil {
+		version = [2]int64{int64(stat.Ino), stat.Mtim.Nano()}
+	}
+	return version
+}
+
+// isWhole reports whether all of the image is there.
+func (s *Store) isWhole(i Image) bool {
+	for _, path := range []string{s.Tree(i), s.configPath(i.ID)} {
+		if _, err := os.Lstat(path); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Tree is the directory of the image's files.
+func (s *Store) Tree(i Image) string { return s.path(treesName, nameOf(chainID(i.Layers))) }
+
+func (s *Store) configPath(id v1.Hash) string { return s.path(configsName, nameOf(id)+".json") }
+
+// Config is what the image says of itself.
+func (s *Store) Config(i Image) (*v1.ConfigFile, error) {
+	text, err := os.ReadFile(s.configPath(i.ID))
+	if err != nil {
+		return nil, err
+	}
+	var c v1.ConfigFile
+	return &c, json.Unmarshal(text, &c)
+}
+
+// chainID names a stack of layers, as the specification of images does.
+func chainID(layers []v1.Hash) v1.Hash {
+	if len(layers) == 0 {
+		return hashOf("")
+	}
+	id := layers[0]
+	for _, l := range layers[1:] {
+		id = hashOf(id.String() + " " + l.String())
+	}
+	return id
+}
+
+func hashOf(text string) v1.Hash {
+	h, _, err := v1.SHA256(strings.NewReader(text))
+	if err != nil {
+		panic(err) // reading a string does not fail
+	}
+	return h
+}

@@ -1,0 +1,156 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/env"
+	"github.com/stint-dev/stint/internal/node/images"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// classOf is the RuntimeClass that runs the pod. A pod without one is of a time when there was but one.
+func classOf(api *corev1.Pod) string {
+	return ptr.Deref(api.Spec.RuntimeClassName, runtime.ClassProcess)
+}
+
+// fromImage has the container run from its image.
+func (n *Node) fromImage(ctx context.Context, c *runtime.Container, p *pod, api *corev1.Pod, spec *corev1.Container, vars *env.Vars) error {
+	if n.images == nil {
+		return errors.New("images cannot be run here: " + n.WhyNoImages)
+	}
+	image, err := n.images.Get(ctx, images.Request{
+		Pod: api.UID, Image: spec.Image, Policy: spec.ImagePullPolicy, Since: p.wanted(spec.Name),
+	})
+	if err != nil {
+		return err
+	}
+	user, err := imageUser(image, api, spec)
+	if err != nil {
+		return err
+	}
+	c.User = &runtime.User{UID: user.UID, GID: user.GID, Groups: slices.Concat(user.Groups, groupsOf(api))}
+	if c.Command, err = image.Command(vars.ExpandAll(spec.Command), vars.ExpandAll(spec.Args)); err != nil {
+		return err
+	}
+	if c.StopSignal, err = image.StopSignal(); err != nil {
+		return err
+	}
+	c.Env = image.Environ(vars.Pairs())
+	if !slices.ContainsFunc(c.Env, isHome) {
+		c.Env = append(c.Env, "HOME="+user.Home)
+	}
+	if c.WorkingDir == "" {
+		c.WorkingDir = image.Config.WorkingDir
+	}
+	capabilities, err := capabilitiesOf(spec)
+	if err != nil {
+		return err
+	}
+	c.Root = &runtime.Root{
+		Tree: image.Tree, ImageID: image.ImageID(), Files: namesOf(hostname(api)),
+		ReadOnly:     ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
+		Unmasked:     ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
+		Capabilities: capabilities,
+	}
+	return nil
+}
+
+func isHome(pair string) bool { return len(pair) >= 5 && pair[:5] == "HOME=" }
+
+func securityOf(c *corev1.Container) corev1.SecurityContext {
+	return ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
+}
+
+// imageUser is whom the container runs as: whom the pod asks for, or else the image's user.
+func imageUser(image *images.Image, api *corev1.Pod, spec *corev1.Container) (images.User, error) {
+	uid, gid, nonRoot := identity(api, spec)
+	user, err := image.User(uid, gid)
+	switch {
+	case err != nil:
+		return user, err
+	case nonRoot && uid == nil && user.Named:
+		return user, fmt.Errorf("container has runAsNonRoot and image has non-numeric user (%s), cannot verify user is non-root: set runAsUser",
+			image.Config.User)
+	case nonRoot && user.UID == 0:
+		return user, errors.New("container has runAsNonRoot and image will run as root: set runAsUser to a user who is not root")
+	}
+	return user, nil
+}
+
+// namesOf are the files that tell a container its name and how to find others. Its network is the machine's, and so is
+// what these hold, as for pods of a cluster with hostNetwork.
+func namesOf(hostname string) map[string]string {
+	files := map[string]string{"/etc/hostname": hostname + "\n"}
+	for _, path := range []string{"/etc/hosts", "/etc/resolv.conf"} {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			files[path] = string(text)
+		}
+	}
+	return files
+}
+
+// wanted is when the container was to be started first.
+func (p *pod) wanted(container string) (since time.Time) {
+	if since, ok := p.wantedSince[container]; ok {
+		return since
+	}
+	if p.wantedSince == nil {
+		p.wantedSince = map[string]time.Time{}
+	}
+	p.wantedSince[container] = now()
+	return p.wantedSince[container]
+}
+
+// awaitImage has the start tried again when the image may be there.
+func (n *Node) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, w *images.Waiting) {
+	if p.hindrances == nil {
+		p.hindrances = map[string]lifecycle.Hindrance{}
+	}
+	p.hindrances[s.Container.Name] = lifecycle.Hindrance{Reason: w.Reason, Message: w.Message, RetryAt: w.RetryAt}
+	if w.Reason == images.ReasonCreating {
+		return
+	}
+	kind, reason := corev1.EventTypeWarning, "Failed"
+	if w.Reason == images.ReasonBackOff {
+		kind, reason = corev1.EventTypeNormal, "BackOff"
+	}
+	n.Recorder.Eventf(api, kind, reason, "%s", w.Message)
+}
+
+// imagePulled has a pod that has waited for an image try again.
+func (n *Node) imagePulled(uid types.UID) {
+	if p := n.pods.get(uid); p != nil {
+		p.refresh()
+		n.queue.Add(uid)
+	}
+}
+
+// announcePull writes the events that a kubelet writes of pulls.
+func (n *Node) announcePull(uid types.UID, e images.Event) {
+	p := n.pods.get(uid)
+	if p == nil {
+		return
+	}
+	api, _ := p.current()
+	switch {
+	case api == nil:
+	case e.Begins:
+		n.Recorder.Eventf(api, corev1.EventTypeNormal, "Pulling", "Pulling image %q", e.Image)
+	case e.Failure != nil:
+		n.Recorder.Eventf(api, corev1.EventTypeWarning, "Failed", "Failed to pull image %q: %v", e.Image, e.Failure)
+	default:
+		n.Recorder.Eventf(api, corev1.EventTypeNormal, "Pulled", "Successfully pulled image %q in %s. Image size: %d bytes.",
+			e.Image, e.Took.Round(1e6), e.Size)
+	}
+}

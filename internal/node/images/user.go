@@ -1,0 +1,165 @@
+package images
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// User is whom a container runs as.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32
+	Home     string
+	// Named: the image calls the user by a name, which says nothing about being root.
+	Named bool
+}
+
+// maxAccounts bounds how much of an image's account files is read.
+const maxAccounts = 1 << 20
+
+// account is a line of /etc/passwd.
+type account struct {
+	name     string
+	uid, gid uint32
+	home     string
+}
+
+// User finds out whom the container runs as. Uid and gid are what its spec asks for; nil is as the image says.
+func (i *Image) User(uid, gid *int64) (User, error) {
+	accounts, err := i.accounts()
+	if err != nil {
+		return User{}, err
+	}
+	who, group, _ := strings.Cut(i.Config.User, ":")
+	if uid != nil {
+		// The image's group goes with the image's user.
+		who, group = strconv.FormatInt(*uid, 10), ""
+	}
+	u := User{Home: "/"}
+	found, err := u.be(who, accounts)
+	if err != nil {
+		return u, err
+	}
+	if group != "" {
+		if u.GID, err = i.group(group); err != nil {
+			return u, err
+		}
+	}
+	if gid != nil {
+		u.GID = uint32(*gid)
+	}
+	if found != "" {
+		u.Groups, err = i.groupsOf(found, u.GID)
+	}
+	return u, err
+}
+
+// be takes on an account, and returns its name if it has one.
+func (u *User) be(who string, accounts []account) (name string, err error) {
+	if who == "" {
+		who = "0"
+	}
+	id, err := strconv.ParseUint(who, 10, 32)
+	isNumber := err == nil && id < math.MaxUint32
+	at := slices.IndexFunc(accounts, func(a account) bool {
+		return a.name == who || isNumber && a.uid == uint32(id)
+	})
+	switch {
+	case at >= 0:
+		a := accounts[at]
+		u.UID, u.GID, u.Named = a.uid, a.gid, a.name == who
+		if a.home != "" {
+			u.Home = a.home
+		}
+		return a.name, nil
+	case isNumber:
+		u.UID = uint32(id)
+		return "", nil
+	}
+	return "", fmt.Errorf("the image has no user %q: its /etc/passwd does not name it", who)
+}
+
+func (i *Image) accounts() ([]account, error) {
+	var all []account
+	err := i.lines("etc/passwd", func(fields []string) {
+		if len(fields) < 6 {
+			return
+		}
+		uid, err1 := strconv.ParseUint(fields[2], 10, 32)
+		gid, err2 := strconv.ParseUint(fields[3], 10, 32)
+		if err1 == nil && err2 == nil {
+			all = append(all, account{fields[0], uint32(uid), uint32(gid), fields[5]})
+		}
+	})
+	return all, err
+}
+
+func (i *Image) group(who string) (uint32, error) {
+	if id, err := strconv.ParseUint(who, 10, 32); err == nil {
+		return uint32(id), nil
+	}
+	found, gid := false, uint32(0)
+	err := i.lines("etc/group", func(fields []string) {
+		if len(fields) < 3 || fields[0] != who || found {
+			return
+		}
+		if id, err := strconv.ParseUint(fields[2], 10, 32); err == nil {
+			found, gid = true, uint32(id)
+		}
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("the image has no group %q: its /etc/group does not name it", who)
+	}
+	return gid, err
+}
+
+// groupsOf are the groups that name is a member of, beside its own.
+func (i *Image) groupsOf(name string, own uint32) ([]uint32, error) {
+	var groups []uint32
+	err := i.lines("etc/group", func(fields []string) {
+		if len(fields) < 4 || !slices.Contains(strings.Split(fields[3], ","), name) {
+			return
+		}
+		if id, err := strconv.ParseUint(fields[2], 10, 32); err == nil && uint32(id) != own {
+			groups = append(groups, uint32(id))
+		}
+	})
+	return groups, err
+}
+
+// lines reads an account file of the image. One that is not there is empty.
+func (i *Image) lines(path string, do func(fields []string)) error {
+	root, err := os.Open(i.Tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	// A pipe in its place would keep us waiting, and a link may lead to anything in the image.
+	fd, err := unix.Openat2(int(root.Fd()), path, &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err == unix.ENOENT || err == unix.ENOTDIR {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read /%s of the image: %w", path, err)
+	}
+	file := os.NewFile(uintptr(fd), path)
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("/%s of the image is no file", path)
+	}
+	for text := bufio.NewScanner(io.LimitReader(file, maxAccounts)); text.Scan(); {
+		do(strings.Split(strings.TrimSpace(text.Text()), ":"))
+	}
+	return nil
+}

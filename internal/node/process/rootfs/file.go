@@ -1,0 +1,38 @@
+package rootfs
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// showFile shows a file of this container alone at path. It is in memory, a file system that the container has anyway, and
+// has no name there.
+func showFile(memory, root int, path, content string) error {
+	const name = ".file"
+	fd, err := unix.Openat(memory, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = unix.Write(fd, []byte(content))
+	if err = errors.Join(err, unix.Close(fd)); err != nil {
+		return err
+	}
+	// What is in the way in the image may be a link; it leads to somewhere in the image.
+	at, err := unix.Openat2(root, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return &ImageError{"the image has no " + path + ": " + err.Error()}
+	}
+	defer unix.Close(at)
+	file, err := unix.OpenTree(memory, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(file)
+	if err := unix.MoveMount(file, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
+		return err
+	}
+	return unix.Unlinkat(memory, name, 0)
+}
