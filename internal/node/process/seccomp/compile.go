@@ -1,0 +1,82 @@
+package seccomp
+
+import (
+	"fmt"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// longest is how many instructions the kernel takes.
+const longest = 4096
+
+// Compile makes the program for a container with these capabilities (CAP_SYS_ADMIN, …, its bounding set) on a machine.
+//
+// Calls by a convention that the profile does not admit kill the process: no program gets there by mistake. x32 is the
+// exception; its calls look like those of x86_64 and fail with ENOSYS, as they do on kernels without x32.
+func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
+	admitted, err := p.conventions(host)
+	if err != nil {
+		return nil, err
+	}
+	var rules []Rule
+	for _, rule := range p.Rules {
+		if rule.applies(caps, host) {
+			rules = append(rules, rule)
+		}
+	}
+	program := newProgram()
+	// Backwards: what comes last here is at the beginning of the program, and reached first.
+	groups := byAudit(admitted)
+	entries := make([]label, len(groups))
+	refuse := program.ret(KillProcess)
+	for i := len(groups) - 1; i >= 0; i-- {
+		entries[i] = program.loadWord(offsetNumber, program.search(p.spans(rules, groups[i])))
+	}
+	at := refuse
+	for i := len(groups) - 1; i >= 0; i-- {
+		at = program.branch(bpf.JumpEqual, groups[i][0].audit, entries[i], at)
+	}
+	program.loadWord(offsetArch, at)
+	return program.assemble()
+}
+
+// byAudit puts together the conventions that the kernel reports under one number.
+func byAudit(admitted []convention) [][]convention {
+	var groups [][]convention
+	for _, one := range admitted {
+		if n := len(groups); n > 0 && groups[n-1][0].audit == one.audit {
+			groups[n-1] = append(groups[n-1], one)
+			continue
+		}
+		groups = append(groups, []convention{one})
+	}
+	return groups
+}
+
+// search finds the span that the number in the register is in, and comes to its verdict.
+func (p *program) search(spans []span) label {
+	if len(spans) == 1 {
+		return p.judge(spans[0].does, spans[0].narrow)
+	}
+	middle := len(spans) / 2
+	upper := p.search(spans[middle:])
+	lower := p.search(spans[:middle])
+	return p.branch(bpf.JumpGreaterOrEqual, spans[middle].first, upper, lower)
+}
+
+// assemble turns the instructions round and encodes them.
+func (p *program) assemble() ([]unix.SockFilter, error) {
+	if len(p.code) > longest {
+		return nil, fmt.Errorf("the profile makes a program of %d instructions; the kernel takes %d", len(p.code), longest)
+	}
+	filter := make([]unix.SockFilter, 0, len(p.code))
+	for i := len(p.code) - 1; i >= 0; i-- {
+		raw, err := p.code[i].Assemble()
+		if err != nil {
+			return nil, fmt.Errorf("encode the program: %w", err)
+		}
+		filter = append(filter, unix.SockFilter{Code: raw.Op, Jt: raw.Jt, Jf: raw.Jf, K: raw.K})
+	}
+	return filter, nil
+}

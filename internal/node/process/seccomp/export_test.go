@@ -1,0 +1,19 @@
+package seccomp
+
+// Numbers are the calls of a calling convention by name, with the offset that it adds to all of them.
+func Numbers(name Architecture) (numbers map[string]uint32, offset uint32) {
+	for _, all := range hosts {
+		for _, one := range all {
+			if one.name == name {
+				return one.numbers(), one.offset
+			}
+		}
+	}
+	panic("no such calling convention: " + name)
+}
+
+// Multiplexer is the call that another one can be made through on 32-bit x86, and what its first argument then is.
+func Multiplexer(name string) (via string, first Arg, exists bool) {
+	way, exists := x86Multiplexed[name]
+	return way.via, way.condition(), exists
+}

@@ -1,0 +1,66 @@
+package seccomp
+
+import (
+	"maps"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// span is a run of numbers with one verdict. It ends where the next one begins.
+type span struct {
+	first  uint32
+	narrow bool
+	does   verdict
+}
+
+// same reports whether two spans need no line between them.
+func (s span) same(other span) bool {
+	return s.does.key() == other.does.key() && (s.narrow == other.narrow || len(s.does.cases) == 0)
+}
+
+// spans cover all numbers of all conventions that share one audit number. The first begins at zero.
+func (p Profile) spans(rules []Rule, sharing []convention) []span {
+	var all []span
+	for _, on := range sharing {
+		all = append(all, p.spansOf(rules, on)...)
+	}
+	// Without a word on x32 its calls are denied, even where Default allows: they would be a way round all rules.
+	if sharing[0].name == X86_64 && len(sharing) == 1 {
+		all = append(all, span{first: x32Bit, does: always(Errno(unix.ENOSYS))})
+	}
+	return slices.CompactFunc(all, func(a, b span) bool { return a.same(b) })
+}
+
+// spansOf are the spans of one convention: a new one begins at each number that the rules judge, at the number after
+// it, and where the numbers end that the profile knows.
+func (p Profile) spansOf(rules []Rule, on convention) []span {
+	byNumber, known := p.verdicts(rules, on)
+	borders := map[uint32]bool{0: true, uint32(known + 1): true}
+	for number := range byNumber {
+		borders[number], borders[number+1] = true, true
+	}
+	var all []span
+	for _, number := range slices.Sorted(maps.Keys(borders)) {
+		does, judged := byNumber[number]
+		switch {
+		case judged:
+		case int64(number) > known:
+			does = always(p.unknown(known))
+		default:
+			does = always(p.Default)
+		}
+		all = append(all, span{first: on.offset + number, narrow: on.narrow, does: does})
+	}
+	return all
+}
+
+// unknown is the action for calls that are newer than the profile, which is taken to know all calls up to the largest
+// number that it names. As in runc these fail with ENOSYS where the default action would deny them: a C library that
+// tries a new call falls back on an older one after ENOSYS, but gives up after EPERM.
+func (p Profile) unknown(known int64) Action {
+	if p.Default.permissive() || known < 0 {
+		return p.Default
+	}
+	return Errno(unix.ENOSYS)
+}

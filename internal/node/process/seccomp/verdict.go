@@ -1,0 +1,139 @@
+package seccomp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// verdict is what happens to the calls with one number: the action of the first case that fits, or else otherwise.
+type verdict struct {
+	cases     []argCase
+	otherwise Action
+}
+
+// argCase is an action for calls whose arguments meet all conditions.
+type argCase struct {
+	all    []condition
+	action Action
+}
+
+// condition is an Arg, or several that ask for equality with different values, of which one suffices.
+type condition struct {
+	Arg
+	// orEqual are further values for Equal. They differ from Value in their lower halves alone.
+	orEqual []uint64
+}
+
+// key tells verdicts apart.
+func (v verdict) key() string { return fmt.Sprint(v) }
+
+// always is the verdict that looks at no argument.
+func always(action Action) verdict { return verdict{otherwise: action} }
+
+// draft is a verdict in the making. settled says that a rule without conditions has decided it.
+type draft struct {
+	verdict
+	settled bool
+}
+
+// add puts one rule, or one alternative of it, to the others for the same call.
+func (d *draft) add(action Action, args []Arg) {
+	switch {
+	case d.settled:
+	case len(args) == 0:
+		d.verdict, d.settled = always(action), true
+	default:
+		one := argCase{action: action}
+		for _, arg := range args {
+			one.all = append(one.all, condition{Arg: arg})
+		}
+		d.cases = append(d.cases, one)
+	}
+}
+
+// finish puts the strictest cases first, and folds those that can be judged at one glance.
+func (d *draft) finish() verdict {
+	slices.SortStableFunc(d.cases, func(a, b argCase) int {
+		switch {
+		case a.action.stricter(b.action):
+			return -1
+		case b.action.stricter(a.action):
+			return 1
+		}
+		return 0
+	})
+	var folded []argCase
+	for _, next := range d.cases {
+		if n := len(folded); n > 0 && folded[n-1].takesIn(next) {
+			values := &folded[n-1].all[0].orEqual
+			*values = append(slices.Clip(*values), next.all[0].Value)
+			continue
+		}
+		folded = append(folded, next)
+	}
+	d.cases = folded
+	return d.verdict
+}
+
+// takesIn reports whether next differs from c only in the value that one argument must have, in its lower half.
+func (c argCase) takesIn(next argCase) bool {
+	if c.action != next.action || len(c.all) != 1 || len(next.all) != 1 {
+		return false
+	}
+	a, b := c.all[0].Arg, next.all[0].Arg
+	return a.Op == Equal && b.Op == Equal && a.Index == b.Index && a.Value>>32 == b.Value>>32
+}
+
+// verdicts are those on all calls that the rules name, by number. known is the largest number that the rules name,
+// whether or not they say something about it; -1 if they name none.
+func (p Profile) verdicts(rules []Rule, on convention) (byNumber map[uint32]verdict, known int64) {
+	known = -1
+	numbers := on.numbers()
+	drafts := map[uint32]*draft{}
+	for _, rule := range rules {
+		for _, name := range rule.Names {
+			if number, exists := numbers[name]; exists && number < firstArmPrivate {
+				known = max(known, int64(number))
+			}
+			for _, one := range p.readings(rule, name, on) {
+				number, exists := numbers[one.name]
+				if !exists {
+					continue
+				}
+				if drafts[number] == nil {
+					drafts[number] = &draft{verdict: always(p.Default)}
+				}
+				drafts[number].add(rule.Action, one.args)
+			}
+		}
+	}
+	byNumber = make(map[uint32]verdict, len(drafts))
+	for number, d := range drafts {
+		byNumber[number] = d.finish()
+	}
+	return byNumber, known
+}
+
+// reading is one group of conditions on a call, out of a rule.
+type reading struct {
+	name string
+	args []Arg
+}
+
+// readings are what a rule means for the call of that name, and for the call that this one can be made through.
+func (p Profile) readings(rule Rule, name string, on convention) []reading {
+	if rule.Action == p.Default {
+		return nil
+	}
+	var readings []reading
+	for _, args := range rule.alternatives() {
+		readings = append(readings, reading{name, args})
+	}
+	way, multiplexed := on.multiplexed[name]
+	// A filter cannot follow the pointer behind which a multiplexer has the arguments. A rule that asks for them
+	// holds for all of them if it denies, and for none if it allows.
+	if multiplexed && (len(rule.Args) == 0 || rule.Action.stricter(p.Default)) {
+		readings = append(readings, reading{way.via, []Arg{way.condition()}})
+	}
+	return readings
+}
