@@ -58,10 +58,10 @@ func TestRuntimeDefault(t *testing.T) {
 		{name: "kexec_load", plain: eperm, withAdmin: eperm},
 		{name: "pivot_root", plain: eperm, withAdmin: eperm},
 
-		{name: "clone", args: []uint64{unix.SIGCHLD}, plain: allow, withAdmin: allow},
+		{name: "clone", args: []uint64{uint64(unix.SIGCHLD)}, plain: allow, withAdmin: allow},
 		{name: "clone", args: []uint64{unix.CLONE_VM | unix.CLONE_THREAD}, plain: allow, withAdmin: allow},
 		{name: "clone", args: []uint64{unix.CLONE_NEWUSER}, plain: eperm, withAdmin: allow},
-		{name: "clone", args: []uint64{unix.CLONE_NEWNET | unix.SIGCHLD}, plain: eperm, withAdmin: allow},
+		{name: "clone", args: []uint64{unix.CLONE_NEWNET | uint64(unix.SIGCHLD)}, plain: eperm, withAdmin: allow},
 		{name: "clone3", plain: enosys, withAdmin: allow},
 
 		{name: "personality", args: []uint64{0}, plain: allow, withAdmin: allow},
@@ -118,7 +118,7 @@ func TestRuntimeDefaultOnOtherConventions(t *testing.T) {
 		{"amd64", makeCall(seccomp.X32, "read"), allow},
 		{"amd64", makeCall(seccomp.X32, "execve"), allow},
 		{"amd64", makeCall(seccomp.X32, "mount"), eperm},
-		{"amd64", makeCall(seccomp.X32, "file_getattr"), enosys},
+		{"amd64", call{number: 0x40000000 + 600, audit: audits[seccomp.X32]}, enosys},
 		{"arm64", makeCall(seccomp.ARM, "read"), allow},
 		{"arm64", makeCall(seccomp.ARM, "set_tls"), allow},
 		{"arm64", makeCall(seccomp.ARM, "usr26"), enosys},
