@@ -117,24 +117,27 @@ func TestRulesForOneCall(t *testing.T) {
 func TestCallsBeyondTheProfile(t *testing.T) {
 	rules := []seccomp.Rule{{Names: []string{"read", "openat2", "no_such_call"}, Action: allow}}
 	known, _ := seccomp.Numbers(seccomp.X86_64)
+	silent := []seccomp.Rule{{Names: []string{"pidfd_getfd"}, Action: eperm}} // the number after openat2
 	const x32Bit = 0x40000000
 	for name, c := range map[string]struct {
 		profile seccomp.Profile
 		call    call
 		want    seccomp.Action
 	}{
-		"older than the last rule":        {seccomp.Profile{Default: eperm, Rules: rules}, call{number: known["openat2"] - 1}, eperm},
-		"the last rule":                   {seccomp.Profile{Default: eperm, Rules: rules}, call{number: known["openat2"]}, allow},
-		"newer than the last rule":        {seccomp.Profile{Default: eperm, Rules: rules}, call{number: known["openat2"] + 1}, enosys},
-		"newer than all":                  {seccomp.Profile{Default: eperm, Rules: rules}, call{number: 100_000}, enosys},
-		"newer, where the default kills":  {seccomp.Profile{Default: seccomp.KillProcess, Rules: rules}, call{number: 100_000}, enosys},
-		"newer, where the default allows": {seccomp.Profile{Default: allow, Rules: rules}, call{number: 100_000}, allow},
-		"newer, where the default logs":   {seccomp.Profile{Default: seccomp.Log, Rules: rules}, call{number: 100_000}, seccomp.Log},
-		"newer, where there is no rule":   {seccomp.Profile{Default: eperm}, call{number: 100_000}, eperm},
-		"x32":                             {seccomp.Profile{Default: eperm, Rules: rules}, call{number: x32Bit}, enosys},
-		"x32, where the default allows":   {seccomp.Profile{Default: allow, Rules: rules}, call{number: x32Bit}, enosys},
-		"i386":                            {seccomp.Profile{Default: allow, Rules: rules}, call{audit: unix.AUDIT_ARCH_I386}, seccomp.KillProcess},
-		"another machine":                 {seccomp.Profile{Default: allow, Rules: rules}, call{audit: unix.AUDIT_ARCH_PPC64LE}, seccomp.KillProcess},
+		"older than the last rule":              {seccomp.Profile{Default: eperm, Rules: rules}, call{number: known["openat2"] - 1}, eperm},
+		"the last rule":                         {seccomp.Profile{Default: eperm, Rules: rules}, call{number: known["openat2"]}, allow},
+		"the last rule, which says nothing":     {seccomp.Profile{Default: eperm, Rules: append(silent, rules...)}, call{number: known["openat2"] + 1}, eperm},
+		"newer than the rule that says nothing": {seccomp.Profile{Default: eperm, Rules: append(silent, rules...)}, call{number: known["openat2"] + 2}, enosys},
+		"newer than the last rule":              {seccomp.Profile{Default: eperm, Rules: rules}, call{number: known["openat2"] + 1}, enosys},
+		"newer than all":                        {seccomp.Profile{Default: eperm, Rules: rules}, call{number: 100_000}, enosys},
+		"newer, where the default kills":        {seccomp.Profile{Default: seccomp.KillProcess, Rules: rules}, call{number: 100_000}, enosys},
+		"newer, where the default allows":       {seccomp.Profile{Default: allow, Rules: rules}, call{number: 100_000}, allow},
+		"newer, where the default logs":         {seccomp.Profile{Default: seccomp.Log, Rules: rules}, call{number: 100_000}, seccomp.Log},
+		"newer, where there is no rule":         {seccomp.Profile{Default: eperm}, call{number: 100_000}, eperm},
+		"x32":                                   {seccomp.Profile{Default: eperm, Rules: rules}, call{number: x32Bit}, enosys},
+		"x32, where the default allows":         {seccomp.Profile{Default: allow, Rules: rules}, call{number: x32Bit}, enosys},
+		"i386":                                  {seccomp.Profile{Default: allow, Rules: rules}, call{audit: unix.AUDIT_ARCH_I386}, seccomp.KillProcess},
+		"another machine":                       {seccomp.Profile{Default: allow, Rules: rules}, call{audit: unix.AUDIT_ARCH_PPC64LE}, seccomp.KillProcess},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.call.audit == 0 {

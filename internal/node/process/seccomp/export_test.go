@@ -17,3 +17,14 @@ func Multiplexer(name string) (via string, first Arg, exists bool) {
 	way, exists := x86Multiplexed[name]
 	return way.via, way.condition(), exists
 }
+
+// Active are the rules of a profile that are in force for a container on a machine, without their conditions.
+func Active(p Profile, caps []string, host Host) []Rule {
+	var rules []Rule
+	for _, rule := range p.Rules {
+		if rule.applies(caps, host) {
+			rules = append(rules, Rule{Names: rule.Names, Action: rule.Action, Args: rule.Args})
+		}
+	}
+	return rules
+}

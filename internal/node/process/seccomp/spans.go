@@ -14,11 +14,6 @@ type span struct {
 	does   verdict
 }
 
-// same reports whether two spans need no line between them.
-func (s span) same(other span) bool {
-	return s.does.key() == other.does.key() && (s.narrow == other.narrow || len(s.does.cases) == 0)
-}
-
 // spans cover all numbers of all conventions that share one audit number. The first begins at zero.
 func (p Profile) spans(rules []Rule, sharing []convention) []span {
 	var all []span
@@ -29,7 +24,8 @@ func (p Profile) spans(rules []Rule, sharing []convention) []span {
 	if sharing[0].name == X86_64 && len(sharing) == 1 {
 		all = append(all, span{first: x32Bit, does: always(Errno(unix.ENOSYS))})
 	}
-	return slices.CompactFunc(all, func(a, b span) bool { return a.same(b) })
+	// A verdict that looks at arguments is never the last of its convention, so wide and narrow ones do not meet here.
+	return slices.CompactFunc(all, func(a, b span) bool { return a.does.key() == b.does.key() })
 }
 
 // spansOf are the spans of one convention: a new one begins at each number that the rules judge, at the number after
