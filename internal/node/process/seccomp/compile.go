@@ -10,7 +10,8 @@ import (
 // longest is how many instructions the kernel takes.
 const longest = 4096
 
-// Compile makes the program for a container with these capabilities (CAP_SYS_ADMIN, …, its bounding set) on a machine.
+// Compile makes the program for a container on a machine. caps are the capabilities (CAP_SYS_ADMIN, …) in the
+// container's bounding set.
 //
 // Calls by a convention that the profile does not admit kill the process: no program gets there by mistake. x32 is the
 // exception; its calls look like those of x86_64 and fail with ENOSYS, as they do on kernels without x32.

@@ -8,8 +8,8 @@ import (
 )
 
 // RuntimeDefault is the built-in profile, for containers whose seccompProfile has the type RuntimeDefault. It comes to
-// the same verdicts as the default of Moby (github.com/moby/profiles/seccomp v0.3.0): what programs commonly need, without
-// what administers the machine or has often been a way out of a container. containerd's is its near relative.
+// the same verdicts as the default of Moby (github.com/moby/profiles/seccomp v0.3.0): what programs commonly need,
+// without what administers the machine or has often been a way out of a container. containerd's is its near relative.
 func RuntimeDefault() Profile {
 	return Profile{
 		Default: Errno(unix.EPERM),
@@ -66,7 +66,8 @@ var personalities = []uint64{
 // socketFamilies are the address families of socket(2) that the newest kernels have, except two: AF_ALG is the kernel's
 // cryptography, which has been a way out of containers (CVE-2026-31431), and AF_VSOCK reaches the hypervisor past all
 // network namespaces. Families that have been removed from Linux are not here, since older kernels still have their
-// neglected code. The first value is no family: socket fails by itself with the proper error.
+// neglected code. 32-bit x86 programs get round this list, as they do under Moby's: they make sockets through
+// socketcall, whose arguments no filter sees, and would have no network without it. The first value is no family: socket fails by itself with the proper error.
 var socketFamilies = []uint64{
 	unix.AF_UNSPEC, unix.AF_UNIX, unix.AF_INET, unix.AF_BRIDGE, unix.AF_ATMPVC, unix.AF_X25, unix.AF_INET6,
 	unix.AF_NETBEUI, unix.AF_SECURITY, unix.AF_KEY, unix.AF_NETLINK, unix.AF_PACKET, unix.AF_ASH, unix.AF_RDS,
