@@ -81,3 +81,13 @@ func bitsOf(names []corev1.Capability) (bits uint64, all bool, err error) {
 	}
 	return bits, all, nil
 }
+
+func namesOfCapabilities(bits uint64) []string {
+	var names []string
+	for i, name := range capabilityNames {
+		if bits&(1<<i) != 0 {
+			names = append(names, "CAP_"+name)
+		}
+	}
+	return names
+}

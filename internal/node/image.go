@@ -23,17 +23,18 @@ func classOf(api *corev1.Pod) string {
 	return ptr.Deref(api.Spec.RuntimeClassName, runtime.ClassProcess)
 }
 
-// fromImage has the container run from its image.
-func (n *Node) fromImage(ctx context.Context, c *runtime.Container, p *pod, api *corev1.Pod, spec *corev1.Container, vars *env.Vars) error {
+// imageOf returns the container's image, or an *images.Waiting.
+func (n *Node) imageOf(ctx context.Context, p *pod, spec *corev1.Container) (*images.Image, error) {
 	if n.images == nil {
-		return errors.New("images cannot be run here: " + n.WhyNoImages)
+		return nil, errors.New("images cannot be run here: " + n.WhyNoImages)
 	}
-	image, err := n.images.Get(ctx, images.Request{
-		Pod: api.UID, Image: spec.Image, Policy: spec.ImagePullPolicy, Since: p.wanted(spec.Name),
+	return n.images.Get(ctx, images.Request{
+		Pod: p.uid, Image: spec.Image, Policy: spec.ImagePullPolicy, Since: p.wanted(spec.Name),
 	})
-	if err != nil {
-		return err
-	}
+}
+
+// fromImage has the container run from its image.
+func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.Pod, spec *corev1.Container, vars *env.Vars) error {
 	user, err := imageUser(image, api, spec)
 	if err != nil {
 		return err
@@ -56,11 +57,15 @@ func (n *Node) fromImage(ctx context.Context, c *runtime.Container, p *pod, api 
 	if err != nil {
 		return err
 	}
+	filter, err := n.filters.of(api, spec, capabilities)
+	if err != nil {
+		return err
+	}
 	c.Root = &runtime.Root{
 		Tree: image.Tree, ImageID: image.ImageID(), Files: namesOf(hostname(api)),
 		ReadOnly:     ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
 		Unmasked:     ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
-		Capabilities: capabilities,
+		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
 }

@@ -88,6 +88,7 @@ type Node struct {
 	placer  *placer
 	uses    uses
 	images  *images.Manager
+	filters filters
 	env     env.Resolver
 	vols    volumes.Maker
 	synced  []cache.InformerSynced
@@ -131,6 +132,7 @@ func New(c Config) (*Node, error) {
 	n.keeper = newKeeper(c, n.trash.Add)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}
 	n.alarms = newAlarms(n.queue.Add)
+	n.filters.dir = c.Dir
 	if c.Images != nil {
 		n.images = images.New(c.Images, n.imagePulled, n.announcePull)
 	}

@@ -28,6 +28,7 @@ const (
 	isolationAnnotation  = "stint.dev/isolation"
 	unenforcedAnnotation = "stint.dev/limits-not-enforced"
 	noMountsAnnotation   = "stint.dev/volume-mounts-unavailable"
+	noImagesAnnotation   = "stint.dev/images-unavailable"
 )
 
 // register makes the node's object, or brings the one of an earlier run up to date.
@@ -88,6 +89,7 @@ func (n *Node) describe(object *corev1.Node) {
 		why = n.isolation.WhyNoMount
 	}
 	annotate(object.Annotations, noMountsAnnotation, why)
+	annotate(object.Annotations, noImagesAnnotation, n.isolation.WhyNoImages)
 }
 
 func annotate(annotations map[string]string, key, value string) {

@@ -117,7 +117,10 @@ func (n *Node) containerFor(ctx context.Context, p *pod, api *corev1.Pod, s life
 		c.Hostname = hostname(api)
 	}
 	if classOf(api) == runtime.ClassOCI {
-		err = n.fromImage(ctx, &c, p, api, spec, vars)
+		var image *images.Image
+		if image, err = n.imageOf(ctx, p, spec); err == nil {
+			err = n.fromImage(&c, image, api, spec, vars)
+		}
 	} else {
 		err = n.fromMachine(&c, api, spec, vars)
 	}

@@ -43,6 +43,7 @@ type finding struct {
 // asContainer is for what a container from an image has and a plain process has not.
 func asContainer(i runtime.Info) bool { return i.Name != runtime.ClassProcess }
 
+func canRunImages(i runtime.Info) bool { return i.CanRunImages }
 func withMounts(i runtime.Info) bool   { return i.CanMount }
 func withUsers(i runtime.Info) bool    { return i.CanSetUser }
 func withHostname(i runtime.Info) bool { return i.CanSetHostname }

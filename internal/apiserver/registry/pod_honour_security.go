@@ -41,8 +41,8 @@ var securityRules = []rule[security]{
 		"the process runtime does not mount /proc otherwise: remove it"},
 	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, nil, refuse, noLabels},
 	{"windowsOptions", func(c security) bool { return c.WindowsOptions != nil }, nil, refuse, runsLinux},
-	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, nil, refuse, noProfiles},
-	{"seccompProfile", func(c security) bool { return wantsSeccomp(c.SeccompProfile) }, nil, warn, noSeccomp},
+	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, asContainer, refuse, noProfiles},
+	{"seccompProfile", func(c security) bool { return wantsSeccomp(c.SeccompProfile) }, asContainer, warn, noSeccomp},
 	{"appArmorProfile", func(c security) bool { return wantsAppArmorFile(c.AppArmorProfile) }, nil, refuse, noProfiles},
 	{"appArmorProfile", func(c security) bool { return wantsAppArmor(c.AppArmorProfile) }, nil, warn, noAppArmor},
 }

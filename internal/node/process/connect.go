@@ -65,7 +65,7 @@ func connect(ctx context.Context, runDir, dataDir string) (*link, error) {
 		return nil, err
 	}
 	if welcome.Refused == "" {
-		return newLink(conn, welcome), nil
+		return newLink(conn, modern(welcome)), nil
 	}
 	peer, err := conn.Peer()
 	conn.Close()
@@ -87,6 +87,15 @@ func connect(ctx context.Context, runDir, dataDir string) (*link, error) {
 	}
 	conn.Close()
 	return nil, errors.New("the host process makes room for one of this version")
+}
+
+// modern fills in what a host of an older version says nothing of.
+func modern(w wire.Welcome) wire.Welcome {
+	if !w.Info.CanRunImages && w.Info.WhyNoImages == "" {
+		w.Info.WhyNoImages = "the host process of the containers is of an older version of stint; " +
+			"stop the server, and start it again when no container has run for ten seconds"
+	}
+	return w
 }
 
 // greet asks the host to serve this control plane. A host that was stopped does not answer; the end of ctx ends the

@@ -1,13 +1,19 @@
 package process_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/seccomp"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // imageTree is the tree of an image with busybox in it.
@@ -43,6 +49,7 @@ func imageTree(t testing.TB) string {
 		}
 	}
 	write(t, filepath.Join(tree, "etc", "os-release"), "NAME=test\n")
+	write(t, filepath.Join(tree, "etc", "hosts"), "")
 	return tree
 }
 
@@ -67,11 +74,310 @@ func (m *machine) imageContainer(tree string, command ...string) runtime.Contain
 	return c
 }
 
+// printed runs a container of the image and returns what it has printed.
+func (m *machine) printed(c runtime.Container) string {
+	m.t.Helper()
+	if s := m.run(c); s.ExitCode != 0 {
+		m.t.Fatalf("%q ended with %d %s: %s", c.Command, s.ExitCode, s.StartError, m.outputIfAny(c))
+	}
+	return m.outputIfAny(c)
+}
+
+func (m *machine) outputIfAny(c runtime.Container) string {
+	if _, err := os.Stat(c.LogPath); err != nil {
+		return ""
+	}
+	return m.output(c)
+}
+
 func TestAContainerSeesItsImage(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
-	c := m.imageContainer(tree, "sh", "-c", "cat /etc/os-release; hostname; echo $$; ls /; id; mount; cat /proc/self/status; ls -l /dev /proc/1; echo hi > /tmp/x; echo msg > /dev/termination-log; env; exit 3")
-	s := m.run(c)
-	t.Log(m.output(c))
-	t.Log(s)
+	for name, test := range map[string]struct {
+		change func(*runtime.Container)
+		script string
+		want   string
+	}{
+		"its files":            {nil, "cat /etc/os-release; ls /", "NAME=test\nbin\ndev\netc\nhome\nproc\nsys\ntmp\n"},
+		"its name":             {nil, "hostname", "worker\n"},
+		"itself as process 1":  {nil, "echo $$; cat /proc/1/comm; ls -d /proc/[0-9]* | wc -l | grep -q '^[1-4]$' && echo alone", "1\nsh\nalone\n"},
+		"root by default":      {nil, "id -u; id -g; id -G", "0\n0\n0\n"},
+		"no other environment": {func(c *runtime.Container) { c.Env = []string{"A=1"} }, "env | sort | grep -v -e SHLVL -e PWD", "A=1\nHOME=/\nHOSTNAME=worker\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"},
+		"its user": {
+			func(c *runtime.Container) { c.User = &runtime.User{UID: 1000, GID: 2000, Groups: []uint32{3000}} },
+			"id -u; id -g; id -G; touch /home/x 2>/dev/null || echo denied", "1000\n2000\n2000 3000\ndenied\n",
+		},
+		"a working directory that is made": {func(c *runtime.Container) { c.WorkingDir = "/work/deep" }, "pwd", "/work/deep\n"},
+		"files of its own": {
+			func(c *runtime.Container) { c.Root.Files = map[string]string{"/etc/hosts": "127.0.0.1 me\n"} },
+			"cat /etc/hosts; echo more >> /etc/hosts; tail -n 1 /etc/hosts; ls -A /dev | grep file || true", "127.0.0.1 me\nmore\n",
+		},
+		"devices that work": {nil, "head -c 3 /dev/zero | od -An -tx1; echo x > /dev/null; head -c 1 /dev/urandom | wc -c; echo y > /dev/shm/f && cat /dev/shm/f; ls /dev/pts", " 00 00 00\n1\ny\nptmx\n"},
+		"a root that cannot be written": {
+			func(c *runtime.Container) { c.Root.ReadOnly = true },
+			"touch /f /tmp/f 2>/dev/null || echo refused; echo ok > /dev/shm/f; cat /dev/shm/f", "refused\nok\n",
+		},
+		"what hides the machine": {nil, "wc -c < /proc/keys; touch /proc/sys/kernel/hostname 2>/dev/null || echo no; touch /sys/x 2>/dev/null || echo no; ls /sys/firmware", "0\nno\nno\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.t = t
+			c := m.imageContainer(tree, "sh", "-c", test.script)
+			if test.change != nil {
+				test.change(&c)
+			}
+			if m.run(c); m.outputIfAny(c) != test.want {
+				t.Errorf("printed %q, want %q", m.outputIfAny(c), test.want)
+			}
+		})
+	}
+	m.t = t
+}
+
+func TestRightsInAnImage(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	status := func(change func(*runtime.Container)) string {
+		c := m.imageContainer(tree, "grep", "-E", "^(CapEff|CapBnd|NoNewPrivs|Seccomp):", "/proc/self/status")
+		change(&c)
+		return strings.ReplaceAll(m.printed(c), "\t", " ")
+	}
+	const none = "0000000000000000"
+	for name, test := range map[string]struct {
+		change func(*runtime.Container)
+		want   string
+	}{
+		"as containerd gives them": {func(*runtime.Container) {}, "CapEff: 00000000a00425fb\nCapBnd: 00000000a00425fb\nNoNewPrivs: 0\nSeccomp: 0\n"},
+		"none":                     {func(c *runtime.Container) { c.Root.Capabilities = 0 }, "CapEff: " + none + "\nCapBnd: " + none + "\nNoNewPrivs: 0\nSeccomp: 0\n"},
+		"of a user":                {func(c *runtime.Container) { c.User = &runtime.User{UID: 5} }, "CapEff: " + none + "\nCapBnd: 00000000a00425fb\nNoNewPrivs: 0\nSeccomp: 0\n"},
+		"none to gain":             {func(c *runtime.Container) { c.NoNewPrivileges = true }, "CapEff: 00000000a00425fb\nCapBnd: 00000000a00425fb\nNoNewPrivs: 1\nSeccomp: 0\n"},
+		"filtered":                 {func(c *runtime.Container) { c.Root.Seccomp = denyMkdir(t) }, "CapEff: 00000000a00425fb\nCapBnd: 00000000a00425fb\nNoNewPrivs: 0\nSeccomp: 2\n"},
+		"filtered, none to gain": {
+			func(c *runtime.Container) {
+				c.Root.Seccomp, c.NoNewPrivileges, c.User = denyMkdir(t), true, &runtime.User{UID: 5}
+			},
+			"CapEff: " + none + "\nCapBnd: 00000000a00425fb\nNoNewPrivs: 1\nSeccomp: 2\n",
+		},
+	} {
+		if got := status(test.change); got != test.want {
+			t.Errorf("%s:\n%swant\n%s", name, got, test.want)
+		}
+	}
+	c := m.imageContainer(tree, "sh", "-c", "mkdir /tmp/d 2>/dev/null || echo denied")
+	c.Root.Seccomp = denyMkdir(t)
+	if got := m.printed(c); got != "denied\n" {
+		t.Errorf("under the filter mkdir printed %q", got)
+	}
+}
+
+// denyMkdir is a filter that lets everything pass but the making of directories.
+func denyMkdir(t *testing.T) []runtime.Instruction {
+	profile, err := seccomp.Parse([]byte(`{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
+		{"names": ["mkdir", "mkdirat"], "action": "SCMP_ACT_ERRNO"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := seccomp.ThisHost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := profile.Compile(nil, host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []runtime.Instruction
+	for _, i := range program {
+		all = append(all, runtime.Instruction{Code: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
+	}
+	return all
+}
+
+// What one container has written is neither in the image nor in the next container, which may get the same overlay.
+func TestContainersOfAnImageShareNothing(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	const look = "ls /tmp /home /dev/shm; cat /etc/os-release; stat -c %a /"
+	want := m.printed(m.imageContainer(tree, "sh", "-c", look))
+	for _, change := range []string{
+		"touch /tmp/f", "rm /etc/os-release", "echo x >> /etc/os-release", "chmod 700 /", "mkdir /home/d && rmdir /home/d", "touch /dev/shm/f",
+		"true", "mv /etc /config", "mkdir /x && rmdir /x",
+	} {
+		m.printed(m.imageContainer(tree, "sh", "-c", change))
+		if got := m.printed(m.imageContainer(tree, "sh", "-c", look)); got != want {
+			t.Errorf("after %q the next container prints %q, want %q", change, got, want)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(tree, "etc/os-release")); err != nil || string(text) != "NAME=test\n" {
+		t.Errorf("the image was written to: %q, %v", text, err)
+	}
+}
+
+func TestVolumesInAnImage(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "victim"), "secret")
+	for link, target := range map[string]string{"out": outside, "up": "../../../../../.." + outside, "etc/link": "/home"} {
+		if err := os.Symlink(target, filepath.Join(tree, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	volume := t.TempDir()
+	write(t, filepath.Join(volume, "file"), "content\n")
+	for name, test := range map[string]struct {
+		mount runtime.Mount
+		want  string
+		fails string
+	}{
+		"over a directory":          {runtime.Mount{ContainerPath: "/home"}, "content\n", ""},
+		"where there is none":       {runtime.Mount{ContainerPath: "/a/b/c"}, "content\n", ""},
+		"a file":                    {runtime.Mount{ContainerPath: "/etc/os-release", HostPath: volume + "/file"}, "content\n", ""},
+		"in /dev":                   {runtime.Mount{ContainerPath: "/dev/extra"}, "content\n", ""},
+		"through a link":            {runtime.Mount{ContainerPath: "/etc/link"}, "content\n", ""},
+		"below a link to outside":   {runtime.Mount{ContainerPath: "/out/new"}, "", "link to nothing"},
+		"below a link that goes up": {runtime.Mount{ContainerPath: "/up/new"}, "", "link to nothing"},
+		"in place of the root":      {runtime.Mount{ContainerPath: "/"}, "", "root directory"},
+		"in /sys":                   {runtime.Mount{ContainerPath: "/sys/new"}, "", "read-only"},
+	} {
+		mount := test.mount
+		if mount.HostPath == "" {
+			mount.HostPath = volume
+		}
+		at := filepath.Join(mount.ContainerPath, "file")
+		if mount.HostPath != volume {
+			at = mount.ContainerPath
+		}
+		c := m.imageContainer(tree, "cat", at)
+		c.Mounts = []runtime.Mount{mount}
+		s := m.run(c)
+		if got := m.outputIfAny(c); got != test.want || !strings.Contains(s.StartError, test.fails) || (s.StartError == "") != (test.fails == "") {
+			t.Errorf("%s: printed %q, could not start because of %q", name, got, s.StartError)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside there are now %v, %v", entries, err)
+	}
+}
+
+// The fault of many runtimes: an image has links where the runtime mounts or writes.
+func TestAnImageLeadsNoMountOutside(t *testing.T) {
+	m := imager(t)
+	outside := t.TempDir()
+	for _, path := range []string{"dev", "proc", "sys", "etc", "etc/hosts", "work"} {
+		tree := imageTree(t)
+		at := filepath.Join(tree, path)
+		if err := os.RemoveAll(at); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, at); err != nil {
+			t.Fatal(err)
+		}
+		c := m.imageContainer(tree, "true")
+		c.Root.Files = map[string]string{"/etc/hosts": "x"}
+		c.WorkingDir = "/work/here"
+		if s := m.run(c); s.StartError == "" {
+			t.Errorf("an image whose /%s is a link to outside was started", path)
+		}
+		if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
+			t.Errorf("/%s: outside there are now %v, %v", path, entries, err)
+		}
+	}
+}
+
+func TestImagesThatCannotStart(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	write(t, filepath.Join(tree, "bin/script"), "#!/no/interpreter\n")
+	write(t, filepath.Join(tree, "bin/plain"), "no program\n")
+	for _, name := range []string{"bin/script", "bin/plain"} {
+		if err := os.Chmod(filepath.Join(tree, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for command, want := range map[string]string{
+		"nothing":    `cannot run "nothing": there is no such program in PATH`,
+		"/etc":       `cannot run "/etc": it is a directory`,
+		"script":     `cannot run "script": the image lacks the interpreter`,
+		"plain":      `cannot run "plain": exec format error`,
+		"os-release": `cannot run "os-release": /etc/os-release: it is not executable`,
+	} {
+		c := m.imageContainer(tree, command)
+		c.Env = []string{"PATH=/bin:/etc"}
+		if s := m.run(c); !strings.HasPrefix(s.StartError, want) || s.ExitCode != 128 {
+			t.Errorf("%s: %d, %s", command, s.ExitCode, s.StartError)
+		}
+	}
+}
+
+func TestAStopSignalReachesProcess1(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	c := m.imageContainer(tree, "sh", "-c", "trap 'echo usr1; exit 7' USR1; echo ready; while :; do sleep 0.05; done")
+	c.StopSignal = int32(unix.SIGUSR1)
+	m.start(c)
+	await.Until(t, "the trap is set", func() bool { return strings.Contains(m.outputIfAny(c), "ready") })
+	if err := m.Stop(await.Context(t), c.ID, await.Limit); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.wait(c.ID); s.ExitCode != 7 || !strings.Contains(m.output(c), "usr1") {
+		t.Errorf("ended with %d: %s", s.ExitCode, m.output(c))
+	}
+}
+
+func TestAllOfAnImagesProcessesEnd(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	for i, script := range []string{"setsid sleep FOREVER & exit 0", "(setsid sleep FOREVER &); exec sleep FOREVER"} {
+		word := fmt.Sprint(98760000 + i)
+		c := m.imageContainer(tree, "sh", "-c", strings.ReplaceAll(script, "FOREVER", word))
+		m.start(c)
+		if err := m.Stop(await.Context(t), c.ID, 0); err != nil {
+			t.Fatal(err)
+		}
+		m.wait(c.ID)
+		if n := alive(t, word); n != 0 {
+			t.Errorf("%q: %d processes are left", script, n)
+		}
+	}
+}
+
+// With the host its containers end, and the next host starts from images again.
+func TestImagesAfterTheHostIsKilled(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	c := m.imageContainer(tree, "sh", "-c", "touch /tmp/f; echo ready; exec sleep 98765432")
+	m.start(c)
+	await.Until(t, "the container runs", func() bool { return strings.Contains(m.outputIfAny(c), "ready") })
+	if err := syscall.Kill(m.hostPID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.wait(c.ID); !s.Lost {
+		t.Errorf("it ended as %+v", s)
+	}
+	await.Until(t, "its processes end", func() bool { return alive(t, "98765432") == 0 })
+	if got := m.printed(m.imageContainer(tree, "ls", "/tmp")); got != "" {
+		t.Errorf("the next container finds %q", got)
+	}
+	roots, err := os.ReadDir(filepath.Join(m.dir, "data", "roots"))
+	if err != nil || len(roots) > 1 {
+		t.Errorf("%d overlays are left by the former host, %v", len(roots)-1, err)
+	}
+}
+
+func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	m.printed(m.imageContainer(tree, "true"))
+	// Whoever removes images asks for the lock alone, and does not get it while an overlay is kept.
+	dir, err := os.Open(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != unix.EWOULDBLOCK {
+		t.Errorf("the tree of a container could be locked: %v", err)
+	}
+	await.Until(t, "the overlay is dropped", func() bool { return unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil })
+	if _, err := m.Start(await.Context(t), m.imageContainer(tree, "true")); err == nil || !strings.Contains(err.Error(), "being removed") {
+		t.Errorf("Start() = %v", err)
+	}
 }

@@ -115,6 +115,10 @@ func (r *Runtime) Info() runtime.Info { return r.link.info() }
 
 // Start implements runtime.Runtime.
 func (r *Runtime) Start(ctx context.Context, c runtime.Container) (runtime.Status, error) {
+	if c.Root != nil && !r.Info().CanRunImages {
+		// Not even asked: one of an older version would run the command on the machine's own file system.
+		return runtime.Status{}, errors.New("images cannot be run here: " + r.Info().WhyNoImages)
+	}
 	reply, err := r.call(ctx, wire.Request{Op: wire.OpStart, Container: &c})
 	if err != nil {
 		return runtime.Status{}, fmt.Errorf("start container %q of pod %s/%s: %w",

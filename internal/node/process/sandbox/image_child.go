@@ -191,5 +191,5 @@ func (c *child) filter() {
 	for _, i := range instructions {
 		filter = append(filter, unix.SockFilter{Code: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K})
 	}
-	c.Do("load the seccomp filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, c.Filter(filter))
+	c.Do("load the seccomp filter", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(c.container.Root.SeccompFlags), c.Filter(filter))
 }
