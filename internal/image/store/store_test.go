@@ -1,0 +1,184 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/test/images"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := store.ChildMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+func open(t *testing.T) (*store.Store, string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("images are unpacked by root so far")
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, dir
+}
+
+func layer(t *testing.T, text string) v1.Layer {
+	return images.Layer(t, map[string]images.File{text: {Content: text, Mode: 0o644}, "shared": {Content: text, Mode: 0o600}})
+}
+
+func entries(t *testing.T, parts ...string) int {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+func add(t *testing.T, s *store.Store, name string, from v1.Image) store.Image {
+	t.Helper()
+	image, err := s.Add(t.Context(), name, from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+func TestImagesShareTheirLayers(t *testing.T) {
+	s, dir := open(t)
+	base := layer(t, "base")
+	one := add(t, s, "docker.io/library/one:1", images.Image(t, v1.Config{User: "7"}, base, layer(t, "one")))
+	add(t, s, "docker.io/library/two:1", images.Image(t, v1.Config{}, base, layer(t, "two")))
+	if layers, trees := entries(t, dir, "layers"), entries(t, dir, "trees"); layers != 3 || trees != 2 {
+		t.Errorf("%d layers and %d trees", layers, trees)
+	}
+	for name, want := range map[string]string{"base": "base", "one": "one", "shared": "one"} {
+		if text, err := os.ReadFile(filepath.Join(s.Tree(one), name)); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v", name, text, err)
+		}
+	}
+	found, ok, err := s.Get("docker.io/library/one:1")
+	if err != nil || !ok || found.ID != one.ID {
+		t.Errorf("Get() = %+v, %t, %v", found, ok, err)
+	}
+	if config, err := s.Config(found); err != nil || config.Config.User != "7" {
+		t.Errorf("Config() = %+v, %v", config, err)
+	}
+}
+
+func TestWhatIsInUseIsNotRemoved(t *testing.T) {
+	s, dir := open(t)
+	image := add(t, s, "a:1", images.Image(t, v1.Config{}, layer(t, "a")))
+	lock, err := os.Open(s.Tree(image))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := s.Remove("a:1"); err != nil || !found {
+		t.Fatal(found, err)
+	}
+	if p, err := s.Prune(); err != nil || p.Trees != 0 || p.InUse != 1 {
+		t.Errorf("Prune() = %+v, %v", p, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.Tree(image), "a")); err != nil || string(text) != "a" {
+		t.Errorf("the tree has lost its files: %q, %v", text, err)
+	}
+	lock.Close()
+	if p, err := s.Prune(); err != nil || p.Trees != 1 || p.InUse != 0 {
+		t.Errorf("Prune() = %+v, %v", p, err)
+	}
+	for _, kind := range []string{"trees", "layers", "configs", "work"} {
+		if n := entries(t, dir, kind); n != 0 {
+			t.Errorf("%d %s are left", n, kind)
+		}
+	}
+}
+
+// tampered is a layer that holds something else than it says.
+type tampered struct {
+	v1.Layer
+	content v1.Layer
+}
+
+func (l tampered) Compressed() (io.ReadCloser, error) { return l.content.Compressed() }
+
+type tamperedImage struct {
+	v1.Image
+	layer v1.Layer
+}
+
+func (i tamperedImage) Layers() ([]v1.Layer, error) { return []v1.Layer{i.layer}, nil }
+
+func TestALayerThatHoldsSomethingElseIsRefused(t *testing.T) {
+	s, dir := open(t)
+	said, held := layer(t, "said"), layer(t, "held")
+	image := tamperedImage{images.Image(t, v1.Config{}, said), tampered{said, held}}
+	if _, err := s.Add(t.Context(), "a:1", image, nil); err == nil || !strings.Contains(err.Error(), "has the digest") {
+		t.Errorf("Add() = %v", err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 0 || entries(t, dir, "layers") != 0 || entries(t, dir, "work") != 0 {
+		t.Errorf("the store has %v, %v", list, err)
+	}
+}
+
+// endless is a layer that never ends, as one whose registry hangs.
+type endless struct {
+	v1.Layer
+	ctx context.Context
+}
+
+func (l endless) Compressed() (io.ReadCloser, error) { return endlessReader{l.ctx}, nil }
+
+type endlessReader struct{ ctx context.Context }
+
+func (r endlessReader) Read([]byte) (int, error) { <-r.ctx.Done(); return 0, r.ctx.Err() }
+func (endlessReader) Close() error               { return nil }
+
+func TestAddEndsWithItsContext(t *testing.T) {
+	s, dir := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	l := layer(t, "a")
+	var once sync.Once
+	image := tamperedImage{images.Image(t, v1.Config{}, l), endless{l, ctx}}
+	go once.Do(cancel)
+	if _, err := s.Add(ctx, "a:1", image, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("Add() = %v", err)
+	}
+	if n := entries(t, dir, "work"); n != 0 {
+		t.Errorf("%d directories are left", n)
+	}
+}
+
+func TestSeveralAddTheSameImage(t *testing.T) {
+	s, dir := open(t)
+	image := images.Image(t, v1.Config{}, layer(t, "a"), layer(t, "b"))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := s.Add(t.Context(), "a:1", image, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if layers, trees, work := entries(t, dir, "layers"), entries(t, dir, "trees"), entries(t, dir, "work"); layers != 2 || trees != 1 || work != 0 {
+		t.Errorf("%d layers, %d trees, %d in work", layers, trees, work)
+	}
+}

@@ -1,0 +1,191 @@
+package images_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/node/images"
+	"github.com/stint-dev/stint/test/await"
+	build "github.com/stint-dev/stint/test/images"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := store.ChildMain(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// manager is one with what it has told.
+type manager struct {
+	*images.Manager
+	t      *testing.T
+	woken  chan types.UID
+	events chan images.Event
+}
+
+func newManager(t *testing.T) *manager {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("images are unpacked by root so far")
+	}
+	s, err := store.Open(filepath.Join(t.TempDir(), "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &manager{t: t, woken: make(chan types.UID, 100), events: make(chan images.Event, 100)}
+	m.Manager = images.New(s, func(uid types.UID) { m.woken <- uid }, func(_ types.UID, e images.Event) { m.events <- e })
+	return m
+}
+
+func (m *manager) waits(r images.Request, reason string) {
+	m.t.Helper()
+	image, err := m.Get(m.t.Context(), r)
+	var w *images.Waiting
+	if !errors.As(err, &w) || w.Reason != reason {
+		m.t.Errorf("Get() = %v, %v; want to wait for %s", image, err, reason)
+	}
+}
+
+func (m *manager) has(r images.Request) *images.Image {
+	m.t.Helper()
+	image, err := m.Get(m.t.Context(), r)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return image
+}
+
+func small(t *testing.T, config v1.Config) v1.Image {
+	return build.Image(t, config, build.Layer(t, map[string]build.File{
+		"etc/passwd": {Content: "root:x:0:0:root:/root:/bin/sh\nwork:x:1000:1001::/home/work:/bin/sh\n", Mode: 0o644},
+		"etc/group":  {Content: "root:x:0:\nwork:x:1001:\nextra:x:50:work,other\n", Mode: 0o644},
+	}))
+}
+
+func TestManyPodsWaitForOnePull(t *testing.T) {
+	m := newManager(t)
+	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
+	for _, uid := range []types.UID{"1", "2", "3"} {
+		m.waits(images.Request{Pod: uid, Image: host + "/a:1", Policy: corev1.PullIfNotPresent}, images.ReasonCreating)
+	}
+	for range 3 {
+		await.Value(t, "a pod is woken", m.woken)
+	}
+	image := m.has(images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullIfNotPresent})
+	if want := host + "/a@" + image.Digest.String(); image.ImageID() != want {
+		t.Errorf("ImageID() = %s, want %s", image.ImageID(), want)
+	}
+	m.has(images.Request{Pod: "4", Image: host + "/a:1", Policy: corev1.PullNever})
+	if n := len(m.events); n != 2 {
+		t.Errorf("%d events, want the begin and the end of one pull", n)
+	}
+}
+
+func TestAlwaysPullsForStartsThatComeLater(t *testing.T) {
+	m := newManager(t)
+	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
+	request := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}
+	m.waits(request, images.ReasonCreating)
+	await.Value(t, "the pod is woken", m.woken)
+	m.has(request)
+	request.Pod, request.Since = "2", time.Now()
+	m.waits(request, images.ReasonCreating)
+	await.Value(t, "the pod is woken", m.woken)
+	m.has(request)
+}
+
+func TestImagesThatCannotBeHad(t *testing.T) {
+	m := newManager(t)
+	host := build.Serve(t, nil)
+	m.waits(images.Request{Pod: "1", Image: "UPPER case", Policy: corev1.PullAlways}, images.ReasonInvalid)
+	m.waits(images.Request{Pod: "1", Image: host + "/none:1", Policy: corev1.PullNever}, images.ReasonNever)
+	request := images.Request{Pod: "1", Image: host + "/none:1", Policy: corev1.PullIfNotPresent}
+	m.waits(request, images.ReasonCreating)
+	await.Value(t, "the pod is woken", m.woken)
+	m.waits(request, images.ReasonFailed)
+	m.waits(request, images.ReasonBackOff)
+	request.Pod = "2"
+	m.waits(request, images.ReasonBackOff)
+}
+
+func TestWhatAContainerRunsOfItsImage(t *testing.T) {
+	i := &images.Image{Config: v1.Config{Entrypoint: []string{"/entry"}, Cmd: []string{"default"}, Env: []string{"PATH=/x", "A=image"}}}
+	for _, test := range []struct {
+		command, args []string
+		want          string
+	}{
+		{nil, nil, "/entry default"},
+		{nil, []string{"own"}, "/entry own"},
+		{[]string{"/own"}, nil, "/own"},
+		{[]string{"/own"}, []string{"x"}, "/own x"},
+	} {
+		if got, err := i.Command(test.command, test.args); err != nil || strings.Join(got, " ") != test.want {
+			t.Errorf("Command(%q, %q) = %q, %v, want %s", test.command, test.args, got, err, test.want)
+		}
+	}
+	if _, err := (&images.Image{}).Command(nil, nil); err == nil {
+		t.Error("a container without a command is started")
+	}
+	if got := strings.Join(i.Environ([]string{"A=pod", "B=$(A)"}), " "); got != "PATH=/x A=pod B=$(A)" {
+		t.Errorf("Environ() = %s", got)
+	}
+	for text, want := range map[string]int32{"": 0, "SIGUSR1": 10, "usr1": 10, "9": 9} {
+		i.Config.StopSignal = text
+		if got, err := i.StopSignal(); err != nil || got != want {
+			t.Errorf("StopSignal() of %q = %d, %v", text, got, err)
+		}
+	}
+	i.Config.StopSignal = "SIGNOT"
+	if _, err := i.StopSignal(); err == nil {
+		t.Error("SIGNOT is a signal")
+	}
+}
+
+func TestUsersOfAnImage(t *testing.T) {
+	m := newManager(t)
+	s := small(t, v1.Config{})
+	host := build.Serve(t, map[string]v1.Image{"a:1": s})
+	request := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullIfNotPresent}
+	m.waits(request, images.ReasonCreating)
+	await.Value(t, "the pod is woken", m.woken)
+	i := m.has(request)
+	id := func(n int64) *int64 { return &n }
+	for name, test := range map[string]struct {
+		user     string
+		uid, gid *int64
+		want     images.User
+		fails    string
+	}{
+		"root":                     {"", nil, nil, images.User{Home: "/root"}, ""},
+		"by name":                  {"work", nil, nil, images.User{UID: 1000, GID: 1001, Groups: []uint32{50}, Home: "/home/work", Named: true}, ""},
+		"by number":                {"1000", nil, nil, images.User{UID: 1000, GID: 1001, Groups: []uint32{50}, Home: "/home/work"}, ""},
+		"with a group":             {"work:extra", nil, nil, images.User{UID: 1000, GID: 50, Home: "/home/work", Named: true}, ""},
+		"unknown number":           {"77:88", nil, nil, images.User{UID: 77, GID: 88, Home: "/"}, ""},
+		"as the pod says":          {"work:extra", id(77), nil, images.User{UID: 77, Home: "/"}, ""},
+		"as the pod says, a group": {"work", nil, id(5), images.User{UID: 1000, GID: 5, Groups: []uint32{50}, Home: "/home/work", Named: true}, ""},
+		"no such user":             {"nobody", nil, nil, images.User{}, `no user "nobody"`},
+		"no such group":            {"work:none", nil, nil, images.User{}, `no group "none"`},
+	} {
+		i.Config.User = test.user
+		got, err := i.User(test.uid, test.gid)
+		switch {
+		case test.fails != "":
+			if err == nil || !strings.Contains(err.Error(), test.fails) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case err != nil || got.UID != test.want.UID || got.GID != test.want.GID || got.Home != test.want.Home ||
+			got.Named != test.want.Named || len(got.Groups) != len(test.want.Groups):
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, test.want)
+		}
+	}
+}

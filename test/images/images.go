@@ -1,0 +1,124 @@
+// Package images builds images for tests, and serves them from a registry on the loopback interface.
+package images
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"log"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// File is one file of a layer; without content it is a directory, with a Link a symbolic link.
+type File struct {
+	Content, Link string
+	Mode          int64
+}
+
+// Layer makes a layer of files by their names.
+func Layer(t testing.TB, files map[string]File) v1.Layer {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, at := range slices.Sorted(maps.Keys(files)) {
+		f := files[at]
+		h := &tar.Header{Name: at, Mode: f.Mode, Size: int64(len(f.Content)), Typeflag: tar.TypeReg, Linkname: f.Link}
+		switch {
+		case f.Link != "":
+			h.Typeflag = tar.TypeSymlink
+		case f.Content == "":
+			h.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, f.Content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data := b.Bytes()
+	l, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Image makes an image of layers.
+func Image(t testing.TB, config v1.Config, layers ...v1.Layer) v1.Image {
+	t.Helper()
+	image, err := mutate.AppendLayers(empty.Image, layers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = file.DeepCopy()
+	file.Config, file.OS, file.Architecture = config, "linux", runtime.GOARCH
+	if image, err = mutate.ConfigFile(image, file); err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// Busybox is a layer with busybox, and links to it for all that it can do. Where the machine has none the test is skipped.
+func Busybox(t testing.TB) v1.Layer {
+	t.Helper()
+	at, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Skip("there is no busybox to make an image of: install busybox-static")
+	}
+	program, err := os.ReadFile(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := exec.Command(at, "--list").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]File{"bin/busybox": {Content: string(program), Mode: 0o755}, "tmp": {Mode: 0o1777}}
+	for _, name := range strings.Fields(string(list)) {
+		if name != "busybox" {
+			files["bin/"+name] = File{Link: "busybox"}
+		}
+	}
+	return Layer(t, files)
+}
+
+// Serve serves images by the names that they have in the registry, whose host it returns.
+func Serve(t testing.TB, images map[string]v1.Image) (host string) {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	host = strings.TrimPrefix(server.URL, "http://")
+	for at, image := range images {
+		ref, err := name.ParseReference(host + "/" + at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := remote.Write(ref, image); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return host
+}
