@@ -109,7 +109,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 		return run.Options{}, err
 	}
 	return run.Options{
-		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where, RuntimeClass: f.runtime.class,
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
 			RuntimeClass: f.runtime.class, ImageDir: f.runtime.imageDir}),

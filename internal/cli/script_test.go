@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -9,16 +11,24 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/images"
 )
 
 // TestMain makes this test binary the stint that the scripts call, and the process host that it starts.
 func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	if handled, code := store.ChildMain(os.Args); handled {
 		os.Exit(code)
 	}
 	testscript.Main(m, map[string]func(){
@@ -47,7 +57,15 @@ func TestScripts(t *testing.T) {
 			e.Defer(func() { endPods(e.WorkDir) })
 			return nil
 		},
+		Condition: func(what string) (bool, error) {
+			if what != "images" {
+				return false, fmt.Errorf("there is no condition %q", what)
+			}
+			_, err := exec.LookPath("busybox")
+			return os.Geteuid() == 0 && err == nil, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"archive": archiveImage,
 			"exits":   exits,
 			"await":   awaitFile,
 			"becomes": becomes,
@@ -85,6 +103,10 @@ type script struct {
 }
 
 func (script) Helper() {}
+
+func (s script) Fatal(args ...any) { s.ts.Fatalf("%v", args) }
+
+func (s script) Skip(args ...any) { s.ts.Fatalf("skip: %v", args) }
 
 func (s script) Fatalf(format string, args ...any) { s.ts.Fatalf(format, args...) }
 
@@ -129,4 +151,16 @@ func follow(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no stint %s was printed that has --data-dir", args[0])
 	}
 	ts.Check(ts.Exec("sh", "-c", hint))
+}
+
+// archiveImage writes an image with busybox as docker save does: archive FILE NAME ENTRYPOINT…
+func archiveImage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: archive FILE NAME ENTRYPOINT…")
+	}
+	t := script{ts: ts}
+	tag, err := name.NewTag(args[1])
+	ts.Check(err)
+	image := images.Image(t, v1.Config{Entrypoint: args[2:], Env: []string{"PATH=/bin", "OF_IMAGE=yes"}, User: "7:8", WorkingDir: "/tmp"}, images.Busybox(t))
+	ts.Check(tarball.WriteToFile(ts.MkAbs(args[0]), tag, image))
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Logs   Logs
 	Target target.Options
 	Start  target.Start
+	// RuntimeClass is what Start gives pods that ask for none.
+	RuntimeClass string
 	// Output is called once the input is known to be sound in itself; the engine closes what it returns.
 	Output func() output.Output
 	// Interrupts delivers Ctrl-C and its like.

@@ -103,8 +103,9 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	}
 	s.out.Note("runs " + s.target.Place())
 	if s.target.Kind != target.Cluster {
-		s.noteImages(jobsOf(objects))
-		s.noteRelative(jobsOf(objects))
+		processes := asProcesses(jobsOf(objects), s.opts.RuntimeClass)
+		s.noteImages(processes)
+		s.noteRelative(processes)
 	}
 	s.collectLogs(ctx, jobsOf(objects))
 	err = s.createSupport(setup, objects)

@@ -6,8 +6,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // jobsOf picks the Jobs out of a manifest.
@@ -19,6 +21,13 @@ func jobsOf(objects []*manifest.Object) []*batchv1.Job {
 		}
 	}
 	return jobs
+}
+
+// asProcesses are the Jobs whose pods run as processes of this machine, where class is that of those which do not say.
+func asProcesses(jobs []*batchv1.Job, class string) []*batchv1.Job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool {
+		return ptr.Deref(job.Spec.Template.Spec.RuntimeClassName, class) == runtime.ClassOCI
+	})
 }
 
 // imagesOf lists the images that Jobs name, in the order of their appearance.
