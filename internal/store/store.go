@@ -30,12 +30,13 @@ import (
 
 // Store is an open data directory.
 type Store struct {
-	dir    string
-	lock   *lock
-	log    *etcdLog
-	etcd   *embed.Etcd
-	client *kubernetes.Client
-	upkeep *upkeep
+	dir     string
+	lock    *lock
+	log     *etcdLog
+	etcd    *embed.Etcd
+	client  *kubernetes.Client
+	watches *watches
+	upkeep  *upkeep
 
 	closeOnce sync.Once
 }
@@ -92,6 +93,8 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.log, s.etcd = log, etcd
 
 	s.client = &kubernetes.Client{Client: v3client.New(etcd.Server)}
+	s.watches = newWatches(etcd.Server)
+	s.client.Watcher = s.watches.watcher(s.client.Client)
 	s.client.Kubernetes = s.client
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
 	s.upkeep = startUpkeep(s.client.Client, etcd.Server.Defragment, log.Logger)
@@ -110,6 +113,7 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.upkeep.stop()
 		_ = s.client.Close()
+		s.watches.wait()
 		s.etcd.Close()
 		_ = s.log.Close()
 		s.lock.release()

@@ -82,7 +82,7 @@ func TestHostileArchivesReachNothingOutside(t *testing.T) {
 		"an absolute hard link":             {[][]*tar.Header{entries("h = DECOY/victim")}, "not in the image"},
 		"a hard link through a link":        {[][]*tar.Header{entries("l -> DECOY", "h = l/victim")}, "not in the image"},
 		"a hard link to a directory":        {[][]*tar.Header{entries("d/", "h = d")}, "is a directory"},
-		"a hard link to itself":             {[][]*tar.Header{entries("h = h")}, "itself"},
+		"a hard link to itself":             {[][]*tar.Header{entries("h = h", "a: x", "a = a")}, ""},
 		"a hard link to the root":           {[][]*tar.Header{entries("h = /")}, "is a directory"},
 		"a hard link over what it links":    {[][]*tar.Header{entries("a: x", "b = a", "b = a", "a = b")}, ""},
 		"a hard link to a link out, rewritten": {

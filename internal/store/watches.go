@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/etcdserver"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
+	"go.etcd.io/etcd/server/v3/proxy/grpcproxy/adapter"
+	"google.golang.org/grpc"
+)
+
+// watches knows the watches that are being served. etcd does not wait for those of an in-memory client: one that reads
+// from the database after that is closed ends the program.
+type watches struct {
+	etcdserverpb.WatchServer
+	serving sync.WaitGroup
+}
+
+func newWatches(server *etcdserver.EtcdServer) *watches {
+	return &watches{WatchServer: v3rpc.NewWatchServer(server)}
+}
+
+// Watch serves one stream of watches to its end. It was counted when it was asked for.
+func (w *watches) Watch(stream etcdserverpb.Watch_WatchServer) error {
+	defer w.serving.Done()
+	return w.WatchServer.Watch(stream)
+}
+
+// watcher is the client's side.
+func (w *watches) watcher(c *clientv3.Client) clientv3.Watcher {
+	return watcher{clientv3.NewWatchFromWatchClient(counting{adapter.WatchServerToWatchClient(w), w}, c)}
+}
+
+// counting counts a stream before there is one, so that none begins unseen while others are waited for.
+type counting struct {
+	etcdserverpb.WatchClient
+	all *watches
+}
+
+// Watch asks for a stream; the adapter serves each.
+func (c counting) Watch(ctx context.Context, options ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
+	c.all.serving.Add(1)
+	return c.WatchClient.Watch(ctx, options...)
+}
+
+// wait waits for the streams to end. Their client must have been closed.
+func (w *watches) wait() { w.serving.Wait() }
+
+// watcher hides what a context holds: etcd keys streams by the text of their context, which others may be changing.
+type watcher struct{ clientv3.Watcher }
+
+// Watch is that of clientv3.Watcher.
+func (w watcher) Watch(ctx context.Context, key string, options ...clientv3.OpOption) clientv3.WatchChan {
+	return w.Watcher.Watch(plain{ctx}, key, options...)
+}
+
+type plain struct{ context.Context }
+
+func (plain) String() string { return "context" }
