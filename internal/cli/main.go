@@ -106,6 +106,7 @@ func status(err error) int {
 	var verb verbExit
 	var refused schedules.InputError
 	var wrong results.InputError
+	var elsewhere run.InputError
 	switch {
 	case err == nil:
 		return exitOK
@@ -113,7 +114,7 @@ func status(err error) int {
 		return verb.code
 	case errors.Is(err, run.ErrInterrupted):
 		return exitInterrupted
-	case errors.As(err, &input), errors.As(err, &problems), errors.As(err, &refused), errors.As(err, &wrong):
+	case errors.As(err, &input), errors.As(err, &problems), errors.As(err, &refused), errors.As(err, &wrong), errors.As(err, &elsewhere):
 		return exitBadInput
 	}
 	return exitFailed

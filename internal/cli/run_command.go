@@ -38,7 +38,8 @@ func newRun(streams genericiooptions.IOStreams) *cobra.Command {
 		Long: `Create the Jobs of some manifests, and what else the files hold, and show progress and logs until all have ended.
 
 It uses the cluster of --kubeconfig or $KUBECONFIG; else the stint server that runs on the data directory; else it
-runs the Jobs itself. Images are not pulled on this machine: commands run with the programs that are installed.
+runs the Jobs itself. On this machine commands run with the programs that are installed, or from their images with
+--runtime oci, which takes root.
 
 Everything is checked before anything is created. A finished Job of the same name is replaced; one that runs, made
 from the same manifest, is followed. Ctrl-C deletes the Jobs and ends their pods within their grace period; a second
@@ -109,7 +110,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 		return run.Options{}, err
 	}
 	return run.Options{
-		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where, RuntimeClass: f.runtime.class,
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where, RuntimeClass: f.runtime.chosen(),
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
 			RuntimeClass: f.runtime.class, ImageDir: f.runtime.imageDir}),

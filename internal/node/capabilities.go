@@ -43,7 +43,8 @@ func mustBits(names ...string) (bits uint64) {
 	return bits
 }
 
-// capabilitiesOf are those that the container's programs can have: what is dropped by name counts more than what is added.
+// capabilitiesOf are those that the container's programs can have, as containerd understands the lists: ALL comes before
+// names, and what is dropped counts more than what is added.
 func capabilitiesOf(c *corev1.Container) (uint64, error) {
 	asked := securityOf(c).Capabilities
 	if asked == nil {
@@ -58,11 +59,11 @@ func capabilitiesOf(c *corev1.Container) (uint64, error) {
 		return 0, err
 	}
 	bits := defaultCapabilities
-	if dropAll {
-		bits = 0
-	}
 	if addAll {
 		bits = 1<<len(capabilityNames) - 1
+	}
+	if dropAll {
+		bits = 0
 	}
 	return (bits | add) &^ drop, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// classOf is the RuntimeClass that runs the pod. A pod without one is of a time when there was but one.
+// classOf is the RuntimeClass that runs the pod.
 func classOf(api *corev1.Pod) string {
 	return ptr.Deref(api.Spec.RuntimeClassName, runtime.ClassProcess)
 }
@@ -39,6 +40,9 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 	if err != nil {
 		return err
 	}
+	if s := api.Spec.SecurityContext; s != nil && ptr.Deref(s.SupplementalGroupsPolicy, "") == corev1.SupplementalGroupsPolicyStrict {
+		user.Groups = nil
+	}
 	c.User = &runtime.User{UID: user.UID, GID: user.GID, Groups: slices.Concat(user.Groups, groupsOf(api))}
 	if c.Command, err = image.Command(vars.ExpandAll(spec.Command), vars.ExpandAll(spec.Args)); err != nil {
 		return err
@@ -47,7 +51,7 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 		return err
 	}
 	c.Env = image.Environ(vars.Pairs())
-	if !slices.ContainsFunc(c.Env, isHome) {
+	if !slices.ContainsFunc(c.Env, func(pair string) bool { return strings.HasPrefix(pair, "HOME=") }) {
 		c.Env = append(c.Env, "HOME="+user.Home)
 	}
 	if c.WorkingDir == "" {
@@ -62,15 +66,13 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 		return err
 	}
 	c.Root = &runtime.Root{
-		Tree: image.Tree, ImageID: image.ImageID(), Files: namesOf(hostname(api)),
+		Tree: image.Tree, ImageID: image.ImageID(), Files: nameFiles(hostname(api)),
 		ReadOnly:     ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
 		Unmasked:     ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
 }
-
-func isHome(pair string) bool { return len(pair) >= 5 && pair[:5] == "HOME=" }
 
 func securityOf(c *corev1.Container) corev1.SecurityContext {
 	return ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
@@ -92,9 +94,9 @@ func imageUser(image *images.Image, api *corev1.Pod, spec *corev1.Container) (im
 	return user, nil
 }
 
-// namesOf are the files that tell a container its name and how to find others. Its network is the machine's, and so is
+// nameFiles are the files that tell a container its name and how to find others. Its network is the machine's, and so is
 // what these hold, as for pods of a cluster with hostNetwork.
-func namesOf(hostname string) map[string]string {
+func nameFiles(hostname string) map[string]string {
 	files := map[string]string{"/etc/hostname": hostname + "\n"}
 	for _, path := range []string{"/etc/hosts", "/etc/resolv.conf"} {
 		text, err := os.ReadFile(path)

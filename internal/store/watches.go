@@ -31,7 +31,11 @@ func (w *watches) Watch(stream etcdserverpb.Watch_WatchServer) error {
 
 // watcher is the client's side.
 func (w *watches) watcher(c *clientv3.Client) clientv3.Watcher {
-	return watcher{clientv3.NewWatchFromWatchClient(counting{adapter.WatchServerToWatchClient(w), w}, c)}
+	return watcher{clientv3.NewWatchFromWatchClient(w.client(), c)}
+}
+
+func (w *watches) client() etcdserverpb.WatchClient {
+	return counting{adapter.WatchServerToWatchClient(w), w}
 }
 
 // counting counts a stream before there is one, so that none begins unseen while others are waited for.

@@ -36,7 +36,7 @@ type Options struct {
 	Logs   Logs
 	Target target.Options
 	Start  target.Start
-	// RuntimeClass is what Start gives pods that ask for none.
+	// RuntimeClass is what Start gives pods that ask for none, where the user has chosen it.
 	RuntimeClass string
 	// Output is called once the input is known to be sound in itself; the engine closes what it returns.
 	Output func() output.Output
@@ -52,6 +52,11 @@ var (
 	// ErrInterrupted: the user ended the run. The output has told what became of the Jobs.
 	ErrInterrupted = errors.New("interrupted")
 )
+
+// InputError is a fault of the command line.
+type InputError struct{ error }
+
+func (e InputError) Unwrap() error { return e.error }
 
 // Run returns when all Jobs have ended. Its errors are manifest.Problems for bad input, ErrFailed, ErrInterrupted, or
 // what kept the run from being followed.

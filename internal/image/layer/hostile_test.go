@@ -94,7 +94,7 @@ func TestHostileArchivesReachNothingOutside(t *testing.T) {
 		"a whiteout below a link out":   {[][]*tar.Header{entries("l -> DECOY"), entries("l/.wh.victim")}, ""},
 		"an opaque root":                {[][]*tar.Header{entries("f: x"), entries(".wh..wh..opq")}, ""},
 		"below a file":                  {[][]*tar.Header{entries("f: x", "f/g: y")}, "not a directory"},
-		"a type that nobody knows":      {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Typeflag = 'Z' })}}, "type"},
+		"a type that is not known":      {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Typeflag = 'Z' })}}, "type"},
 		"an owner that cannot be":       {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Uid = math.MaxUint32 })}}, "owner"},
 		"a negative owner":              {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Gid = -5 })}}, "owner"},
 		"times far away":                {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.ModTime = time.Unix(1<<40, 0) })}}, ""},

@@ -70,7 +70,7 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 	if err := u.all(tar.NewReader(r)); err != nil {
 		return err
 	}
-	// The archive's end is not the stream's: whoever checks a digest needs all of it.
+	// The archive's end is not the stream's: a digest is that of all of it.
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err
 	}

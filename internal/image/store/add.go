@@ -29,6 +29,9 @@ const atATime = 3
 // Add puts an image into the store under a full name. What of it is there already is not read again. Each layer that is
 // read is told to progress, which may be nil.
 func (s *Store) Add(ctx context.Context, name string, from v1.Image, progress func(Progress)) (Image, error) {
+	if os.Geteuid() != 0 {
+		return Image{}, errors.New("images are unpacked by root only, so far: their files belong to many users")
+	}
 	unlock, err := s.lock(unix.LOCK_SH)
 	if err != nil {
 		return Image{}, err
@@ -38,15 +41,13 @@ func (s *Store) Add(ctx context.Context, name string, from v1.Image, progress fu
 	if err != nil {
 		return Image{}, err
 	}
-	layers, err := from.Layers()
-	if err != nil {
-		return Image{}, err
-	}
-	if err := s.addLayers(ctx, image.Layers, layers, progress); err != nil {
-		return Image{}, err
-	}
-	if err := s.addTree(ctx, image); err != nil {
-		return Image{}, err
+	if _, err := os.Lstat(s.Tree(image)); err != nil {
+		if err := s.addLayers(ctx, image.Layers, from, progress); err != nil {
+			return Image{}, err
+		}
+		if err := s.addTree(ctx, image); err != nil {
+			return Image{}, err
+		}
 	}
 	if err := renameio.WriteFile(s.configPath(image.ID), config, 0o600); err != nil {
 		return Image{}, err
@@ -85,7 +86,7 @@ func describe(name string, from v1.Image) (Image, []byte, error) {
 	layers := config.RootFS.DiffIDs
 	switch {
 	case len(layers) != len(manifest.Layers):
-		return Image{}, nil, fmt.Errorf("%s is no image that can be run: its config tells of %d layers, its manifest of %d",
+		return Image{}, nil, fmt.Errorf("%s is no image that can be run: its config has %d layers, its manifest %d",
 			name, len(layers), len(manifest.Layers))
 	case len(layers) > maxLayers:
 		return Image{}, nil, fmt.Errorf("%s has %d layers, more than %d", name, len(layers), maxLayers)
@@ -107,7 +108,11 @@ type Progress struct {
 	Done, Total int64
 }
 
-func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, layers []v1.Layer, progress func(Progress)) error {
+func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from v1.Image, progress func(Progress)) error {
+	layers, err := from.Layers()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	room := make(chan struct{}, atATime)
@@ -142,16 +147,17 @@ func (s *Store) addLayer(ctx context.Context, id v1.Hash, l v1.Layer, progress f
 		return err
 	}
 	read := &reader{from: compressed, ctx: ctx, progress: Progress{Layer: id, Total: size}, tell: progress}
-	return s.make(layersName, id, func(dir string) error {
+	err = s.make(layersName, id, func(dir string) error {
 		return runChild(ctx, childTask{Unpack: dir, Digest: id.String()}, read)
 	})
+	if err != nil && read.failure != nil {
+		return read.failure // the child has only seen that the layer ends too early
+	}
+	return err
 }
 
-// addTree merges the image's layers, unless that was done before.
+// addTree merges the image's layers.
 func (s *Store) addTree(ctx context.Context, image Image) error {
-	if _, err := os.Lstat(s.Tree(image)); err == nil {
-		return nil
-	}
 	task := childTask{}
 	for _, l := range image.Layers {
 		task.Layers = append(task.Layers, s.path(layersName, nameOf(l)))
@@ -193,6 +199,8 @@ type reader struct {
 	ctx      context.Context
 	progress Progress
 	tell     func(Progress)
+	// failure is why it could not be read to its end.
+	failure error
 }
 
 func (r *reader) Read(p []byte) (int, error) {
@@ -203,6 +211,9 @@ func (r *reader) Read(p []byte) (int, error) {
 	r.progress.Done += int64(n)
 	if r.tell != nil {
 		r.tell(r.progress)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.failure = err
 	}
 	return n, err
 }

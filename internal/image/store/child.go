@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	goruntime "runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -125,6 +126,9 @@ func runChild(ctx context.Context, task childTask, in io.Reader) error {
 	cmd.Env = []string{}
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stderr = in, &complaints
+	// The child ends with the thread that has started it, which is to be there as long as this program.
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	err = cmd.Run()
 	var exit *exec.ExitError

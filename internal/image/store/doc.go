@@ -6,7 +6,7 @@
 //	trees/<digest>/         the files of an image: hard links into its layers
 //	work/                   what is being made, and what is being removed
 //
-// Several programs use a store at a time. What is in its place is whole: things are made in work and renamed. Whoever
-// adds or removes holds the lock of the store; whoever runs a container from a tree holds a shared lock of the tree's
-// directory, which the kernel lets go of when the process ends.
+// Several programs use a store at a time. What is in its place is whole: things are made in work and renamed. A program
+// that adds or removes holds the lock of the store; one that runs a container from a tree holds a shared lock of the
+// tree's directory, which the kernel lets go of when the process ends.
 package store

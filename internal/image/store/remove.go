@@ -38,7 +38,7 @@ func (s *Store) Prune() (Pruned, error) {
 	if err != nil {
 		return Pruned{}, err
 	}
-	// Nobody else makes anything now.
+	// No other program makes anything now.
 	work, err := beneath.Open(s.path(workName))
 	if err != nil {
 		return Pruned{}, err
@@ -89,7 +89,7 @@ func (s *Store) pruneKind(kind string, kept map[string]bool, removed, inUse *int
 
 var errInUse = errors.New("containers run from it")
 
-// take removes a directory that nobody uses. From when it is renamed on, it cannot be found any more.
+// take removes a directory that is not in use. From when it is renamed on, it cannot be found any more.
 func (s *Store) take(kind, name string) error {
 	dir, err := os.Open(s.path(kind, name))
 	if err != nil {

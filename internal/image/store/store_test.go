@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/sys/unix"
@@ -138,6 +139,23 @@ func TestALayerThatHoldsSomethingElseIsRefused(t *testing.T) {
 	}
 }
 
+// interrupted is a layer whose registry hangs up.
+type interrupted struct{ v1.Layer }
+
+var errHungUp = errors.New("the registry has hung up")
+
+func (l interrupted) Compressed() (io.ReadCloser, error) {
+	return io.NopCloser(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errHungUp))), nil
+}
+
+func TestAnInterruptionIsToldAsSuch(t *testing.T) {
+	s, _ := open(t)
+	l := layer(t, "a")
+	if _, err := s.Add(t.Context(), "a:1", tamperedImage{images.Image(t, v1.Config{}, l), interrupted{l}}, nil); !errors.Is(err, errHungUp) {
+		t.Errorf("Add() = %v", err)
+	}
+}
+
 // endless is a layer that never ends, as one whose registry hangs.
 type endless struct {
 	v1.Layer
@@ -155,9 +173,8 @@ func TestAddEndsWithItsContext(t *testing.T) {
 	s, dir := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	l := layer(t, "a")
-	var once sync.Once
 	image := tamperedImage{images.Image(t, v1.Config{}, l), endless{l, ctx}}
-	go once.Do(cancel)
+	go cancel()
 	if _, err := s.Add(ctx, "a:1", image, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Add() = %v", err)
 	}

@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -22,6 +23,10 @@ const (
 	ReasonFailed   = "ErrImagePull"
 	ReasonBackOff  = "ImagePullBackOff"
 	ReasonInspect  = "ImageInspectError"
+)
+
+// The delays after failures in a row: the first, the longest, and after how long without one they are forgotten.
+const (
 	firstDelay     = 10 * time.Second
 	maxDelay       = 5 * time.Minute
 	forgetFailures = 2 * maxDelay
@@ -39,7 +44,7 @@ type Request struct {
 // Waiting is why a container has no image yet.
 type Waiting struct {
 	Reason, Message string
-	// RetryAt is when to ask again; zero where the pod is woken.
+	// RetryAt is when to ask again, unless the pod is woken before.
 	RetryAt time.Time
 }
 
@@ -81,9 +86,10 @@ type Event struct {
 // pull is what is known of the pulls of one image.
 type pull struct {
 	running bool
-	// began is when the last one began.
-	began   time.Time
-	waiting map[types.UID]bool
+	// succeeded is when the last one began that has succeeded.
+	succeeded time.Time
+	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
+	waiting, untold map[types.UID]bool
 	// failures in a row, the last one at failedAt.
 	failures int
 	failedAt time.Time
@@ -104,7 +110,7 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.pulls[ref.String()]
-	fresh := p != nil && !p.running && p.failures == 0 && !p.began.Before(r.Since)
+	fresh := p != nil && !p.succeeded.Before(r.Since)
 	if r.Policy != corev1.PullAlways || fresh {
 		image, err := m.find(ref)
 		if image != nil || err != nil {
@@ -127,16 +133,15 @@ func (m *Manager) await(ctx context.Context, p *pull, ref registry.Reference, r 
 	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
 		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
 			Message: fmt.Sprintf("Back-off pulling image %q: %v", r.Image, p.failure)}
-		if p.waiting[r.Pod] {
-			// It has just been woken, and not told yet.
+		if p.untold[r.Pod] {
 			w.Reason, w.Message = ReasonFailed, p.failure.Error()
-			delete(p.waiting, r.Pod)
+			delete(p.untold, r.Pod)
 		}
 		return w
 	}
 	p.waiting[r.Pod] = true
 	if !p.running {
-		p.running, p.began = true, time.Now()
+		p.running = true
 		m.tell(r.Pod, Event{Image: r.Image, Begins: true})
 		go m.pull(ctx, p, ref, r)
 	}
@@ -159,27 +164,27 @@ func (m *Manager) pull(ctx context.Context, p *pull, ref registry.Reference, r R
 	}
 	m.tell(r.Pod, Event{Image: r.Image, Took: time.Since(began), Size: image.Size, Failure: err})
 	m.mu.Lock()
-	p.running = false
-	if err == nil {
-		p.failures, p.failure = 0, nil
-	} else {
-		if time.Since(p.failedAt) > forgetFailures {
-			p.failures = 0
-		}
-		p.failures++
-		p.failure, p.failedAt = err, time.Now()
-	}
-	var waiting []types.UID
-	for pod := range p.waiting {
-		waiting = append(waiting, pod)
-		if err == nil {
-			delete(p.waiting, pod)
-		}
-	}
+	waiting := p.end(began, err)
 	m.mu.Unlock()
-	for _, pod := range waiting {
+	for pod := range waiting {
 		m.wake(pod)
 	}
+}
+
+// end notes how a pull has ended, and returns the pods that have waited for it.
+func (p *pull) end(began time.Time, err error) map[types.UID]bool {
+	waiting := p.waiting
+	p.running, p.waiting, p.untold = false, map[types.UID]bool{}, nil
+	if err == nil {
+		p.succeeded, p.failures, p.failure = began, 0, nil
+		return waiting
+	}
+	if time.Since(p.failedAt) > forgetFailures {
+		p.failures = 0
+	}
+	p.failures++
+	p.failure, p.failedAt, p.untold = err, time.Now(), maps.Clone(waiting)
+	return waiting
 }
 
 func (m *Manager) fetch(ctx context.Context, ref registry.Reference) (store.Image, error) {

@@ -104,6 +104,17 @@ func TestAlwaysPullsForStartsThatComeLater(t *testing.T) {
 	m.has(request)
 }
 
+// Pods that come later, and have the image pulled anew, keep none waiting for whom it was pulled.
+func TestAPullIsNotLostToLaterOnes(t *testing.T) {
+	m := newManager(t)
+	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
+	first := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}
+	m.waits(first, images.ReasonCreating)
+	await.Value(t, "the pod is woken", m.woken)
+	m.waits(images.Request{Pod: "2", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now()}, images.ReasonCreating)
+	m.has(first)
+}
+
 func TestImagesThatCannotBeHad(t *testing.T) {
 	m := newManager(t)
 	host := build.Serve(t, nil)

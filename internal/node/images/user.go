@@ -159,8 +159,10 @@ func (i *Image) lines(path string, do func(fields []string)) error {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("/%s of the image is no file", path)
 	}
-	for text := bufio.NewScanner(io.LimitReader(file, maxAccounts)); text.Scan(); {
+	text := bufio.NewScanner(io.LimitReader(file, maxAccounts))
+	text.Buffer(nil, maxAccounts)
+	for text.Scan() {
 		do(strings.Split(strings.TrimSpace(text.Text()), ":"))
 	}
-	return nil
+	return text.Err()
 }

@@ -3,54 +3,57 @@ package process_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/image/layer"
 	"github.com/stint-dev/stint/internal/node/process/seccomp"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/images"
 )
 
 // imageTree is the tree of an image with busybox in it.
 func imageTree(t testing.TB) string {
 	t.Helper()
-	busybox, err := exec.LookPath("busybox")
-	if err != nil {
-		t.Skip("there is no busybox to make an image of: install busybox-static")
-	}
-	program, err := os.ReadFile(busybox)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree := filepath.Join(t.TempDir(), "tree")
-	for _, dir := range []string{"bin", "dev", "proc", "sys", "etc", "tmp", "home"} {
-		if err := os.MkdirAll(filepath.Join(tree, dir), 0o755); err != nil {
+	files := map[string]images.File{"etc/os-release": {Content: "NAME=test\n", Mode: 0o644}, "home": {Mode: 0o755}}
+	var layers []*os.File
+	for i, l := range []v1.Layer{images.Busybox(t), images.Layer(t, files)} {
+		dir := openNew(t, fmt.Sprint("layer", i))
+		content, err := l.Uncompressed()
+		if err != nil {
 			t.Fatal(err)
 		}
+		if err := layer.Unpack(content, dir, layer.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		layers = append(layers, dir)
 	}
-	if err := os.Chmod(filepath.Join(tree, "tmp"), 0o1777); err != nil {
+	tree := openNew(t, "tree")
+	if err := layer.Merge(tree, layers); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(tree, "bin", "busybox"), program, 0o755); err != nil {
+	return tree.Name()
+}
+
+// openNew makes a directory of the test's own.
+func openNew(t testing.TB, name string) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	list, err := exec.Command(busybox, "--list").Output()
+	dir, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields(string(list)) {
-		if name != "busybox" {
-			_ = os.Symlink("busybox", filepath.Join(tree, "bin", name))
-		}
-	}
-	write(t, filepath.Join(tree, "etc", "os-release"), "NAME=test\n")
-	write(t, filepath.Join(tree, "etc", "hosts"), "")
-	return tree
+	t.Cleanup(func() { dir.Close() })
+	return dir
 }
 
 // imager is a machine that can run images.
@@ -102,7 +105,7 @@ func TestAContainerSeesItsImage(t *testing.T) {
 		"its name":             {nil, "hostname", "worker\n"},
 		"itself as process 1":  {nil, "echo $$; cat /proc/1/comm; ls -d /proc/[0-9]* | wc -l | grep -q '^[1-4]$' && echo alone", "1\nsh\nalone\n"},
 		"root by default":      {nil, "id -u; id -g; id -G", "0\n0\n0\n"},
-		"no other environment": {func(c *runtime.Container) { c.Env = []string{"A=1"} }, "env | sort | grep -v -e SHLVL -e PWD", "A=1\nHOME=/\nHOSTNAME=worker\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"},
+		"no other environment": {func(c *runtime.Container) { c.Env = []string{"A=1"} }, "env | sort | grep -v -e SHLVL -e PWD", "A=1\nHOSTNAME=worker\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"},
 		"its user": {
 			func(c *runtime.Container) { c.User = &runtime.User{UID: 1000, GID: 2000, Groups: []uint32{3000}} },
 			"id -u; id -g; id -G; touch /home/x 2>/dev/null || echo denied", "1000\n2000\n2000 3000\ndenied\n",
@@ -367,7 +370,7 @@ func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {
 	m := imager(t)
 	tree := imageTree(t)
 	m.printed(m.imageContainer(tree, "true"))
-	// Whoever removes images asks for the lock alone, and does not get it while an overlay is kept.
+	// Removing an image takes the lock for itself alone, which cannot be had while an overlay is kept.
 	dir, err := os.Open(tree)
 	if err != nil {
 		t.Fatal(err)

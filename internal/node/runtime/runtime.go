@@ -96,7 +96,7 @@ type Root struct {
 	Seccomp []Instruction `json:"seccomp,omitempty"`
 	// SeccompFlags are those that seccomp(2) gets with it.
 	SeccompFlags uint32 `json:"seccompFlags,omitempty"`
-	// Files are shown over those of the image, by their paths. The container may write to them; nobody else sees it.
+	// Files are shown over those of the image, by their paths. The container may write to them; no other one sees it.
 	Files map[string]string `json:"files,omitempty"`
 	// Unmasked shows all of /proc, for its programs to write to as the kernel allows.
 	Unmasked bool `json:"unmasked,omitempty"`

@@ -58,7 +58,7 @@ func mountAt(point int, kind string, attributes int, options ...option) (int, er
 	return mount, nil
 }
 
-// mountIn makes the directory name in dir, which nobody else can reach yet, and mounts a new file system there.
+// mountIn makes the directory name in dir, which no other process can reach yet, and mounts a new file system there.
 func mountIn(dir int, name, kind string, attributes int, options ...option) error {
 	if err := unix.Mkdirat(dir, name, 0o755); err != nil {
 		return err

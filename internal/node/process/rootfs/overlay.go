@@ -3,9 +3,11 @@ package rootfs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,9 +20,9 @@ type overlay struct {
 	path string
 	// lock keeps the tree from being removed, for this program and all others.
 	lock *os.File
-	// upper is the directory that takes what is written, changed when it was last changed by us.
-	upper   *os.File
-	changed unix.Timespec
+	// upper is the directory that takes what is written, fresh how it was when it was mounted.
+	upper *os.File
+	fresh upperState
 }
 
 // newOverlay mounts an overlay. The thread must be in the namespace of the overlays.
@@ -55,7 +57,7 @@ func (all *overlays) newOverlay(tree, name string) (_ *overlay, err error) {
 	if err = all.mount(o, workDir); err != nil {
 		return o, err
 	}
-	o.changed, err = changeTime(o.upper)
+	o.fresh, err = stateOf(o.upper)
 	return o, err
 }
 
@@ -118,10 +120,36 @@ func sameOwner(tree, upper *os.File) error {
 	return unix.Fchmod(int(upper.Fd()), stat.Mode&0o7777)
 }
 
-func changeTime(dir *os.File) (unix.Timespec, error) {
+// upperState is all that a container can change of an upper directory. The time of the last change alone does not tell:
+// before Linux 6.13 two changes within some milliseconds have the same.
+type upperState struct {
+	changed       unix.Timespec
+	mode          uint32
+	uid, gid      uint32
+	entry, xattrs string
+}
+
+func stateOf(dir *os.File) (s upperState, err error) {
 	var stat unix.Stat_t
-	err := unix.Fstat(int(dir.Fd()), &stat)
-	return stat.Ctim, err
+	if err := unix.Fstat(int(dir.Fd()), &stat); err != nil {
+		return s, err
+	}
+	s = upperState{changed: stat.Ctim, mode: stat.Mode, uid: stat.Uid, gid: stat.Gid}
+	if _, err := dir.Seek(0, io.SeekStart); err != nil {
+		return s, err
+	}
+	names, err := dir.Readdirnames(1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return s, err
+	}
+	s.entry = strings.Join(names, "")
+	list := make([]byte, 64<<10)
+	n, err := unix.Flistxattr(int(dir.Fd()), list)
+	if err != nil && !errors.Is(err, unix.ENOTSUP) {
+		return s, err
+	}
+	s.xattrs = string(list[:max(n, 0)])
+	return s, nil
 }
 
 // clone returns a mount of the overlay for one container. The thread must be in the namespace of the overlays.
@@ -135,6 +163,6 @@ func (o *overlay) clone() (int, error) {
 
 // isPristine reports whether nothing was written, so that the overlay can serve another container.
 func (o *overlay) isPristine() bool {
-	changed, err := changeTime(o.upper)
-	return err == nil && changed == o.changed
+	now, err := stateOf(o.upper)
+	return err == nil && now == o.fresh
 }

@@ -140,7 +140,7 @@ func (all *overlays) giveBack(o *overlay) {
 	}
 }
 
-// expire drops what nobody has used for a while.
+// expire drops overlays that have served no container for a while.
 func (all *overlays) expire() {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -72,11 +72,11 @@ func pivotTo(path string) error {
 		return err
 	}
 	defer unix.Close(fd)
-	return pivot(fd)
+	return Pivot(fd)
 }
 
-// pivot makes newRoot the root of the thread's mount namespace and lets go of the old one.
-func pivot(newRoot int) error {
+// Pivot makes newRoot the root of the thread's mount namespace and lets go of the old one.
+func Pivot(newRoot int) error {
 	if err := unix.Fchdir(newRoot); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (r *Roots) furnish(root *Root, files map[string]string) error {
 		return err
 	}
 	unix.Close(proc)
-	return pivot(root.fd)
+	return Pivot(root.fd)
 }
 
 // openPoint opens one of the directories that we mount at. It is made if the image lacks it. A link in its place is

@@ -102,7 +102,6 @@ func (l *launch) enterRoot(t *thread) error {
 func (l *launch) imageEnvironment() []string {
 	c := l.container
 	env := withDefault(slices.Clone(c.Env), "PATH", defaultPath)
-	env = withDefault(env, "HOME", "/")
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}

@@ -26,7 +26,7 @@ type childFacts struct {
 	unified bool
 }
 
-// What tells of the machine in /proc, or changes it: files and directories that containers do not see, and those that
+// What shows the machine in /proc, or changes it: files and directories that containers do not see, and those that
 // they only read. They are those of containerd.
 var (
 	maskedProc = []string{"acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi",

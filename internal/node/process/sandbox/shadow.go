@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
 )
 
 // maxShadow bounds how many entries of a directory are bound back into its shadow: each is a mount.
@@ -57,7 +59,7 @@ func newShadow(dir *place, path, stage string) (_ *shadow, err error) {
 		}
 	}
 	if path == "/" {
-		return s, pivot(s.fd)
+		return s, rootfs.Pivot(s.fd)
 	}
 	if err := (tree{fd: s.fd}).attach(dir.fd, ""); err != nil {
 		return nil, fmt.Errorf("put a private copy in the place of %s: %w", path, err)
@@ -130,21 +132,6 @@ func bindBack(from int, name string, to int) error {
 	}
 	defer t.close()
 	return t.attach(to, name)
-}
-
-// pivot makes newRoot the root of this mount namespace and lets go of the old one.
-func pivot(newRoot int) error {
-	if err := unix.Fchdir(newRoot); err != nil {
-		return err
-	}
-	// The old root comes to lie on top of the new one, where it is unmounted.
-	if err := unix.PivotRoot(".", "."); err != nil {
-		return fmt.Errorf("change to a private copy of the root directory: %w", err)
-	}
-	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("let go of the root directory: %w", err)
-	}
-	return unix.Chdir("/")
 }
 
 // tree is a mount, with all below it, that is attached nowhere. Path is where it was, if that matters.
