@@ -43,7 +43,6 @@ type finding struct {
 // asContainer is for what a container from an image has and a plain process has not.
 func asContainer(i runtime.Info) bool { return i.Name != runtime.ClassProcess }
 
-func canRunImages(i runtime.Info) bool { return i.CanRunImages }
 func withMounts(i runtime.Info) bool   { return i.CanMount }
 func withUsers(i runtime.Info) bool    { return i.CanSetUser }
 func withHostname(i runtime.Info) bool { return i.CanSetHostname }
@@ -71,7 +70,7 @@ func judge[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) []find
 
 // judgePod applies all tables to a pod.
 func judgePod(s *corev1.PodSpec, node runtime.Info, p *field.Path) []finding {
-	found := judge(podRules, s, node, p)
+	found := append(judgeRuntime(node, p), judge(podRules, s, node, p)...)
 	for i := range s.Volumes {
 		found = append(found, judgeVolume(&s.Volumes[i], node, p.Child("volumes").Index(i))...)
 	}
@@ -82,6 +81,16 @@ func judgePod(s *corev1.PodSpec, node runtime.Info, p *field.Path) []finding {
 		found = append(found, judgeContainer(s, &s.Containers[i], node, p.Child("containers").Index(i))...)
 	}
 	return found
+}
+
+// judgeRuntime refuses pods that would run from their images, by their own choice or the server's, where none can. They are
+// never run otherwise.
+func judgeRuntime(node runtime.Info, p *field.Path) []finding {
+	if node.Name != runtime.ClassOCI || node.CanRunImages {
+		return nil
+	}
+	return []finding{{p.Child("runtimeClassName"), refuse, "images cannot be run here: " + node.WhyNoImages +
+		"; for programs of this machine use the runtime class process (--runtime=process where the pod does not say)"}}
 }
 
 // refuseWhatNodeCannot returns an error for every field that the node would have to ignore at the pod's cost.

@@ -65,8 +65,6 @@ var podRules = []rule[*corev1.PodSpec]{
 		"processes belong to users of the machine on the process runtime: remove it, or set it to true"},
 	{"runtimeClassName", asksForClassThatIsNotThere, nil, refuse,
 		"there are the runtime classes process (this machine's programs) and oci (the image): choose one, or remove it"},
-	{"runtimeClassName", func(s *corev1.PodSpec) bool { return ptr.Deref(s.RuntimeClassName, "") == runtime.ClassOCI }, canRunImages, refuse,
-		"images cannot be run here (kubectl describe node says why): use the runtime class process for programs of this machine"},
 	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
 		"it comes from a RuntimeClass, and these are not served: remove it"},
 	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,

@@ -278,3 +278,28 @@ func TestPodWarningsReachTheAuthor(t *testing.T) {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
+
+// A server whose pods would run from their images refuses the Job, and not only its pods, where no image can be run.
+func TestImagesAreRefusedWhereNoneCanRun(t *testing.T) {
+	cannot := runtime.Info{Name: runtime.ClassProcess, CanMount: true, WhyNoImages: "the reason"}
+	for sentence, c := range map[string]struct {
+		class   *string
+		server  string
+		node    runtime.Info
+		refused bool
+	}{
+		"by the pod's choice":            {ptr.To(runtime.ClassOCI), "", cannot, true},
+		"by the server's choice":         {nil, runtime.ClassOCI, cannot, true},
+		"not where the pod is a process": {ptr.To(runtime.ClassProcess), runtime.ClassOCI, cannot, false},
+		"not where images run":           {ptr.To(runtime.ClassOCI), "", runtime.Info{CanRunImages: true}, false},
+		"not where nothing asks for it":  {nil, "", cannot, false},
+		"another class is none":          {ptr.To("gvisor"), "", runtime.Info{CanRunImages: true}, true},
+	} {
+		spec := &corev1.PodSpec{RuntimeClassName: c.class, SchedulerName: corev1.DefaultSchedulerName}
+		o := Options{Node: func() runtime.Info { return c.node }, RuntimeClass: c.server}
+		errs := refuseWhatNodeCannot(spec, o, field.NewPath("spec"))
+		if refused := len(errs) == 1 && errs[0].Field == "spec.runtimeClassName"; refused != c.refused || !refused && len(errs) > 0 {
+			t.Errorf("%s: %v", sentence, errs)
+		}
+	}
+}

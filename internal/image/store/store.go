@@ -14,7 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
-	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/datadir"
 )
 
 const (
@@ -64,17 +64,19 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A store that others may write to would have this user run what they like, so it is judged as a data directory is.
+	if _, err := datadir.Check(dir); err != nil {
+		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
+	}
 	for _, name := range []string{"", configsName, layersName, treesName, workName} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return nil, fmt.Errorf("open the image store: %w", err)
 		}
 	}
-	// Another user's store would have this one run what that user likes.
-	trusted, err := beneath.Open(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the image store: %w", err)
+	// What was missing may have been made by another user since.
+	if _, err := datadir.Check(dir); err != nil {
+		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
 	}
-	trusted.Close()
 	return &Store{dir: dir}, nil
 }
 

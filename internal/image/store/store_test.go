@@ -199,3 +199,16 @@ func TestSeveralAddTheSameImage(t *testing.T) {
 		t.Errorf("%d layers, %d trees, %d in work", layers, trees, work)
 	}
 }
+
+func TestAStoreThatOthersMayWriteToIsRefused(t *testing.T) {
+	shared := filepath.Join(t.TempDir(), "shared")
+	if err := os.Mkdir(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(filepath.Join(shared, "store")); err == nil || !strings.Contains(err.Error(), "any user may write") {
+		t.Errorf("Open() = %v", err)
+	}
+}
