@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -11,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/image/archive"
 	"github.com/stint-dev/stint/internal/image/registry"
 	"github.com/stint-dev/stint/internal/image/store"
@@ -61,7 +66,7 @@ func (f *imageFlags) pull() *cobra.Command {
 		Short:   "Fetch images from their registries",
 		Example: "  stint image pull perl:5.34.0 registry.example.com/team/worker@sha256:…",
 		Args:    atLeastOne("the name of an image"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: tidily(func(ctx context.Context, args []string) error {
 			s, err := f.open()
 			if err != nil {
 				return err
@@ -71,18 +76,31 @@ func (f *imageFlags) pull() *cobra.Command {
 				if err != nil {
 					return badInput{err}
 				}
-				from, err := registry.Image(cmd.Context(), ref)
+				from, err := registry.Image(ctx, ref)
 				if err != nil {
 					return err
 				}
-				image, err := s.Add(cmd.Context(), ref.String(), from, nil)
+				image, err := s.Add(ctx, ref.String(), from, nil)
 				if err != nil {
 					return fmt.Errorf("pull %s: %w", ref, err)
 				}
 				f.added(image)
 			}
 			return nil
-		},
+		}),
+	}
+}
+
+// tidily has Ctrl-C end what a command does, so that it leaves nothing half done.
+func tidily(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		err := do(ctx, args)
+		if err != nil && ctx.Err() != nil {
+			return run.ErrInterrupted
+		}
+		return err
 	}
 }
 
@@ -99,27 +117,27 @@ func (f *imageFlags) load() *cobra.Command {
   stint image load worker.tar.gz
   stint image load --name worker:1 ./layout`,
 		Args: atLeastOne("an archive or a directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: tidily(func(ctx context.Context, args []string) error {
 			s, err := f.open()
 			if err != nil {
 				return err
 			}
 			for _, file := range args {
 				err := archive.Read(file, s.WorkDir(), func(image archive.Image) error {
-					return f.addNamed(cmd, s, image, name)
+					return f.addNamed(ctx, s, image, name)
 				})
 				if err != nil {
 					return fmt.Errorf("load %s: %w", file, err)
 				}
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the image's name, where the file has none or another one is wanted")
 	return cmd
 }
 
-func (f *imageFlags) addNamed(cmd *cobra.Command, s *store.Store, image archive.Image, name string) error {
+func (f *imageFlags) addNamed(ctx context.Context, s *store.Store, image archive.Image, name string) error {
 	if name != "" {
 		image.Names = []string{name}
 	}
@@ -131,7 +149,7 @@ func (f *imageFlags) addNamed(cmd *cobra.Command, s *store.Store, image archive.
 		return badInput{err}
 	}
 	for _, n := range names {
-		added, err := s.Add(cmd.Context(), n, image, nil)
+		added, err := s.Add(ctx, n, image, nil)
 		if err != nil {
 			return err
 		}
