@@ -27,7 +27,7 @@ type Pruned struct {
 	Trees, Layers, InUse int
 }
 
-// Prune removes what no name stands for. Trees that containers run from stay, and their layers.
+// Prune removes what no name stands for. Trees that containers run from stay.
 func (s *Store) Prune() (Pruned, error) {
 	unlock, err := s.lock(unix.LOCK_EX)
 	if err != nil {
