@@ -21,7 +21,10 @@ import (
 // imageTree is the tree of an image with busybox in it.
 func imageTree(t testing.TB) string {
 	t.Helper()
-	files := map[string]images.File{"etc/os-release": {Content: "NAME=test\n", Mode: 0o644}, "home": {Mode: 0o755}}
+	files := map[string]images.File{
+		"etc/os-release": {Content: "NAME=test\n", Mode: 0o644}, "home": {Mode: 0o755},
+		"etc/passwd": {Content: "nobody:x:65534:65534::/:/bin/sh\n", Mode: 0o644}, "etc/group": {Content: "nogroup:x:65534:\n", Mode: 0o644},
+	}
 	var layers []*os.File
 	for i, l := range []v1.Layer{images.Busybox(t), images.Layer(t, files)} {
 		dir := openNew(t, fmt.Sprint("layer", i))
@@ -107,8 +110,8 @@ func TestAContainerSeesItsImage(t *testing.T) {
 		"root by default":      {nil, "id -u; id -g; id -G", "0\n0\n0\n"},
 		"no other environment": {func(c *runtime.Container) { c.Env = []string{"A=1"} }, "env | sort | grep -v -e SHLVL -e PWD", "A=1\nHOSTNAME=worker\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"},
 		"its user": {
-			func(c *runtime.Container) { c.User = &runtime.User{UID: 1000, GID: 2000, Groups: []uint32{3000}} },
-			"id -u; id -g; id -G; touch /home/x 2>/dev/null || echo denied", "1000\n2000\n2000 3000\ndenied\n",
+			func(c *runtime.Container) { c.User = &runtime.User{UID: 1000, GID: 2000} },
+			"id -u; id -g; touch /proc/1/comm && echo own", "1000\n2000\nown\n",
 		},
 		"a working directory that is made": {func(c *runtime.Container) { c.WorkingDir = "/work/deep" }, "pwd", "/work/deep\n"},
 		"files of its own": {
@@ -134,6 +137,29 @@ func TestAContainerSeesItsImage(t *testing.T) {
 		})
 	}
 	m.t = t
+}
+
+// A user without subordinate ids has one at a time, whatever its number.
+func TestUsersInAnImage(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	c := m.imageContainer(tree, "sh", "-c", "id -G; touch /home/x 2>/dev/null || echo denied; stat -c %u:%g /dev/termination-log; echo message > /dev/termination-log")
+	c.User = &runtime.User{UID: 1000, GID: 2000, Groups: []uint32{3000}}
+	s := m.run(c)
+	if m.Info().ImageIDs == 1 {
+		if !strings.Contains(s.StartError, "the groups [3000] cannot be had: ") || !strings.Contains(s.StartError, "usermod --add-subuids") {
+			t.Errorf("could not start because of %q", s.StartError)
+		}
+	} else if got, want := m.outputIfAny(c), "2000 3000\ndenied\n1000:2000\n"; got != want || s.TerminationMessage != "message\n" {
+		t.Errorf("printed %q, want %q; its message is %q", got, want, s.TerminationMessage)
+	}
+	c = m.imageContainer(tree, "sh", "-c", "chown 5 /tmp && chgrp 6 /home && su -s /bin/sh nobody -c 'id -u'")
+	switch s := m.run(c); {
+	case m.Info().ImageIDs == 1 && s.ExitCode == 0:
+		t.Error("files are given to users that this user does not have")
+	case m.Info().ImageIDs != 1 && m.outputIfAny(c) != "65534\n":
+		t.Errorf("ended with %d: %s", s.ExitCode, m.outputIfAny(c))
+	}
 }
 
 func TestRightsInAnImage(t *testing.T) {

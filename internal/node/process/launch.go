@@ -18,6 +18,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process/host"
 	"github.com/stint-dev/stint/internal/node/process/rundir"
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 // hostCommand is the hidden command that makes this program a host.
@@ -33,6 +34,9 @@ func HostMain(args []string) (handled bool, exitCode int) {
 	if err := json.Unmarshal([]byte(args[2]), &config); err != nil {
 		fmt.Fprintln(os.Stderr, "container-host is started by stint itself:", err)
 		return true, host.ExitFailed
+	}
+	if config.Relay {
+		return true, relay(config)
 	}
 	return true, host.Main(config)
 }
@@ -94,8 +98,8 @@ func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
 	return status, err != nil || pid != 0
 }
 
-// settle returns the number of the host's process if it is the one that was started. If another control plane has been
-// faster, the one that was started waits for nothing.
+// settle returns the number of the host's process if it is the one that was started. If that was a relay, or another
+// control plane has been faster, the one that was started waits for nothing.
 func (l *launcher) settle(link *link) int {
 	if peer, err := link.conn.Peer(); err == nil && int(peer.Pid) != l.pid {
 		l.giveUp()
@@ -128,7 +132,7 @@ func (l *launcher) launch(runDir string) error {
 		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,
 		NoCgroups: l.config.NoCgroups, PodMaxPIDs: l.config.PodMaxPIDs,
 	}
-	cmd, err := l.ways[l.tried](l, config)
+	cmd, err := l.ways[l.tried](l, &config)
 	if err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (l *launcher) launch(runDir string) error {
 	}
 	defer out.Close()
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", out, out
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd, config); err != nil {
 		if !isLack(err) {
 			l.why = err.Error()
 			l.tried++
@@ -149,96 +153,12 @@ func (l *launcher) launch(runDir string) error {
 	return cmd.Process.Release()
 }
 
-// rung is one way to start the host.
-type rung func(l *launcher, config host.Config) (*exec.Cmd, error)
-
-// rungs lists the ways for this user on this machine, best first.
-func rungs(config Config) []rung {
-	var ways []rung
-	rootless := os.Geteuid() != 0
-	if hasSystemd() && !config.NoCgroups {
-		ways = append(ways, func(l *launcher, c host.Config) (*exec.Cmd, error) {
-			return l.inScope(c, rootless && !l.config.NoNamespaces)
-		})
+// start starts a host, in a user namespace if it is to have one from its beginning.
+func start(cmd *exec.Cmd, config host.Config) error {
+	if config.Outside == nil || config.Relay {
+		return cmd.Start()
 	}
-	if rootless && !config.NoNamespaces {
-		ways = append(ways,
-			func(l *launcher, c host.Config) (*exec.Cmd, error) { return l.namespaced(c, true) },
-			func(l *launcher, c host.Config) (*exec.Cmd, error) { return l.namespaced(c, false) })
-	}
-	return append(ways, (*launcher).plain)
-}
-
-func hasSystemd() bool {
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		return false
-	}
-	_, err := exec.LookPath("systemd-run")
-	return err == nil
-}
-
-func (l *launcher) command(config host.Config, wrapper ...string) (*exec.Cmd, error) {
-	arg, err := json.Marshal(config)
-	if err != nil {
-		return nil, err
-	}
-	words := append(wrapper, l.config.Executable, hostCommand, string(arg))
-	cmd := exec.Command(words[0], words[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd, nil
-}
-
-// plain starts the host in its own session.
-func (l *launcher) plain(config host.Config) (*exec.Cmd, error) {
-	switch {
-	case l.config.NoNamespaces:
-		config.WhyNoMount = "namespaces are switched off"
-	case os.Geteuid() != 0:
-		config.WhyNoMount = "this machine's kernel lets only root mount (user namespaces are not allowed): " + l.why
-	}
-	return l.command(config)
-}
-
-// inScope starts the host in a systemd scope of its own, with a cgroup that is its to divide, so that it does not end
-// when systemd ends the server.
-func (l *launcher) inScope(config host.Config, namespaced bool) (*exec.Cmd, error) {
-	config.OwnScope = true
-	config.Namespaced = namespaced
-	words := []string{"systemd-run", "--scope", "--quiet", "--collect", "-p", "Delegate=yes"}
-	if os.Geteuid() != 0 {
-		words = append(words, "--user")
-	}
-	cmd, err := l.command(config, append(words, "--")...)
-	if err == nil && namespaced {
-		// No pid namespace: systemd is told the number of this process.
-		ownUser(cmd.SysProcAttr)
-	}
-	return cmd, err
-}
-
-// namespaced starts the host in a user namespace where it may mount. In a pid namespace too it is the first process,
-// and the kernel ends the containers when it ends.
-func (l *launcher) namespaced(config host.Config, pids bool) (*exec.Cmd, error) {
-	config.Namespaced = true
-	config.PIDNamespace = pids
-	cmd, err := l.command(config)
-	if err != nil {
-		return nil, err
-	}
-	ownUser(cmd.SysProcAttr)
-	if pids {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWPID
-	}
-	return cmd, nil
-}
-
-// ownUser adds a user namespace that maps the user to itself. The process keeps over the exec what mounting takes.
-func ownUser(attr *syscall.SysProcAttr) {
-	uid, gid := os.Geteuid(), os.Getegid()
-	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
-	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT}
+	return userns.Own().Start(cmd)
 }
 
 // lastLine reads no more of the file than a line may be long.

@@ -30,7 +30,7 @@ func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l 
 	}
 	tried = new([2]int)
 	way := func(i int, wrapper ...string) rung {
-		return func(l *launcher, c host.Config) (*exec.Cmd, error) {
+		return func(l *launcher, c *host.Config) (*exec.Cmd, error) {
 			tried[i]++
 			return l.command(c, wrapper...)
 		}

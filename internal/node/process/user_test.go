@@ -15,6 +15,24 @@ const nobody = 65534
 
 // TestAsAnUnprivilegedUser runs the tests of this package again as a user without rights.
 func TestAsAnUnprivilegedUser(t *testing.T) {
+	runAsNobody(t, nil)
+}
+
+// TestImagesWithSubordinateIDs runs those tests again that have to do with users, as a user who has subordinate ids.
+func TestImagesWithSubordinateIDs(t *testing.T) {
+	if _, err := exec.LookPath("newuidmap"); err != nil {
+		t.Skip(err)
+	}
+	ids := filepath.Join(t.TempDir(), "ids")
+	write(t, ids, "65534:200000:65536\n")
+	// The machine's own files stay as they are.
+	script := "mount --bind " + ids + " /etc/subuid && mount --bind " + ids + ` /etc/subgid && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"`
+	runAsNobody(t, []string{"unshare", "--mount", "sh", "-ec", script, "sh"}, "-test.run=Image|TerminationMessage|Output|User")
+}
+
+// runAsNobody runs tests of this package as another user. Wrapper are words to put before the command; it becomes that user.
+func runAsNobody(t *testing.T, wrapper []string, args ...string) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user; without being root all tests are of this kind")
 	}
@@ -28,21 +46,26 @@ func TestAsAnUnprivilegedUser(t *testing.T) {
 	}
 	binary := filepath.Join(dir, "process.test")
 	copyProgram(t, binary)
-	args := []string{"-test.v", "-test.timeout=0"}
+	timeout := "-test.timeout=0"
 	if deadline, ok := t.Deadline(); ok {
-		args[1] = "-test.timeout=" + max(time.Minute, time.Until(deadline)-time.Minute).String()
+		timeout = "-test.timeout=" + max(time.Minute, time.Until(deadline)-time.Minute).String()
 	}
+	words := append(wrapper, binary, "-test.v", timeout)
+	words = append(words, args...)
 	if testing.Short() {
-		args = append(args, "-test.short")
+		words = append(words, "-test.short")
 	}
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if wrapper == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+	t.Logf("%s", out)
 }
 
 func copyProgram(t *testing.T, to string) {

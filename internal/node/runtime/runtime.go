@@ -195,12 +195,18 @@ type Info struct {
 	// know of images says neither.
 	CanRunImages bool
 	WhyNoImages  string
+	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
+	// only one: such a container can run as any user, but as no other beside it.
+	ImageIDs      uint32
+	WhyOneImageID string
 }
 
 // Of is what the runtime can hold to for containers of a RuntimeClass.
 func (i Info) Of(class string) Info {
 	if class == ClassOCI {
 		i.Name, i.Version = ClassOCI, "1.0"
+		// What it takes to run an image gives these too.
+		i.CanSetUser, i.CanSetHostname, i.CanMount = true, true, true
 	}
 	return i
 }

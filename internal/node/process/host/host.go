@@ -31,8 +31,15 @@ type Config struct {
 	WhyNoMount   string `json:"whyNoMount,omitempty"`
 	NoCgroups    bool   `json:"noCgroups,omitempty"`
 	OwnScope     bool   `json:"ownScope,omitempty"`
-	Namespaced   bool   `json:"namespaced,omitempty"`
 	PIDNamespace bool   `json:"pidNamespace,omitempty"`
+
+	// Outside is who the host, root of a user namespace, is outside of it; nil without a user namespace. IDs is how many
+	// users that has; WhyOneID says why only one.
+	Outside  *runtime.User `json:"outside,omitempty"`
+	IDs      uint32        `json:"ids,omitempty"`
+	WhyOneID string        `json:"whyOneID,omitempty"`
+	// Relay has the process start the host in a user namespace, instead of being it.
+	Relay bool `json:"relay,omitempty"`
 }
 
 // rootsName is the directory in the data directory for what containers write to their root file systems.
@@ -88,6 +95,9 @@ func open(config Config) (*Host, error) {
 		OwnScope:     config.OwnScope,
 		PIDNamespace: config.PIDNamespace,
 		MaxPIDs:      config.PodMaxPIDs,
+		Outside:      config.Outside,
+		IDs:          config.IDs,
+		WhyOneID:     config.WhyOneID,
 	})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func Main(config Config) int {
 	// Files of the host are its user's; the log files' modes are given where they are made.
 	syscall.Umask(0o022)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
-	if config.Namespaced {
+	if config.Outside != nil {
 		if err := furnish(config); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return ExitNoNamespaces

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/beneath"
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 // maxIdle bounds how many overlays are kept for later, idleTime how long: an image in use cannot be removed.
@@ -48,7 +48,7 @@ func openOverlays(dir, stage string) (*overlays, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	all := &overlays{dir: dir, stage: stage, userxattr: inUserNamespace(), dropped: make(chan *overlay, maxIdle), gone: make(chan struct{})}
+	all := &overlays{dir: dir, stage: stage, userxattr: !userns.Initial(), dropped: make(chan *overlay, maxIdle), gone: make(chan struct{})}
 	if err := all.sweep(); err != nil {
 		return nil, fmt.Errorf("remove what former containers have written: %w", err)
 	}
@@ -83,16 +83,6 @@ func (all *overlays) try() error {
 	}
 	all.drop(o)
 	return nil
-}
-
-// inUserNamespace reports whether this process's users are not those of the machine.
-func inUserNamespace() bool {
-	ids, err := os.ReadFile("/proc/self/uid_map")
-	if err != nil {
-		return true
-	}
-	fields := strings.Fields(string(ids))
-	return len(fields) != 3 || fields[0] != "0" || fields[1] != "0" || fields[2] != "4294967295"
 }
 
 // take returns an overlay of tree and moves the thread into the namespace of the overlays.

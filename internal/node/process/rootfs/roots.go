@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 // Roots makes root file systems.
@@ -22,7 +25,15 @@ const (
 	templateRoot    = "/root"
 	templateSys     = "/sys"
 	templateDevices = "/devices"
+	templateProc    = "/proc"
 )
+
+// ProcPoint is where a /proc that is mounted already is shown to a container's first process, if ShowsProc: in a user
+// namespace the kernel lets only those mount a new one who see a whole one anyway. It is to be unmounted then.
+const ProcPoint = "/dev/mqueue"
+
+// ShowsProc is the same for all containers of this process.
+var ShowsProc = sync.OnceValue(func() bool { return !userns.Initial() })
 
 // Open tries what it takes. It keeps what containers write below dir, and mounts at stage, an empty directory. The
 // calling thread must see the machine's file system, and is left in another mount namespace.
@@ -46,7 +57,7 @@ func (r *Roots) openTemplate(stage string) (err error) {
 	if err = unix.Mount("stint", stage, "tmpfs", 0, "mode=0755"); err != nil {
 		return fmt.Errorf("mount a tmpfs: %w", err)
 	}
-	for _, name := range []string{templateRoot, templateSys, templateDevices} {
+	for _, name := range []string{templateRoot, templateSys, templateDevices, templateProc} {
 		if err = os.Mkdir(filepath.Join(stage, name), 0o755); err != nil {
 			return err
 		}
@@ -56,6 +67,11 @@ func (r *Roots) openTemplate(stage string) (err error) {
 	}
 	if err = mountSys(filepath.Join(stage, templateSys)); err != nil {
 		return fmt.Errorf("mount /sys: %w", err)
+	}
+	if ShowsProc() {
+		if err = unix.Mount("/proc", filepath.Join(stage, templateProc), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("show /proc: %w", err)
+		}
 	}
 	namespace, err := os.Open("/proc/thread-self/ns/mnt")
 	if err != nil {
@@ -150,6 +166,11 @@ func (r *Roots) furnish(root *Root, files map[string]string) error {
 		return err
 	}
 	unix.Close(proc)
+	if ShowsProc() {
+		if err := unix.MoveMount(unix.AT_FDCWD, templateProc, memory, filepath.Base(ProcPoint), 0); err != nil {
+			return fmt.Errorf("show /proc: %w", err)
+		}
+	}
 	return Pivot(root.fd)
 }
 

@@ -46,7 +46,7 @@ func (l *launch) enterOwn(t *thread) error {
 		mounts = append(mounts, runtime.Mount{HostPath: l.slot.message.path, ContainerPath: c.TerminationMessagePath})
 	}
 	var err error
-	if l.missing, err = compose(mounts, c.User, v.stage()); err != nil {
+	if l.missing, err = compose(mounts, l.owner(), v.stage()); err != nil {
 		return &StartError{Reason: err.Error()}
 	}
 	return nil

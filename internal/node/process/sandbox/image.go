@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,8 +22,8 @@ func (b *Box) openRoots() error {
 		return errors.New("there is no directory for what containers write")
 	case !b.views.usable():
 		return errors.New(b.views.why)
-	case !b.info.CanSetUser:
-		return errors.New("the users of images need root")
+	case !isRoot():
+		return errors.New("the users of images need root, of this machine or of a user namespace")
 	}
 	b.child = gatherChildFacts()
 	return run(b.jobs, func(t *thread) (err error) {
@@ -119,20 +117,8 @@ func (l *launch) startChild(path, dir string, env []string) error {
 	if err != nil {
 		return err
 	}
-	cgroup := -1
-	if l.slot.leaf != nil {
-		cgroup = int(l.slot.leaf.dir.Fd())
-	}
 	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
-	l.started = time.Now()
-	_, err = l.box.family.fork(func() (int, error) {
-		l.child, err = stage.Start(p, unix.CLONE_NEWPID|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS, cgroup)
-		if err != nil {
-			return 0, err
-		}
-		return l.child.PID, nil
-	})
-	return err
+	return l.clone(p, unix.CLONE_NEWPID|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
 }
 
 // join waits until the container's first process runs its program.
@@ -142,19 +128,25 @@ func (l *launch) join() (*Process, error) {
 	if err == nil {
 		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
 	}
-	l.box.family.forget(l.child.PID)
-	unix.Close(l.child.PIDFD)
-	var failed *stage.Error
-	if !errors.As(err, &failed) || isLack(failed.Errno) {
+	l.dropChild()
+	switch errno := failureOf(err); {
+	case isLack(err):
 		return nil, err
-	}
-	if failed.What == runsProgram && failed.Errno == syscall.ENOENT {
+	case errno == unix.ENOENT:
 		return nil, startErrorf("cannot run %q: the image lacks the interpreter or loader that it names", l.container.Command[0])
+	case errno != 0:
+		return nil, startErrorf("cannot run %q: %v", l.container.Command[0], errno)
 	}
-	if failed.What == runsProgram {
-		return nil, startErrorf("cannot run %q: %v", l.container.Command[0], failed.Errno)
+	return nil, startErrorf("%v", err)
+}
+
+// failureOf is why the program itself could not be run; 0 if it was something before.
+func failureOf(err error) unix.Errno {
+	var failed *stage.Error
+	if errors.As(err, &failed) && failed.What == runsProgram {
+		return failed.Errno
 	}
-	return nil, startErrorf("%v", failed)
+	return 0
 }
 
 func (b *Box) giveBackRoot(root *rootfs.Root) {

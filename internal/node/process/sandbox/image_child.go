@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
 	"github.com/stint-dev/stint/internal/node/process/stage"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -81,39 +82,54 @@ type child struct {
 	container *runtime.Container
 	facts     childFacts
 	user      runtime.User
+	// alone: this user has no ids but its own.
+	alone bool
 }
 
 func (l *launch) childProgram(spec childSpec) *stage.Program {
-	c := &child{Program: &stage.Program{}, container: l.container, facts: l.box.child}
+	c := &child{Program: &stage.Program{}, container: l.container, facts: l.box.child, alone: l.box.users.alone()}
 	if l.container.User != nil {
 		c.user = *l.container.User
 	}
+	c.detach()
 	c.begin()
 	c.mount()
 	c.take(spec)
+	if l.users != nil {
+		c.enterUsers(l.users)
+	}
 	c.becomeUser()
 	c.Do("enter the working directory "+spec.dir, unix.SYS_CHDIR, c.String(spec.dir))
-	c.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
 	if l.container.NoNewPrivileges {
 		c.filter()
 	}
-	c.Do(runsProgram, unix.SYS_EXECVE, c.String(spec.path), c.Strings(l.container.Command), c.Strings(spec.env))
+	c.execute(spec.path, spec.env)
 	return c.Program
+}
+
+// execute runs the container's program.
+func (c *child) execute(path string, env []string) {
+	c.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
+	c.Do(runsProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
 // signalSetSize is the size of a set of signals for the kernel.
 const signalSetSize = 8
 
-// begin makes the process one of its own.
-func (c *child) begin() {
+// detach makes the process one of its own.
+func (c *child) detach() {
 	c.dieWithHost()
 	c.Do("start a session", unix.SYS_SETSID)
-	c.Do("have a view of its cgroup", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
 	// The host process ignores these, and what is ignored stays so over an execve.
 	byDefault := c.Bytes(make([]byte, 32))
 	for _, signal := range []uintptr{uintptr(unix.SIGHUP), uintptr(unix.SIGINT), uintptr(unix.SIGPIPE)} {
 		c.Do("reset a signal", unix.SYS_RT_SIGACTION, signal, byDefault, 0, signalSetSize)
 	}
+}
+
+// begin gives the process a machine of its own to see.
+func (c *child) begin() {
+	c.Do("have a view of its cgroup", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
 	if name := c.container.Hostname; name != "" {
 		c.Do(fmt.Sprintf("set the host name %q", name), unix.SYS_SETHOSTNAME, c.String(name), uintptr(len(name)))
 	}
@@ -129,6 +145,9 @@ func (c *child) dieWithHost() {
 func (c *child) mount() {
 	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	c.mountAt("/proc", "proc", flags)
+	if rootfs.ShowsProc() {
+		c.Do("hide the machine's /proc", unix.SYS_UMOUNT2, c.String(rootfs.ProcPoint), unix.MNT_DETACH)
+	}
 	c.mountAt("/dev/mqueue", "mqueue", flags)
 	if c.facts.unified {
 		c.mountAt(cgroupMount, "cgroup2", flags|unix.MS_RDONLY)
@@ -171,7 +190,9 @@ func (c *child) becomeUser() {
 			c.Do("give up a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
 		}
 	}
-	c.Do("set its groups", unix.SYS_SETGROUPS, uintptr(len(c.user.Groups)), c.Groups(c.user.Groups))
+	if !c.alone {
+		c.Do("set its groups", unix.SYS_SETGROUPS, uintptr(len(c.user.Groups)), c.Groups(c.user.Groups))
+	}
 	gid, uid := uintptr(c.user.GID), uintptr(c.user.UID)
 	c.Do(fmt.Sprintf("become group %d", gid), unix.SYS_SETRESGID, gid, gid, gid)
 	c.Do(fmt.Sprintf("become user %d", uid), unix.SYS_SETRESUID, uid, uid, uid)

@@ -25,9 +25,10 @@ type launch struct {
 	stdout    *os.File
 	stderr    *os.File
 	missing   []runtime.MissingMountPoint
-	// root and child are those of a container from an image.
+	child     *stage.Child
+	// root is that of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
-	child   *stage.Child
+	users   *os.File
 	started time.Time
 }
 
@@ -73,7 +74,7 @@ func (l *launch) refuse() error {
 		if !info.CanRunImages {
 			return startErrorf("images cannot be run: %s", info.WhyNoImages)
 		}
-		return nil
+		return l.box.users.refuse(c.User)
 	}
 	if len(volumes(c.Mounts)) > 0 && !info.CanMount {
 		return startErrorf("volumes cannot be mounted: %s", info.WhyNoMount)
@@ -81,15 +82,11 @@ func (l *launch) refuse() error {
 	if c.Hostname != "" && !info.CanSetHostname {
 		return startErrorf("the host name %q cannot be set: this user may not make uts namespaces", c.Hostname)
 	}
-	if c.User != nil && !info.CanSetUser && !isSelf(c.User) {
+	if c.User != nil && !info.CanSetUser && !l.box.users.isSelf(c.User) {
 		return startErrorf("the container cannot run as user %d: only root can start processes of other users",
 			c.User.UID)
 	}
 	return nil
-}
-
-func isSelf(u *runtime.User) bool {
-	return int(u.UID) == os.Geteuid() && int(u.GID) == os.Getegid() && len(u.Groups) == 0
 }
 
 // volumes leaves out mounts that show a path where it already is.
@@ -104,8 +101,13 @@ func (l *launch) prepare() (err error) {
 	if l.slot, err = l.box.takeSlot(); err != nil {
 		return err
 	}
+	if l.container.Root != nil {
+		if l.users, err = l.box.users.namespaceFor(l.container.User); err != nil {
+			return err
+		}
+	}
 	if l.container.TerminationMessagePath != "" {
-		if err = l.box.newMessage(l.slot, l.container.User); err != nil {
+		if err = l.box.newMessage(l.slot, l.owner()); err != nil {
 			return fmt.Errorf("make the termination message file: %w", err)
 		}
 	}
@@ -116,6 +118,14 @@ func (l *launch) prepare() (err error) {
 	}
 	l.limited, err = l.box.divided.newLimited(l.slot.name, l.limits)
 	return err
+}
+
+// owner is whom the container's files belong to, as this process sees it; nil is who runs this process.
+func (l *launch) owner() *runtime.User {
+	if user := l.container.User; l.box.info.CanSetUser || l.container.Root != nil && !l.box.users.alone() {
+		return user
+	}
+	return nil
 }
 
 func (l *launch) abandon() {
@@ -179,6 +189,9 @@ func (l *launch) enterName(t *thread) error {
 }
 
 func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
+	if l.box.users.self != nil {
+		return l.execNested(path, attr)
+	}
 	ends, err := l.pipes()
 	defer ends.close()
 	if err != nil {
@@ -191,7 +204,7 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 	if l.slot.leaf != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(l.slot.leaf.dir.Fd())
 	}
-	if u := l.container.User; u != nil && !(isSelf(u) && !l.box.info.CanSetUser) {
+	if u := l.container.User; u != nil && l.box.info.CanSetUser {
 		attr.Sys.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 	}
 	started := time.Now()

@@ -34,7 +34,7 @@ func (b *Box) openSlots() error {
 	if err := os.Mkdir(b.slots.dir, 0o700); err != nil {
 		return err
 	}
-	if b.views.usable() || !b.mayChown() {
+	if b.views.usable() || !isRoot() {
 		return nil
 	}
 	return os.Chmod(b.slots.dir, 0o711)
@@ -50,9 +50,8 @@ func clearSlots(stateDir string) error {
 	return dir.Remove(slotsName)
 }
 
-func (b *Box) mayChown() bool { return os.Geteuid() == 0 }
-
-// newMessage makes the file for an attempt in a slot, which is unique while the attempt lasts.
+// newMessage makes the file for an attempt in a slot, which is unique while the attempt lasts. It belongs to user; nil is
+// who runs this process.
 func (b *Box) newMessage(s *slot, user *runtime.User) error {
 	s.attempts++
 	path := filepath.Join(b.slots.dir, s.name+"."+strconv.Itoa(s.attempts))
@@ -61,7 +60,7 @@ func (b *Box) newMessage(s *slot, user *runtime.User) error {
 		return err
 	}
 	s.message = &message{file: file, path: path}
-	if user != nil && b.mayChown() {
+	if user != nil && isRoot() {
 		if err := file.Chown(int(user.UID), int(user.GID)); err != nil {
 			return err
 		}

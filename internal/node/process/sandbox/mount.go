@@ -216,13 +216,11 @@ func (c *composition) shadow(w *walk) (*shadow, error) {
 
 // mayWrite reports whether the container's user could make files in a directory of the machine.
 func mayWrite(dir *place, user *runtime.User) bool {
-	if user == nil || isSelf(user) {
+	if user == nil || user.UID == 0 {
 		return unix.Faccessat(dir.fd, ".", unix.W_OK, unix.AT_EACCESS) == nil
 	}
 	mode := dir.stat.Mode
 	switch {
-	case user.UID == 0:
-		return true
 	case user.UID == dir.stat.Uid:
 		return mode&0o200 != 0
 	case user.GID == dir.stat.Gid, slices.Contains(user.Groups, dir.stat.Gid):

@@ -32,6 +32,11 @@ type Config struct {
 	MaxPIDs int64
 	// PIDNamespace: this process is the first one of a pid namespace, which ends with it.
 	PIDNamespace bool
+	// Outside is whom root of this process's user namespace is outside of it; nil where its users are the machine's. IDs
+	// is how many users and groups there are; WhyOneID says why only one.
+	Outside  *runtime.User
+	IDs      uint32
+	WhyOneID string
 }
 
 // Box starts containers on this machine with the best isolation that the machine allows.
@@ -43,6 +48,7 @@ type Box struct {
 	views   *views
 	slots   slots
 	roots   *rootfs.Roots
+	users   *users
 	child   childFacts
 	info    runtime.Info
 	null    *os.File
@@ -69,6 +75,9 @@ func Open(config Config) (*Box, error) {
 		tmpfs:      map[types.UID][]string{},
 	}
 	if err := b.openCgroups(); err != nil {
+		return nil, err
+	}
+	if b.users, err = openUsers(b); err != nil {
 		return nil, err
 	}
 	if err := b.startThreads(b.jobs, false); err != nil {
@@ -157,12 +166,17 @@ func (b *Box) describe() runtime.Info {
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename
-	info.CanSetUser = os.Geteuid() == 0 && canSwitchUser()
+	info.CanSetUser = b.config.Outside == nil && isRoot()
+	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID
 	return info
 }
 
-// canSwitchUser asks the kernel for the two capabilities that it takes.
-func canSwitchUser() bool {
+// isRoot reports whether this process can start processes of other users. It asks the kernel for the two capabilities
+// that it takes.
+func isRoot() bool {
+	if os.Geteuid() != 0 {
+		return false
+	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if unix.Capget(&header, &data[0]) != nil {
@@ -215,6 +229,7 @@ func isCgroup(dir, name string) bool {
 // Close removes what the Box made. No container may be running.
 func (b *Box) Close() {
 	b.slots.close()
+	b.users.close()
 	if b.roots != nil {
 		b.roots.Close()
 	}

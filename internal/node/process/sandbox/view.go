@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 // defaultMessagePath is where nearly all containers look for their termination message file.
@@ -130,8 +132,8 @@ func shadowDev(stage string) error {
 }
 
 func (v *views) overlayDev() error {
-	if os.Geteuid() != 0 {
-		return errors.New("device files on an overlay need root")
+	if os.Geteuid() != 0 || !userns.Initial() {
+		return errors.New("device files on an overlay need root of the machine")
 	}
 	if err := unix.Mount("stint", v.stage(), "tmpfs", 0, "mode=0700"); err != nil {
 		return err

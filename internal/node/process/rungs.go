@@ -1,0 +1,136 @@
+package process
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/stint-dev/stint/internal/node/process/host"
+	"github.com/stint-dev/stint/internal/node/process/stage"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/userns"
+)
+
+// rung is one way to start the host. It completes the config.
+type rung func(l *launcher, config *host.Config) (*exec.Cmd, error)
+
+// rungs lists the ways for this user on this machine, best first.
+func rungs(config Config) []rung {
+	var ways []rung
+	namespaces := os.Geteuid() != 0 && !config.NoNamespaces && stage.Supported
+	if hasSystemd() && !config.NoCgroups {
+		ways = append(ways, func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.inScope(c, namespaces) })
+	}
+	if namespaces {
+		ways = append(ways,
+			func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.namespaced(c, true) },
+			func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.namespaced(c, false) })
+	}
+	return append(ways, (*launcher).plain)
+}
+
+func hasSystemd() bool {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return false
+	}
+	_, err := exec.LookPath("systemd-run")
+	return err == nil
+}
+
+func (l *launcher) command(config *host.Config, wrapper ...string) (*exec.Cmd, error) {
+	arg, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	words := append(wrapper, l.config.Executable, hostCommand, string(arg))
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd, nil
+}
+
+// plain starts the host in its own session.
+func (l *launcher) plain(config *host.Config) (*exec.Cmd, error) {
+	switch {
+	case l.config.NoNamespaces:
+		config.WhyNoMount = "namespaces are switched off"
+	case os.Geteuid() != 0 && !stage.Supported:
+		config.WhyNoMount = "without root this takes a processor of the kinds amd64 and arm64"
+	case os.Geteuid() != 0:
+		config.WhyNoMount = "this machine's kernel lets only root mount (user namespaces are not allowed): " + l.why
+	}
+	return l.command(config)
+}
+
+// inScope starts the host in a systemd scope of its own, with a cgroup that is its to divide, so that it does not end
+// when systemd ends the server.
+func (l *launcher) inScope(config *host.Config, namespaced bool) (*exec.Cmd, error) {
+	config.OwnScope = true
+	words := []string{"systemd-run", "--scope", "--quiet", "--collect", "-p", "Delegate=yes"}
+	if os.Geteuid() != 0 {
+		words = append(words, "--user")
+	}
+	if namespaced {
+		// systemd must be asked by this user, who is another one in a user namespace.
+		config.Relay = true
+		setUser(config)
+	}
+	return l.command(config, append(words, "--")...)
+}
+
+// namespaced starts the host in a user namespace where it may mount. In a pid namespace too it is the first process,
+// and the kernel ends the containers when it ends.
+func (l *launcher) namespaced(config *host.Config, pids bool) (*exec.Cmd, error) {
+	config.PIDNamespace = pids
+	setUser(config)
+	cmd, err := l.command(config)
+	if err == nil {
+		unshare(cmd, pids)
+	}
+	return cmd, err
+}
+
+// setUser tells the host who its root is outside of its user namespace, and which others there are.
+func setUser(config *host.Config) {
+	ids := userns.Own()
+	config.Outside = &runtime.User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+	config.IDs = uint32(ids.Count())
+	if ids.WhyOne != nil {
+		config.WhyOneID = ids.WhyOne.Error()
+	}
+}
+
+// unshare has a host start in namespaces that belong to its user namespace.
+func unshare(cmd *exec.Cmd, pids bool) {
+	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
+	if pids {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWPID
+	}
+}
+
+// relay starts the host in a user namespace, from where systemd has put this process. When the host answers, the control
+// plane ends the relay.
+func relay(config host.Config) int {
+	config.Relay, config.PIDNamespace = false, true
+	arg, err := json.Marshal(config)
+	if err == nil {
+		cmd := exec.Command(os.Args[0], hostCommand, string(arg))
+		cmd.Dir, cmd.Stdout, cmd.Stderr = "/", os.Stdout, os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		unshare(cmd, true)
+		if err = userns.Own().Start(cmd); err == nil {
+			err = cmd.Wait()
+		}
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return exit.ExitCode()
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return host.ExitNoNamespaces
+	}
+	return 0
+}

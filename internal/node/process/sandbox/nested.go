@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
+)
+
+// execNested starts a program of this machine as who runs this one outside of its user namespace, and without the rights
+// of root in there.
+func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, error) {
+	ends, err := l.pipes()
+	defer ends.close()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{Program: &stage.Program{}, container: l.container}
+	c.detach()
+	c.take(childSpec{stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	c.enterUsers(l.box.users.self)
+	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
+	c.execute(path, attr.Env)
+	if err := l.clone(c.Program, 0); err != nil {
+		return nil, err
+	}
+	err = l.child.Wait()
+	if err == nil {
+		return newProcess(l, l.child.PID, l.child.PIDFD, l.started)
+	}
+	l.dropChild()
+	if errno := failureOf(err); errno != 0 {
+		return nil, execError(path, errno)
+	}
+	return nil, err
+}
+
+// enterUsers takes on the users of another namespace, and with it full rights over what belongs to that alone.
+func (c *child) enterUsers(namespace *os.File) {
+	c.Do("change its users", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
+	c.dieWithHost()
+}
+
+// clone has the child of this thread go down its list.
+func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
+	cgroup := -1
+	if l.slot.leaf != nil {
+		cgroup = int(l.slot.leaf.dir.Fd())
+	}
+	l.started = time.Now()
+	_, err := l.box.family.fork(func() (pid int, err error) {
+		if l.child, err = stage.Start(p, own, cgroup); err != nil {
+			return 0, err
+		}
+		return l.child.PID, nil
+	})
+	if err != nil {
+		return fmt.Errorf("start a process: %w", err)
+	}
+	return nil
+}
+
+// dropChild lets go of a child that has ended before it ran its program.
+func (l *launch) dropChild() {
+	l.box.family.forget(l.child.PID)
+	unix.Close(l.child.PIDFD)
+}

@@ -1,0 +1,139 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// users are whom containers can run as.
+//
+//	machine's root    processes and images: any user
+//	user namespace    processes: in a nested one, where they are who runs this program outside
+//	                  images: its ids, or with one id a nested namespace for each user that is asked for
+type users struct {
+	family   *family
+	outside  *runtime.User
+	ids      uint32
+	whyOneID string
+	// self is the user namespace of processes; nil where this process's is as good.
+	self *os.File
+
+	mu sync.Mutex
+	// single are namespaces with one user and group.
+	single map[[2]uint32]*os.File
+}
+
+func openUsers(b *Box) (_ *users, err error) {
+	u := &users{
+		family: b.family, outside: b.config.Outside, ids: b.config.IDs, whyOneID: b.config.WhyOneID,
+		single: map[[2]uint32]*os.File{},
+	}
+	if u.outside != nil {
+		u.self, err = u.namespaceOf(u.outside.UID, u.outside.GID)
+	}
+	return u, err
+}
+
+// isSelf reports whether a process is that user without any doing.
+func (u *users) isSelf(user *runtime.User) bool {
+	if len(user.Groups) > 0 {
+		return false
+	}
+	if u.outside != nil {
+		return user.UID == u.outside.UID && user.GID == u.outside.GID
+	}
+	return int(user.UID) == os.Geteuid() && int(user.GID) == os.Getegid()
+}
+
+// alone: there are no users beside root of the user namespace.
+func (u *users) alone() bool { return u.ids == 1 }
+
+// refuse names a user that a container of an image cannot have.
+func (u *users) refuse(user *runtime.User) error {
+	switch {
+	case u.outside == nil || user == nil:
+		return nil
+	case u.alone() && len(user.Groups) > 0:
+		return startErrorf("the groups %v cannot be had: %s", user.Groups, u.whyOneID)
+	case u.alone():
+		return nil
+	}
+	for _, id := range append([]uint32{user.UID, user.GID}, user.Groups...) {
+		if id >= u.ids {
+			return startErrorf("user or group %d cannot be had: this user has the ids 0 to %d (/etc/subuid, /etc/subgid)", id, u.ids-1)
+		}
+	}
+	return nil
+}
+
+// namespaceFor returns the user namespace that a container of an image must enter to be user; nil is none.
+func (u *users) namespaceFor(user *runtime.User) (*os.File, error) {
+	if !u.alone() || user == nil || user.UID == 0 && user.GID == 0 {
+		return nil, nil
+	}
+	return u.namespaceOf(user.UID, user.GID)
+}
+
+// namespaceOf returns a user namespace below this process's, in which its root is called uid and gid.
+func (u *users) namespaceOf(uid, gid uint32) (*os.File, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	key := [2]uint32{uid, gid}
+	if ns := u.single[key]; ns != nil {
+		return ns, nil
+	}
+	ns, err := u.makeNamespace(uid, gid)
+	if err != nil {
+		return nil, fmt.Errorf("make a user namespace for user %d: %w", uid, err)
+	}
+	u.single[key] = ns
+	return ns, nil
+}
+
+// makeNamespace has a process make it, which ends when the namespace is held.
+func (u *users) makeNamespace(uid, gid uint32) (*os.File, error) {
+	p := &stage.Program{}
+	p.Do("wait", unix.SYS_PPOLL, 0, 0, 0, 0)
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
+	var child *stage.Child
+	_, err := u.family.fork(func() (pid int, err error) {
+		if child, err = stage.Start(p, unix.CLONE_NEWUSER, -1); err == nil {
+			pid = child.PID
+		}
+		return pid, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = unix.PidfdSendSignal(child.PIDFD, unix.SIGKILL, nil, 0)
+		unix.Close(child.PIDFD)
+		_ = child.Wait()
+		_, _ = unix.Wait4(child.PID, nil, 0, nil)
+		u.family.forget(child.PID)
+	}()
+	proc := fmt.Sprintf("/proc/%d/", child.PID)
+	err = errors.Join(
+		os.WriteFile(proc+"setgroups", []byte("deny"), 0),
+		os.WriteFile(proc+"uid_map", fmt.Appendf(nil, "%d 0 1", uid), 0),
+		os.WriteFile(proc+"gid_map", fmt.Appendf(nil, "%d 0 1", gid), 0))
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(proc + "ns/user")
+}
+
+func (u *users) close() {
+	for _, ns := range u.single {
+		ns.Close()
+	}
+}

@@ -1,0 +1,77 @@
+package userns
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// awaitVariable tells a program the descriptor that says when it has its ids.
+const awaitVariable = "STINT_AWAIT_IDS"
+
+// Start starts this program anew in a user namespace with these ids, as root of it. Other namespaces that cmd asks for
+// belong to that one.
+func (ids IDs) Start(cmd *exec.Cmd) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+	if ids.WhyOne != nil {
+		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = ids.uids, ids.gids
+		return cmd.Start()
+	}
+	answer, tell, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer tell.Close()
+	defer answer.Close()
+	cmd.ExtraFiles = append(cmd.ExtraFiles, answer)
+	cmd.Env = append(cmd.Environ(), awaitVariable+"="+strconv.Itoa(2+len(cmd.ExtraFiles)))
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = ids.assign(cmd.Process.Pid)
+	if err == nil {
+		_, err = tell.Write([]byte{1})
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	return err
+}
+
+// A program that Start has started waits here.
+func init() {
+	descriptor, awaits := os.LookupEnv(awaitVariable)
+	if !awaits {
+		return
+	}
+	err := await(descriptor)
+	fmt.Fprintln(os.Stderr, "the user namespace has no ids:", err)
+	os.Exit(1)
+}
+
+// await executes this program anew when it has its ids: only then it gets the rights of root.
+func await(descriptor string) error {
+	fd, err := strconv.Atoi(descriptor)
+	if err != nil {
+		return err
+	}
+	syscall.CloseOnExec(fd)
+	if n, err := syscall.Read(fd, make([]byte, 1)); n != 1 {
+		return errors.Join(errors.New("whoever has started this program has not mapped them"), err)
+	}
+	var env []string
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, awaitVariable+"=") {
+			env = append(env, pair)
+		}
+	}
+	return syscall.Exec("/proc/self/exe", os.Args, env)
+}
