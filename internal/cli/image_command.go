@@ -204,7 +204,7 @@ func (f *imageFlags) remove() *cobra.Command {
 		Long: `Remove images by their names. What no other name needs is removed from disk at once, but for what containers run
 from: stint image prune removes that when they have ended.`,
 		Args: atLeastOne("the name of an image"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.open()
 			if err != nil {
 				return err
@@ -213,7 +213,7 @@ from: stint image prune removes that when they have ended.`,
 			for _, text := range args {
 				failed = append(failed, removeOne(s, text, f.streams.Out))
 			}
-			_, err = s.Prune()
+			_, err = s.Prune(cmd.Context())
 			return errors.Join(append(failed, err)...)
 		},
 	}
@@ -239,12 +239,12 @@ func (f *imageFlags) prune() *cobra.Command {
 		Use:   "prune",
 		Short: "Remove from disk what belongs to no image any more",
 		Args:  exactly(0, ""),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.open()
 			if err != nil {
 				return err
 			}
-			p, err := s.Prune()
+			p, err := s.Prune(cmd.Context())
 			if err != nil {
 				return err
 			}

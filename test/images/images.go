@@ -28,6 +28,8 @@ import (
 type File struct {
 	Content, Link string
 	Mode          int64
+	// Owner is its user and its group.
+	Owner int
 }
 
 // Layer makes a layer of files by their names.
@@ -37,7 +39,7 @@ func Layer(t testing.TB, files map[string]File) v1.Layer {
 	w := tar.NewWriter(&b)
 	for _, at := range slices.Sorted(maps.Keys(files)) {
 		f := files[at]
-		h := &tar.Header{Name: at, Mode: f.Mode, Size: int64(len(f.Content)), Typeflag: tar.TypeReg, Linkname: f.Link}
+		h := &tar.Header{Name: at, Mode: f.Mode, Size: int64(len(f.Content)), Typeflag: tar.TypeReg, Linkname: f.Link, Uid: f.Owner, Gid: f.Owner}
 		switch {
 		case f.Link != "":
 			h.Typeflag = tar.TypeSymlink

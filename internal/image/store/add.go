@@ -16,8 +16,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
-
-	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // maxLayers bounds how many layers an image has.
@@ -29,9 +27,6 @@ const atATime = 3
 // Add puts an image into the store under a full name. What of it is there already is not read again. Each layer that is
 // read is told to progress, which may be nil.
 func (s *Store) Add(ctx context.Context, name string, from v1.Image, progress func(Progress)) (Image, error) {
-	if os.Geteuid() != 0 {
-		return Image{}, errors.New("images are unpacked by root only, so far: their files belong to many users")
-	}
 	unlock, err := s.lock(unix.LOCK_SH)
 	if err != nil {
 		return Image{}, err
@@ -118,7 +113,7 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from v1.Image, pro
 	room := make(chan struct{}, atATime)
 	var adding sync.WaitGroup
 	for i, l := range layers {
-		if _, err := os.Lstat(s.path(layersName, nameOf(ids[i]))); err == nil || slices.Contains(ids[:i], ids[i]) {
+		if _, err := os.Lstat(s.layer(ids[i])); err == nil || slices.Contains(ids[:i], ids[i]) {
 			continue
 		}
 		room <- struct{}{}
@@ -147,8 +142,8 @@ func (s *Store) addLayer(ctx context.Context, id v1.Hash, l v1.Layer, progress f
 		return err
 	}
 	read := &reader{from: compressed, ctx: ctx, progress: Progress{Layer: id, Total: size}, tell: progress}
-	err = s.make(layersName, id, func(dir string) error {
-		return runChild(ctx, childTask{Unpack: dir, Digest: id.String()}, read)
+	err = s.make(kept(layersName), id, func(dir string) error {
+		return runChild(ctx, childTask{Unpack: dir, Digest: id.String()}, read, nil)
 	})
 	if err != nil && read.failure != nil {
 		return read.failure // the child has only seen that the layer ends too early
@@ -160,11 +155,11 @@ func (s *Store) addLayer(ctx context.Context, id v1.Hash, l v1.Layer, progress f
 func (s *Store) addTree(ctx context.Context, image Image) error {
 	task := childTask{}
 	for _, l := range image.Layers {
-		task.Layers = append(task.Layers, s.path(layersName, nameOf(l)))
+		task.Layers = append(task.Layers, s.layer(l))
 	}
-	return s.make(treesName, chainID(image.Layers), func(dir string) error {
+	return s.make(kept(treesName), chainID(image.Layers), func(dir string) error {
 		task.Merge = dir
-		return runChild(ctx, task, strings.NewReader(""))
+		return runChild(ctx, task, nil, nil)
 	})
 }
 
@@ -174,7 +169,12 @@ func (s *Store) make(kind string, id v1.Hash, do func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := do(dir); err != nil {
+	files := filepath.Join(dir, filesName)
+	err = os.Mkdir(files, 0o755)
+	if err == nil {
+		err = do(files)
+	}
+	if err != nil {
 		return errors.Join(err, s.discard(filepath.Base(dir)))
 	}
 	err = os.Rename(dir, s.path(kind, nameOf(id)))
@@ -184,13 +184,9 @@ func (s *Store) make(kind string, id v1.Hash, do func(dir string) error) error {
 	return err
 }
 
+// discard removes an entry of the work directory. Its files may belong to other users than this one.
 func (s *Store) discard(name string) error {
-	work, err := beneath.Open(s.path(workName))
-	if err != nil {
-		return err
-	}
-	defer work.Close()
-	return work.Remove(name)
+	return runChild(context.Background(), childTask{Store: s.dir, Discard: name}, nil, nil)
 }
 
 // reader counts what is read of a layer, and ends with ctx.

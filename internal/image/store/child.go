@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/image/layer"
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 // childCommand is the hidden command that makes this program unpack.
@@ -35,10 +36,20 @@ type childTask struct {
 	// Merge is a directory that takes what Layers hold together.
 	Merge  string   `json:"merge,omitempty"`
 	Layers []string `json:"layers,omitempty"`
+	// Owners: files can be given to users.
+	Owners bool `json:"owners,omitempty"`
+	// Store is the directory of a store, for the following.
+	Store string `json:"store,omitempty"`
+	// Discard is an entry of its work directory to remove.
+	Discard string `json:"discard,omitempty"`
+	// Prune removes what no name stands for, and all that is not in the directories of layers and trees that are Kept.
+	Prune bool     `json:"prune,omitempty"`
+	Kept  []string `json:"kept,omitempty"`
 }
 
-// ChildMain unpacks if args, the program's own, ask for it. A program that adds images calls it before anything else.
-// What strangers have packed is read in a process of its own: one that runs out of memory takes nothing along.
+// ChildMain changes a store's files if args, the program's own, ask for it. A program that adds images calls it before
+// anything else. What strangers have packed is read in a process of its own: one that runs out of memory takes nothing
+// along, and without root it can have the rights over all users of an image.
 func ChildMain(args []string) (handled bool, exitCode int) {
 	if len(args) != 3 || args[1] != childCommand {
 		return false, 0
@@ -56,13 +67,24 @@ func ChildMain(args []string) (handled bool, exitCode int) {
 }
 
 func (t childTask) run() error {
+	// The program that has started this one may be gone; what it had wanted is of no use then.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
 	debug.SetMemoryLimit(childMemory / 2)
 	limit := unix.Rlimit{Cur: childMemory, Max: childMemory}
 	if err := unix.Setrlimit(unix.RLIMIT_DATA, &limit); err != nil {
 		return err
 	}
 	syscall.Umask(0)
-	if t.Merge != "" {
+	s := &Store{dir: t.Store}
+	switch {
+	case t.Discard != "":
+		return s.discardHere(t.Discard)
+	case t.Prune:
+		pruned, err := s.prune(t.Kept)
+		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(pruned))
+	case t.Merge != "":
 		return t.merge()
 	}
 	return t.unpack(os.Stdin)
@@ -80,7 +102,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 	}
 	defer plain.Close()
 	sum := sha256.New()
-	if err := layer.Unpack(io.TeeReader(plain, sum), dir, layer.Options{Owners: true}); err != nil {
+	if err := layer.Unpack(io.TeeReader(plain, sum), dir, layer.Options{Owners: t.Owners}); err != nil {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
@@ -111,12 +133,13 @@ func (t childTask) merge() error {
 	return unix.Syncfs(int(dst.Fd()))
 }
 
-// runChild runs a task in a child.
-func runChild(ctx context.Context, task childTask, in io.Reader) error {
+// runChild runs a task in a child, as root or else as root of a user namespace.
+func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	task.Owners = hasOwners()
 	text, err := json.Marshal(task)
 	if err != nil {
 		return err
@@ -125,12 +148,18 @@ func runChild(ctx context.Context, task childTask, in io.Reader) error {
 	cmd := exec.CommandContext(ctx, self, childCommand, string(text))
 	cmd.Env = []string{}
 	cmd.Dir = "/"
-	cmd.Stdin, cmd.Stderr = in, &complaints
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &complaints
 	// The child ends with the thread that has started it, which is to be there as long as this program.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	err = cmd.Run()
+	start := cmd.Start
+	if os.Geteuid() != 0 {
+		start = func() error { return userns.Own().Start(cmd) }
+	}
+	if err := start(); err != nil {
+		return fmt.Errorf("images are unpacked in a user namespace: %w", err)
+	}
+	err = cmd.Wait()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

@@ -2,8 +2,8 @@
 //
 //	images.json             which names there are, and what they stand for
 //	configs/<digest>.json   what an image says of itself
-//	layers/<digest>/        a layer, unpacked once for all images that have it (package layer)
-//	trees/<digest>/         the files of an image: hard links into its layers
+//	layers/<digest>/files   a layer, unpacked once for all images that have it (package layer)
+//	trees/<digest>/files    the files of an image: hard links into its layers
 //	work/                   what is being made, and what is being removed
 //
 // Several programs use a store at a time. What is in its place is whole: things are made in work and renamed. A program

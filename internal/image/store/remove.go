@@ -1,10 +1,15 @@
 package store
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -28,51 +33,65 @@ type Pruned struct {
 }
 
 // Prune removes what no name stands for. Trees that containers run from stay.
-func (s *Store) Prune() (Pruned, error) {
+func (s *Store) Prune(ctx context.Context) (p Pruned, err error) {
+	var answer bytes.Buffer
+	task := childTask{Store: s.dir, Prune: true, Kept: []string{kept(layersName), kept(treesName)}}
+	if err := runChild(ctx, task, nil, &answer); err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal(answer.Bytes(), &p)
+}
+
+// prune is what a child does: this user may not remove what belongs to others. Only in the directories that are kept
+// anything is.
+func (s *Store) prune(dirs []string) (p Pruned, err error) {
 	unlock, err := s.lock(unix.LOCK_EX)
 	if err != nil {
-		return Pruned{}, err
+		return p, err
 	}
 	defer unlock()
 	images, err := s.List()
 	if err != nil {
-		return Pruned{}, err
+		return p, err
 	}
 	// No other program makes anything now.
 	work, err := beneath.Open(s.path(workName))
 	if err != nil {
-		return Pruned{}, err
+		return p, err
 	}
 	defer work.Close()
 	if err := work.Empty(); err != nil {
-		return Pruned{}, err
+		return p, err
 	}
-	kept := map[string]bool{}
+	named := map[string]bool{}
 	for _, i := range images {
-		kept[nameOf(chainID(i.Layers))] = true
-		kept[nameOf(i.ID)+".json"] = true
+		named[nameOf(chainID(i.Layers))] = true
+		named[nameOf(i.ID)+".json"] = true
 		for _, l := range i.Layers {
-			kept[nameOf(l)] = true
+			named[nameOf(l)] = true
 		}
 	}
-	var p Pruned
-	if err := s.pruneKind(treesName, kept, &p.Trees, &p.InUse); err != nil {
-		return p, err
+	for _, kind := range []string{treesName, treesName + oneOwner, layersName, layersName + oneOwner} {
+		removed := &p.Layers
+		if strings.HasPrefix(kind, treesName) {
+			removed = &p.Trees
+		}
+		// The files of a tree are its own: links outlive what they were made from.
+		isNamed := func(name string) bool { return named[name] && slices.Contains(dirs, kind) }
+		if err := s.pruneKind(kind, isNamed, removed, &p.InUse); err != nil {
+			return p, err
+		}
 	}
-	// The files of a tree are its own: links outlive what they were made from.
-	if err := s.pruneKind(layersName, kept, &p.Layers, &p.InUse); err != nil {
-		return p, err
-	}
-	return p, s.pruneConfigs(kept)
+	return p, s.pruneConfigs(named)
 }
 
-func (s *Store) pruneKind(kind string, kept map[string]bool, removed, inUse *int) error {
+func (s *Store) pruneKind(kind string, isNamed func(string) bool, removed, inUse *int) error {
 	entries, err := os.ReadDir(s.path(kind))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
-		if kept[e.Name()] {
+		if isNamed(e.Name()) {
 			continue
 		}
 		switch err := s.take(kind, e.Name()); {
@@ -91,7 +110,7 @@ var errInUse = errors.New("containers run from it")
 
 // take removes a directory that is not in use. From when it is renamed on, it cannot be found any more.
 func (s *Store) take(kind, name string) error {
-	dir, err := os.Open(s.path(kind, name))
+	dir, err := os.Open(s.path(kind, name, filesName))
 	if err != nil {
 		return err
 	}
@@ -102,17 +121,27 @@ func (s *Store) take(kind, name string) error {
 	if err := os.Rename(s.path(kind, name), s.path(workName, name)); err != nil {
 		return err
 	}
-	return s.discard(name)
+	return s.discardHere(name)
 }
 
-func (s *Store) pruneConfigs(kept map[string]bool) error {
+// discardHere is what a child does for discard.
+func (s *Store) discardHere(name string) error {
+	work, err := beneath.Open(s.path(workName))
+	if err != nil {
+		return err
+	}
+	defer work.Close()
+	return work.Remove(name)
+}
+
+func (s *Store) pruneConfigs(named map[string]bool) error {
 	entries, err := os.ReadDir(s.path(configsName))
 	if err != nil {
 		return err
 	}
 	var failed []error
 	for _, e := range entries {
-		if !kept[e.Name()] {
+		if !named[e.Name()] {
 			failed = append(failed, os.Remove(filepath.Join(s.path(configsName), e.Name())))
 		}
 	}

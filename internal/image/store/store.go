@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/datadir"
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 const (
@@ -26,8 +27,25 @@ const (
 	workName    = "work"
 )
 
+// What is unpacked by a user without subordinate ids has one owner, and is of no use to who has them.
+const oneOwner = "-of-one-owner"
+
+// filesName is the directory of what a layer or an image holds. It may belong to a user of the image; what it is in is ours.
+const filesName = "files"
+
 // Store is a directory of images.
 type Store struct{ dir string }
+
+// kept is the directory of layers or trees as this user can have them.
+func kept(kind string) string {
+	if hasOwners() {
+		return kind
+	}
+	return kind + oneOwner
+}
+
+// hasOwners reports whether files can be given to the users that images name.
+func hasOwners() bool { return os.Geteuid() == 0 || userns.Own().WhyOne == nil }
 
 // Image is an image of the store.
 type Image struct {
@@ -68,7 +86,7 @@ func Open(dir string) (*Store, error) {
 	if _, err := datadir.Check(dir); err != nil {
 		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
 	}
-	for _, name := range []string{"", configsName, layersName, treesName, workName} {
+	for _, name := range []string{"", configsName, kept(layersName), kept(treesName), workName} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return nil, fmt.Errorf("open the image store: %w", err)
 		}
@@ -179,7 +197,11 @@ func (s *Store) isWhole(i Image) bool {
 }
 
 // Tree is the directory of the image's files.
-func (s *Store) Tree(i Image) string { return s.path(treesName, nameOf(chainID(i.Layers))) }
+func (s *Store) Tree(i Image) string {
+	return s.path(kept(treesName), nameOf(chainID(i.Layers)), filesName)
+}
+
+func (s *Store) layer(id v1.Hash) string { return s.path(kept(layersName), nameOf(id), filesName) }
 
 func (s *Store) configPath(id v1.Hash) string { return s.path(configsName, nameOf(id)+".json") }
 

@@ -15,7 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/internal/userns"
 	"github.com/stint-dev/stint/test/images"
+	"github.com/stint-dev/stint/test/unprivileged"
 )
 
 func TestMain(m *testing.M) {
@@ -25,11 +27,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+func TestWithoutRoot(t *testing.T) { unprivileged.Run(t, ".") }
+
+func TestWithSubordinateIDs(t *testing.T) { unprivileged.WithSubordinateIDs(t, ".") }
+
 func open(t *testing.T) (*store.Store, string) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("images are unpacked by root so far")
-	}
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := store.Open(dir)
 	if err != nil {
@@ -42,9 +45,10 @@ func layer(t *testing.T, text string) v1.Layer {
 	return images.Layer(t, map[string]images.File{text: {Content: text, Mode: 0o644}, "shared": {Content: text, Mode: 0o600}})
 }
 
-func entries(t *testing.T, parts ...string) int {
+// entries counts what is in the directories that match a pattern.
+func entries(t *testing.T, dir, pattern string) int {
 	t.Helper()
-	all, err := os.ReadDir(filepath.Join(parts...))
+	all, err := filepath.Glob(filepath.Join(dir, pattern, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +69,7 @@ func TestImagesShareTheirLayers(t *testing.T) {
 	base := layer(t, "base")
 	one := add(t, s, "docker.io/library/one:1", images.Image(t, v1.Config{User: "7"}, base, layer(t, "one")))
 	add(t, s, "docker.io/library/two:1", images.Image(t, v1.Config{}, base, layer(t, "two")))
-	if layers, trees := entries(t, dir, "layers"), entries(t, dir, "trees"); layers != 3 || trees != 2 {
+	if layers, trees := entries(t, dir, "layers*"), entries(t, dir, "trees*"); layers != 3 || trees != 2 {
 		t.Errorf("%d layers and %d trees", layers, trees)
 	}
 	for name, want := range map[string]string{"base": "base", "one": "one", "shared": "one"} {
@@ -95,20 +99,48 @@ func TestWhatIsInUseIsNotRemoved(t *testing.T) {
 	if found, err := s.Remove("a:1"); err != nil || !found {
 		t.Fatal(found, err)
 	}
-	if p, err := s.Prune(); err != nil || p.Trees != 0 || p.InUse != 1 {
+	if p, err := s.Prune(t.Context()); err != nil || p.Trees != 0 || p.InUse != 1 {
 		t.Errorf("Prune() = %+v, %v", p, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(s.Tree(image), "a")); err != nil || string(text) != "a" {
 		t.Errorf("the tree has lost its files: %q, %v", text, err)
 	}
 	lock.Close()
-	if p, err := s.Prune(); err != nil || p.Trees != 1 || p.InUse != 0 {
+	if p, err := s.Prune(t.Context()); err != nil || p.Trees != 1 || p.InUse != 0 {
 		t.Errorf("Prune() = %+v, %v", p, err)
 	}
-	for _, kind := range []string{"trees", "layers", "configs", "work"} {
+	for _, kind := range []string{"trees*", "layers*", "configs", "work"} {
 		if n := entries(t, dir, kind); n != 0 {
 			t.Errorf("%d %s are left", n, kind)
 		}
+	}
+}
+
+// Files belong to the users that the image names, as far as this user has them, and can be removed by this user.
+func TestFilesHaveTheirOwners(t *testing.T) {
+	s, dir := open(t)
+	image := add(t, s, "a:1", images.Image(t, v1.Config{}, images.Layer(t, map[string]images.File{
+		"own": {Mode: 0o700, Owner: 33}, "own/file": {Content: "x", Mode: 0o600, Owner: 33}, "all": {Mode: 0o500},
+		"all/file": {Content: "y", Mode: 0o400},
+	})))
+	var stat unix.Stat_t
+	if err := unix.Lstat(filepath.Join(s.Tree(image), "own"), &stat); err != nil {
+		t.Fatal(err)
+	}
+	want := 33
+	if ids := userns.Own(); os.Geteuid() != 0 && ids.WhyOne != nil {
+		want = os.Geteuid()
+	} else if os.Geteuid() != 0 {
+		want = 200000 + 33 - 1
+	}
+	if int(stat.Uid) != want || stat.Mode&0o777 != 0o700 {
+		t.Errorf("the directory belongs to %d and has the mode %o, want %d", stat.Uid, stat.Mode, want)
+	}
+	if _, err := s.Remove("a:1"); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := s.Prune(t.Context()); err != nil || p.Trees != 1 || p.Layers != 1 || entries(t, dir, "trees*")+entries(t, dir, "layers*")+entries(t, dir, "work") != 0 {
+		t.Errorf("Prune() = %+v, %v", p, err)
 	}
 }
 
@@ -134,7 +166,7 @@ func TestALayerThatHoldsSomethingElseIsRefused(t *testing.T) {
 	if _, err := s.Add(t.Context(), "a:1", image, nil); err == nil || !strings.Contains(err.Error(), "has the digest") {
 		t.Errorf("Add() = %v", err)
 	}
-	if list, err := s.List(); err != nil || len(list) != 0 || entries(t, dir, "layers") != 0 || entries(t, dir, "work") != 0 {
+	if list, err := s.List(); err != nil || len(list) != 0 || entries(t, dir, "layers*") != 0 || entries(t, dir, "work") != 0 {
 		t.Errorf("the store has %v, %v", list, err)
 	}
 }
@@ -195,7 +227,7 @@ func TestSeveralAddTheSameImage(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if layers, trees, work := entries(t, dir, "layers"), entries(t, dir, "trees"), entries(t, dir, "work"); layers != 2 || trees != 1 || work != 0 {
+	if layers, trees, work := entries(t, dir, "layers*"), entries(t, dir, "trees*"), entries(t, dir, "work"); layers != 2 || trees != 1 || work != 0 {
 		t.Errorf("%d layers, %d trees, %d in work", layers, trees, work)
 	}
 }
