@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,31 +24,33 @@ type attributes struct {
 // maxID is the largest user or group there can be; the one above means none.
 const maxID = math.MaxUint32 - 1
 
-const xattrPrefix = "SCHILY.xattr."
-
 func attributesOf(h *tar.Header, owned bool) (attributes, error) {
 	a := attributes{mode: uint32(h.Mode) & 0o7777, uid: h.Uid, gid: h.Gid, owned: owned, modified: bounded(h.ModTime)}
 	if owned && (h.Uid < 0 || h.Uid > maxID || h.Gid < 0 || h.Gid > maxID) {
 		return a, fmt.Errorf("its owner %d:%d cannot be: ids are from 0 to %d", h.Uid, h.Gid, maxID)
 	}
-	for key, value := range h.PAXRecords {
-		name, ok := strings.CutPrefix(key, xattrPrefix)
-		if !ok || !keepsXattr(name) {
-			continue
-		}
-		if a.xattrs == nil {
-			a.xattrs = map[string]string{}
-		}
-		a.xattrs[name] = value
-	}
+	a.xattrs = xattrsOf(h)
 	return a, nil
 }
 
-// keepsXattr leaves out what overlays and the machine's own security would take orders from.
-func keepsXattr(name string) bool {
-	return name == "security.capability" ||
-		strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "user.overlay.") && name != "user.overlay"
+// attributesOfFile are those of a directory or regular file that is there.
+func attributesOfFile(f *os.File) (attributes, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
+		return attributes{}, err
+	}
+	a := attributesOfStat(s)
+	var err error
+	a.xattrs, err = readXattrs(int(f.Fd()))
+	return a, err
 }
+
+func attributesOfStat(s unix.Stat_t) attributes {
+	return attributes{mode: s.Mode & 0o7777, uid: int(s.Uid), gid: int(s.Gid), modified: time.Unix(s.Mtim.Unix())}
+}
+
+// keepOwner has the owner be set, unless s tells that it is so already: to say it again may take rights.
+func (a *attributes) keepOwner(s unix.Stat_t) { a.owned = a.uid != int(s.Uid) || a.gid != int(s.Gid) }
 
 // bounded keeps times within what file systems can store.
 func bounded(t time.Time) time.Time {
@@ -60,16 +61,20 @@ func bounded(t time.Time) time.Time {
 	return t
 }
 
-// apply sets the attributes of name in dir, which is no link to the outside: links themselves get them.
+// apply sets the attributes of name in dir, which is no link to the outside: links themselves get them. The order matters: a
+// change of the owner takes set-user-ID bits and capabilities away, and a mode can forbid to set attributes.
 func (a attributes) apply(dir *os.File, name string, isLink bool) error {
 	fd := int(dir.Fd())
 	if a.owned {
-		if err := unix.Fchownat(fd, name, a.uid, a.gid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-			return fmt.Errorf("give it to %d:%d: %w", a.uid, a.gid, err)
+		if err := a.giveAway(fd, name); err != nil {
+			return err
 		}
 	}
 	if !isLink {
-		if err := a.applyToFile(fd, name); err != nil {
+		if err := a.setXattrs(fd, name); err != nil {
+			return err
+		}
+		if err := unix.Fchmodat(fd, name, a.mode, 0); err != nil {
 			return err
 		}
 	}
@@ -77,24 +82,14 @@ func (a attributes) apply(dir *os.File, name string, isLink bool) error {
 	return unix.UtimesNanoAt(fd, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// applyToFile comes after the change of the owner, which takes set-user-ID bits and capabilities away.
-func (a attributes) applyToFile(dir int, name string) error {
-	if err := unix.Fchmodat(dir, name, a.mode, 0); err != nil {
-		return err
-	}
-	if len(a.xattrs) == 0 {
-		return nil
-	}
-	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	for key, value := range a.xattrs {
-		err := unix.Fsetxattr(fd, key, []byte(value), 0)
-		if err != nil && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.EPERM) {
-			return fmt.Errorf("set its attribute %s: %w", key, err)
-		}
+func (a attributes) giveAway(dir int, name string) error {
+	err := unix.Fchownat(dir, name, a.uid, a.gid, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case errors.Is(err, unix.EINVAL): // what the kernel says of an id that the user namespace does not have
+		return fmt.Errorf("it belongs to %d:%d, and these ids are not all among those of this user: "+
+			"add subordinate ids for this user in /etc/subuid and /etc/subgid", a.uid, a.gid)
+	case err != nil:
+		return fmt.Errorf("give it to %d:%d: %w", a.uid, a.gid, err)
 	}
 	return nil
 }

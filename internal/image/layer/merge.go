@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -43,7 +44,7 @@ func (m *merging) add(layer *os.File) error {
 		return err
 	}
 	defer tree.Close()
-	if err := m.directory(tree, m.root.dir, "."); err != nil {
+	if err := m.directory(tree, m.root.dir, ".", false); err != nil {
 		return err
 	}
 	m.root.forget()
@@ -89,8 +90,8 @@ func (m *merging) empty(p string) error {
 	return beneath.At(dir).Empty()
 }
 
-// directory adds what is in src to dst, which is at p.
-func (m *merging) directory(src, dst *os.File, p string) error {
+// directory adds what is in src to dst, which is at p; isNew if the merge has just made it.
+func (m *merging) directory(src, dst *os.File, p string, isNew bool) error {
 	var before unix.Stat_t
 	if err := unix.Fstat(int(dst.Fd()), &before); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (m *merging) directory(src, dst *os.File, p string) error {
 			}
 		}
 	}
-	return settle(src, dst, before)
+	return settle(src, dst, before, isNew)
 }
 
 func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
@@ -139,10 +140,7 @@ func (m *merging) subdirectory(src, dst *os.File, name, p string) error {
 		return err
 	}
 	defer to.Close()
-	if err := m.directory(from, to, p); err != nil || !isNew {
-		return err
-	}
-	return copyAttributes(from, to)
+	return m.directory(from, to, p, isNew)
 }
 
 // target opens the directory that takes what is in from, or makes it. A directory that the layer has no entry of can be a link below:
@@ -184,73 +182,20 @@ func isImplied(dir *os.File) bool {
 }
 
 // settle gives dst the attributes of src, or its own time again if the layer has no entry of it.
-func settle(src, dst *os.File, before unix.Stat_t) error {
-	if !isImplied(src) {
-		return copyAttributes(src, dst)
+func settle(src, dst *os.File, before unix.Stat_t, isNew bool) error {
+	if isImplied(src) && !isNew {
+		return unix.UtimesNanoAt(int(dst.Fd()), ".", []unix.Timespec{before.Mtim, before.Mtim}, 0)
 	}
-	return setTime(dst, before.Mtim)
-}
-
-func copyAttributes(from, to *os.File) error {
-	var s, now unix.Stat_t
-	if err := errors.Join(unix.Fstat(int(from.Fd()), &s), unix.Fstat(int(to.Fd()), &now)); err != nil {
-		return err
-	}
-	if s.Uid != now.Uid || s.Gid != now.Gid {
-		if err := to.Chown(int(s.Uid), int(s.Gid)); err != nil {
-			return err
-		}
-	}
-	if err := unix.Fchmod(int(to.Fd()), s.Mode&0o7777); err != nil {
-		return err
-	}
-	if err := copyXattrs(from, to); err != nil {
-		return err
-	}
-	if s.Mtim.Sec == impliedTime.Unix() {
-		s.Mtim = unix.Timespec{}
-	}
-	return setTime(to, s.Mtim)
-}
-
-func setTime(dir *os.File, when unix.Timespec) error {
-	return unix.UtimesNanoAt(int(dir.Fd()), ".", []unix.Timespec{when, when}, 0)
-}
-
-// copyXattrs copies the attributes that Unpack has kept.
-func copyXattrs(from, to *os.File) error {
-	names := make([]byte, 64<<10)
-	n, err := unix.Flistxattr(int(from.Fd()), names)
-	if errors.Is(err, unix.ENOTSUP) || n == 0 {
-		return nil
-	}
+	a, err := attributesOfFile(src)
 	if err != nil {
 		return err
 	}
-	for _, name := range splitNames(names[:n]) {
-		if !keepsXattr(name) {
-			continue
-		}
-		value := make([]byte, 64<<10)
-		n, err := unix.Fgetxattr(int(from.Fd()), name, value)
-		if err == nil {
-			err = unix.Fsetxattr(int(to.Fd()), name, value[:n], 0)
-		}
-		if err != nil {
-			return fmt.Errorf("copy its attribute %s: %w", name, err)
-		}
+	a.keepOwner(before)
+	if a.modified.Unix() == impliedTime.Unix() {
+		a.modified = time.Unix(0, 0)
 	}
-	return nil
-}
-
-func splitNames(list []byte) []string {
-	var names []string
-	start := 0
-	for i, b := range list {
-		if b == 0 {
-			names = append(names, string(list[start:i]))
-			start = i + 1
-		}
+	if err := removeXattrs(int(dst.Fd()), a.xattrs); err != nil {
+		return err
 	}
-	return names
+	return a.apply(dst, ".", false)
 }
