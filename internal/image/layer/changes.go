@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -19,15 +20,30 @@ const (
 // changes is what a layer says of those below it.
 type changes struct {
 	// Removed are files and directories of lower layers that are no more, Opaque directories of which nothing is left.
-	Removed []string `json:"removed,omitempty"`
-	Opaque  []string `json:"opaque,omitempty"`
+	Removed []entryName `json:"removed,omitempty"`
+	Opaque  []entryName `json:"opaque,omitempty"`
 	// Links are names for files of lower layers.
 	Links []link `json:"links,omitempty"`
 }
 
 type link struct {
-	Path   string `json:"path"`
-	Target string `json:"target"`
+	Path   entryName `json:"path"`
+	Target entryName `json:"target"`
+}
+
+// entryName is a path. Those of files are bytes and JSON has only text, so they are written as in a URL.
+type entryName string
+
+// MarshalText implements encoding.TextMarshaler.
+func (n entryName) MarshalText() ([]byte, error) {
+	return []byte((&url.URL{Path: string(n)}).EscapedPath()), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *entryName) UnmarshalText(text []byte) error {
+	p, err := url.PathUnescape(string(text))
+	*n = entryName(p)
+	return err
 }
 
 func (c changes) write(dir *os.File) error {
@@ -35,11 +51,10 @@ func (c changes) write(dir *os.File) error {
 	if err != nil {
 		return err
 	}
-	fd, err := unix.Openat(int(dir.Fd()), changesName, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+	f, err := createFile(int(dir.Fd()), changesName)
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), changesName)
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
 }

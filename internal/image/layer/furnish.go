@@ -22,7 +22,7 @@ func (m *merging) furnish() error {
 		s, there, err := stat(m.root.dir, p)
 		if err == nil && (!there || !isDir(s)) {
 			if err = m.root.makeRoom(m.root.dir, p); err == nil {
-				err = unix.Mkdirat(int(m.root.dir.Fd()), p, 0o755)
+				err = makeDir(m.root.dir, p)
 			}
 		}
 		if err != nil {
@@ -56,9 +56,9 @@ func (m *merging) furnishFile(p string) error {
 	if err := m.root.makeRoom(dir, path.Base(p)); err != nil {
 		return err
 	}
-	file, err := unix.Openat(int(dir.Fd()), path.Base(p), unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	file, err := createFile(int(dir.Fd()), path.Base(p))
 	if err != nil {
 		return err
 	}
-	return errors.Join(unix.Fchmod(file, 0o644), unix.Close(file))
+	return errors.Join(file.Chmod(0o644), file.Close())
 }

@@ -94,6 +94,7 @@ func TestHostileArchivesReachNothingOutside(t *testing.T) {
 		"a whiteout below a link out":   {[][]*tar.Header{entries("l -> DECOY"), entries("l/.wh.victim")}, ""},
 		"an opaque root":                {[][]*tar.Header{entries("f: x"), entries(".wh..wh..opq")}, ""},
 		"below a file":                  {[][]*tar.Header{entries("f: x", "f/g: y")}, "not a directory"},
+		"below a hard link":             {[][]*tar.Header{entries("f: x"), entries("g = f", "g/h: y")}, "not a directory"},
 		"a type that is not known":      {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Typeflag = 'Z' })}}, "type"},
 		"an owner that cannot be":       {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Uid = math.MaxUint32 })}}, "owner"},
 		"a negative owner":              {[][]*tar.Header{{entry("x", func(h *tar.Header) { h.Gid = -5 })}}, "owner"},
@@ -163,13 +164,18 @@ func TestOverlaysTakeNoOrdersFromAnArchive(t *testing.T) {
 	}
 }
 
-func TestDevicesAreLeftOut(t *testing.T) {
-	device := func(h *tar.Header) { h.Typeflag = tar.TypeChar }
-	tree := image(t, entries("gone: x", "f: x"), []*tar.Header{
+func TestDevicesAreLeftOutAndHideLowerFiles(t *testing.T) {
+	char := func(name string) *tar.Header {
+		return entry(name, func(h *tar.Header) { h.Typeflag, h.Devmajor = tar.TypeChar, 1 })
+	}
+	tree := image(t, entries("null: x", "dir/f: x", "zero: x", "sda: x", "f: x"), []*tar.Header{
+		char("null"), char("dir"), entry("other = null"), entry("again = other"),
 		// In an overlay a device of these numbers would hide the file.
-		entry("gone", device), entry("sda", device, func(h *tar.Header) { h.Typeflag, h.Devmajor = tar.TypeBlock, 8 }),
+		entry("zero", func(h *tar.Header) { h.Typeflag = tar.TypeChar }),
+		entry("sda", func(h *tar.Header) { h.Typeflag, h.Devmajor = tar.TypeBlock, 8 }),
+		entry("own: x"), char("own"), char("new"), entry("new: x"),
 	})
-	if diff := cmp.Diff([]string{"f: x", "gone: x"}, listing(t, tree)); diff != "" {
+	if diff := cmp.Diff([]string{"f: x", "new: x"}, listing(t, tree)); diff != "" {
 		t.Error(diff)
 	}
 }

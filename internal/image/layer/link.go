@@ -5,9 +5,65 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
+
+// link gives a file a second name. One of a lower layer gets it when the layers are merged; until then something stands for
+// it that later entries can replace.
+func (u *unpacking) link(p, target string) error {
+	t, err := clean(target)
+	if err != nil {
+		return fmt.Errorf("its target %q: %w", target, err)
+	}
+	if t == p {
+		return nil // how tar writes a file that it was given twice
+	}
+	found, err := u.root.link(p, t)
+	switch {
+	case err != nil || found:
+		return err
+	case u.leftOut[t]:
+		return u.leaveOut(p)
+	}
+	u.changes.Links = append(u.changes.Links, link{Path: entryName(p), Target: entryName(t)})
+	return u.file(p, attributes{modified: impliedTime}, strings.NewReader(""))
+}
+
+// isStandIn reports whether a file of a layer stands for a link to a lower one.
+func isStandIn(s unix.Stat_t) bool { return !isDir(s) && s.Mtim.Sec == impliedTime.Unix() }
+
+// finishLinks removes what stands for links, and forgets the links that were replaced.
+func (u *unpacking) finishLinks() error {
+	var kept []link
+	for _, l := range slices.Backward(u.changes.Links) {
+		stoodFor, err := u.removeStandIn(string(l.Path))
+		if err != nil {
+			return &EntryError{string(l.Path), err}
+		}
+		if stoodFor {
+			kept = append(kept, l)
+		}
+	}
+	slices.Reverse(kept)
+	u.changes.Links = kept
+	return nil
+}
+
+func (u *unpacking) removeStandIn(p string) (wasThere bool, err error) {
+	dir, err := u.root.existing(path.Dir(p))
+	if err != nil || dir == nil {
+		return false, err
+	}
+	defer dir.Close()
+	s, there, err := stat(dir, path.Base(p))
+	if err != nil || !there || !isStandIn(s) {
+		return false, err
+	}
+	return true, unix.Unlinkat(int(dir.Fd()), path.Base(p), 0)
+}
 
 // link makes p another name of target. It is false if there is no target.
 func (r *root) link(p, target string) (bool, error) {
@@ -19,7 +75,7 @@ func (r *root) link(p, target string) (bool, error) {
 	name := path.Base(target)
 	s, there, err := stat(from, name)
 	switch {
-	case err != nil || !there:
+	case err != nil || !there || isStandIn(s):
 		return false, err
 	case isDir(s):
 		return false, fmt.Errorf("its target %q is a directory", target)
@@ -50,7 +106,7 @@ func (r *root) existing(p string) (*os.File, error) {
 		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
 	})
 	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("open the directory /%s: %w", p, err)

@@ -49,12 +49,12 @@ func (m *merging) add(layer *os.File) error {
 	}
 	m.root.forget()
 	for _, l := range c.Links {
-		found, err := m.root.link(l.Path, l.Target)
+		found, err := m.root.link(string(l.Path), string(l.Target))
 		if err == nil && !found {
 			err = fmt.Errorf("its target %q is not in the image", l.Target)
 		}
 		if err != nil {
-			return &EntryError{l.Path, err}
+			return &EntryError{string(l.Path), err}
 		}
 	}
 	return nil
@@ -64,21 +64,25 @@ func (m *merging) add(layer *os.File) error {
 func (m *merging) takeAway(c changes) error {
 	defer m.root.forget()
 	for _, p := range c.Opaque {
-		if err := m.empty(p); err != nil {
-			return &EntryError{p, err}
+		if err := m.empty(string(p)); err != nil {
+			return &EntryError{string(p), err}
 		}
 	}
 	for _, p := range c.Removed {
-		dir, err := m.root.existing(path.Dir(p))
-		if err == nil && dir != nil {
-			err = beneath.At(dir).Remove(path.Base(p))
-			dir.Close()
-		}
-		if err != nil {
-			return &EntryError{p, err}
+		if err := m.remove(string(p)); err != nil {
+			return &EntryError{string(p), err}
 		}
 	}
 	return nil
+}
+
+func (m *merging) remove(p string) error {
+	dir, err := m.root.existing(path.Dir(p))
+	if err != nil || dir == nil {
+		return err
+	}
+	defer dir.Close()
+	return beneath.At(dir).Remove(path.Base(p))
 }
 
 func (m *merging) empty(p string) error {

@@ -62,6 +62,18 @@ func TestLayersAreMerged(t *testing.T) {
 			[][]*tar.Header{entries("f: text"), entries("g = f", "d/h = /f")},
 			[]string{"d/", "d/h: text", "f: text", "g: text"},
 		},
+		"a hard link that comes before its target": {
+			[][]*tar.Header{entries("g = f", "f: text")},
+			[]string{"f: text", "g: text"},
+		},
+		"hard links to lower layers that are replaced": {
+			[][]*tar.Header{entries("f: text"), entries("g = f", "d/h = f", "i = f", "g: new", "d: file", "i/", "k = f", "k = f", "l = k")},
+			[]string{"d: file", "f: text", "g: new", "i/", "k: text", "l: text"},
+		},
+		"names that are no text": {
+			[][]*tar.Header{entries("\xff%/f\n: x", "a%41: x", "g: x"), entries("\xff%/.wh.f\n", ".wh.a%41", "\xfe = g")},
+			[]string{"g: x", "\xfe: x", "\xff%/"},
+		},
 		"old bookkeeping": {
 			[][]*tar.Header{entries("f: x", ".wh..wh.aufs", ".wh..wh.plnk/", ".wh..wh.orph/")},
 			[]string{"f: x"},

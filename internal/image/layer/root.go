@@ -84,7 +84,7 @@ func (r *root) make(p string, links *int) (*os.File, error) {
 		return nil, err
 	}
 	defer parent.Close()
-	err = unix.Mkdirat(int(parent.Fd()), path.Base(p), 0o755)
+	err = makeDir(parent, path.Base(p))
 	switch {
 	case err == nil:
 		if r.implied != nil {
@@ -110,6 +110,14 @@ func (r *root) make(p string, links *int) (*os.File, error) {
 		return r.open(target, links)
 	}
 	return r.open(p, links)
+}
+
+// makeDir makes a directory that all may read, whatever the process's mask and the group bit of dir.
+func makeDir(dir *os.File, name string) error {
+	if err := unix.Mkdirat(int(dir.Fd()), name, 0o755); err != nil {
+		return err
+	}
+	return unix.Fchmodat(int(dir.Fd()), name, 0o755, 0)
 }
 
 func readLink(dir *os.File, name string) (string, error) {

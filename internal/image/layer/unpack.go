@@ -48,7 +48,8 @@ const (
 )
 
 // Unpack unpacks the layer that r holds, a tar archive without compression, into dir, an empty directory. A layer that
-// failed to unpack must not be merged; Merge refuses it. Device files are left out: no container could use them.
+// failed to unpack must not be merged; Merge refuses it. Device files are left out: no container could use them, and not all
+// who unpack may make them. They take the place of what lower layers have there all the same.
 func Unpack(r io.Reader, dir *os.File, o Options) error {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -64,7 +65,10 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		return err
 	}
 	defer tree.Close()
-	u := &unpacking{options: o, implied: map[string]bool{".": true}, dirs: map[string]attributes{}, buffer: make([]byte, 256<<10)}
+	u := &unpacking{
+		options: o, buffer: make([]byte, 256<<10),
+		implied: map[string]bool{".": true}, leftOut: map[string]bool{}, dirs: map[string]attributes{},
+	}
 	u.root = &root{dir: tree, implied: func(p string) { u.implied[p] = true }}
 	defer u.root.close()
 	if err := u.all(tar.NewReader(r)); err != nil {
@@ -74,7 +78,7 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err
 	}
-	if err := u.finishDirs(); err != nil {
+	if err := errors.Join(u.finishLinks(), u.finishDirs()); err != nil {
 		return err
 	}
 	return u.changes.write(dir)
@@ -93,6 +97,8 @@ type unpacking struct {
 	root    *root
 	changes changes
 	implied map[string]bool
+	// leftOut are device files, to which there can be hard links.
+	leftOut map[string]bool
 	// dirs are the attributes that directories get in the end: what is made in them changes their times.
 	dirs    map[string]attributes
 	entries int
@@ -123,8 +129,7 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 		return fmt.Errorf("the layer has more than %d entries", u.options.MaxEntries)
 	case u.bytes > u.options.MaxBytes:
 		return fmt.Errorf("the layer has more than %d bytes", u.options.MaxBytes)
-	}
-	if h.Typeflag == tar.TypeXGlobalHeader {
+	case h.Typeflag == tar.TypeXGlobalHeader:
 		return nil
 	}
 	p, err := clean(h.Name)
@@ -150,14 +155,14 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	case tar.TypeLink:
 		return u.link(p, h.Linkname)
 	case tar.TypeChar, tar.TypeBlock:
-		return nil
+		return u.leaveOut(p)
 	}
 	return fmt.Errorf("its type %q is none that a layer can have", h.Typeflag)
 }
 
 func (u *unpacking) whiteout(dir, name string) error {
 	if name == opaqueName {
-		u.changes.Opaque = append(u.changes.Opaque, dir)
+		u.changes.Opaque = append(u.changes.Opaque, entryName(dir))
 		return nil
 	}
 	if strings.HasPrefix(name, metaPrefix) {
@@ -167,7 +172,7 @@ func (u *unpacking) whiteout(dir, name string) error {
 	if removed == "" || removed == "." || removed == ".." {
 		return errors.New("it removes no entry of its directory")
 	}
-	u.changes.Removed = append(u.changes.Removed, path.Join(dir, removed))
+	u.changes.Removed = append(u.changes.Removed, entryName(path.Join(dir, removed)))
 	return nil
 }
 
@@ -210,37 +215,40 @@ func (u *unpacking) place(p string, put func(dir int, name string) error, a attr
 
 func (u *unpacking) file(p string, a attributes, content io.Reader) error {
 	return u.place(p, func(dir int, name string) error {
-		fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		f, err := createFile(dir, name)
 		if err != nil {
 			return err
 		}
-		f := os.NewFile(uintptr(fd), name)
 		_, err = io.CopyBuffer(onlyWriter{f}, content, u.buffer)
 		return errors.Join(err, f.Close())
 	}, a, false)
 }
 
+// createFile makes a file that is not there.
+func createFile(dir int, name string) (*os.File, error) {
+	fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// leaveOut has nothing be at p.
+func (u *unpacking) leaveOut(p string) error {
+	dir, name, err := u.root.parent(p)
+	if err != nil {
+		return err
+	}
+	u.leftOut[p] = true
+	u.changes.Removed = append(u.changes.Removed, entryName(p))
+	return u.root.makeRoom(dir, name)
+}
+
 // onlyWriter hides that a file can read from others, which would not use the buffer.
 type onlyWriter struct{ io.Writer }
 
-// link gives a file a second name. One of a lower layer gets it when the layers are merged.
-func (u *unpacking) link(p, target string) error {
-	t, err := clean(target)
-	if err != nil {
-		return fmt.Errorf("its target %q: %w", target, err)
-	}
-	if t == p {
-		return nil // how tar writes a file that it was given twice
-	}
-	found, err := u.root.link(p, t)
-	if err == nil && !found {
-		u.changes.Links = append(u.changes.Links, link{Path: p, Target: t})
-	}
-	return err
-}
-
-// impliedTime is the time of directories that a layer has no entry of, only something below them. It is none that an
-// entry can have, and all file systems can store it.
+// impliedTime is the time of directories that a layer has no entry of, only something below them, and of what stands for
+// links to lower layers. It is none that an entry can have, and all file systems can store it.
 var impliedTime = time.Unix(-1<<30, 0)
 
 // finishDirs gives directories their attributes, those that are below others first.
