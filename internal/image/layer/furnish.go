@@ -53,12 +53,14 @@ func (m *merging) furnishFile(p string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.root.makeRoom(dir, path.Base(p)); err != nil {
-		return err
-	}
-	file, err := createFile(int(dir.Fd()), path.Base(p))
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Chmod(0o644), file.Close())
+	return keepTime(dir, func() error {
+		if err := m.root.makeRoom(dir, path.Base(p)); err != nil {
+			return err
+		}
+		file, err := createFile(int(dir.Fd()), path.Base(p))
+		if err != nil {
+			return err
+		}
+		return errors.Join(file.Chmod(0o644), file.Close())
+	})
 }

@@ -87,10 +87,16 @@ func (r *root) link(p, target string) (bool, error) {
 	if same, err := isSame(dir, to, s); same || err != nil {
 		return same, err
 	}
-	if err := r.makeRoom(dir, to); err != nil {
-		return false, err
-	}
-	return true, unix.Linkat(int(from.Fd()), name, int(dir.Fd()), to, 0)
+	return true, keepTime(dir, func() error {
+		if err := r.makeRoom(dir, to); err != nil {
+			return err
+		}
+		return r.put(from, name, dir, to, p)
+	})
+}
+
+func linkat(from *os.File, name string, to *os.File, as string) error {
+	return unix.Linkat(int(from.Fd()), name, int(to.Fd()), as, 0)
 }
 
 // isSame reports whether name in dir is the file of s already.

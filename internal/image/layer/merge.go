@@ -14,9 +14,14 @@ import (
 )
 
 // Merge makes the tree of an image in dst, an empty directory, of its layers, the lowest first. Its files are hard links
-// into the layers.
-func Merge(dst *os.File, layers []*os.File) error {
-	m := &merging{root: &root{dir: dst}}
+// into the layers, or copies where links cannot be: some file systems have few names for a file, and some users may not
+// link to the files of others.
+func Merge(dst *os.File, layers []*os.File) error { return merge(dst, layers, linkat) }
+
+// merge is Merge with a way to link.
+func merge(dst *os.File, layers []*os.File, linkat linking) error {
+	m := &merging{linkat: linkat}
+	m.root = &root{dir: dst, put: m.put}
 	defer m.root.close()
 	if err := dst.Chmod(0o755); err != nil {
 		return err
@@ -29,7 +34,14 @@ func Merge(dst *os.File, layers []*os.File) error {
 	return m.furnish()
 }
 
-type merging struct{ root *root }
+// linking gives a file another name.
+type linking func(from *os.File, name string, to *os.File, as string) error
+
+type merging struct {
+	root   *root
+	linkat linking
+	copies copies
+}
 
 func (m *merging) add(layer *os.File) error {
 	c, err := readChanges(layer)
@@ -44,6 +56,7 @@ func (m *merging) add(layer *os.File) error {
 		return err
 	}
 	defer tree.Close()
+	m.copies = newCopies()
 	if err := m.directory(tree, m.root.dir, ".", false); err != nil {
 		return err
 	}
@@ -82,7 +95,7 @@ func (m *merging) remove(p string) error {
 		return err
 	}
 	defer dir.Close()
-	return beneath.At(dir).Remove(path.Base(p))
+	return keepTime(dir, func() error { return beneath.At(dir).Remove(path.Base(p)) })
 }
 
 func (m *merging) empty(p string) error {
@@ -91,7 +104,7 @@ func (m *merging) empty(p string) error {
 		return err
 	}
 	defer dir.Close()
-	return beneath.At(dir).Empty()
+	return keepTime(dir, beneath.At(dir).Empty)
 }
 
 // directory adds what is in src to dst, which is at p; isNew if the merge has just made it.
@@ -123,7 +136,7 @@ func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
 		err = m.subdirectory(src, dst, e.Name(), p)
 	} else {
 		if err = m.root.makeRoom(dst, e.Name()); err == nil {
-			err = unix.Linkat(int(src.Fd()), e.Name(), int(dst.Fd()), e.Name(), 0)
+			err = m.put(src, e.Name(), dst, e.Name(), p)
 		}
 	}
 	var entry *EntryError
@@ -188,7 +201,7 @@ func isImplied(dir *os.File) bool {
 // settle gives dst the attributes of src, or its own time again if the layer has no entry of it.
 func settle(src, dst *os.File, before unix.Stat_t, isNew bool) error {
 	if isImplied(src) && !isNew {
-		return unix.UtimesNanoAt(int(dst.Fd()), ".", []unix.Timespec{before.Mtim, before.Mtim}, 0)
+		return setTime(dst, before.Mtim)
 	}
 	a, err := attributesOfFile(src)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -152,8 +153,16 @@ func TestMergedLayersAreLayersAppliedInTurn(t *testing.T) {
 		if err := Merge(dst, unpacked); err != nil {
 			r.Fatal(err)
 		}
-		if diff := cmp.Diff(want.lines(), slices.Sorted(slices.Values(listing(t, tree)))); diff != "" {
-			r.Error(diff)
+		copied := filepath.Join(dir, "copied")
+		other := openDir(t, copied)
+		defer other.Close()
+		if err := merge(other, unpacked, onlyWithin(other, unix.EXDEV)); err != nil {
+			r.Fatal(err)
+		}
+		for _, tree := range []string{tree, copied} {
+			if diff := cmp.Diff(want.lines(), slices.Sorted(slices.Values(listing(t, tree)))); diff != "" {
+				r.Error(diff)
+			}
 		}
 	})
 }

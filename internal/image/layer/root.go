@@ -17,6 +17,8 @@ type root struct {
 	dir *os.File
 	// implied is told of the directories that are made because something is below them.
 	implied func(path string)
+	// put gives a file another name, as in to, which is at p.
+	put func(from *os.File, name string, to *os.File, as, p string) error
 	// last is the directory that was looked up last: archives go from one directory to the next.
 	last     *os.File
 	lastPath string
@@ -114,10 +116,28 @@ func (r *root) make(p string, links *int) (*os.File, error) {
 
 // makeDir makes a directory that all may read, whatever the process's mask and the group bit of dir.
 func makeDir(dir *os.File, name string) error {
-	if err := unix.Mkdirat(int(dir.Fd()), name, 0o755); err != nil {
+	return keepTime(dir, func() error {
+		if err := unix.Mkdirat(int(dir.Fd()), name, 0o755); err != nil {
+			return err
+		}
+		return unix.Fchmodat(int(dir.Fd()), name, 0o755, 0)
+	})
+}
+
+// keepTime changes what is in a directory, the time of which is what its layer says and not that of the change.
+func keepTime(dir *os.File, change func() error) error {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(dir.Fd()), &s); err != nil {
 		return err
 	}
-	return unix.Fchmodat(int(dir.Fd()), name, 0o755, 0)
+	if err := change(); err != nil {
+		return err
+	}
+	return setTime(dir, s.Mtim)
+}
+
+func setTime(dir *os.File, when unix.Timespec) error {
+	return unix.UtimesNanoAt(int(dir.Fd()), ".", []unix.Timespec{when, when}, 0)
 }
 
 func readLink(dir *os.File, name string) (string, error) {

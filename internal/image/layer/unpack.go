@@ -69,7 +69,11 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		options: o, buffer: make([]byte, 256<<10),
 		implied: map[string]bool{".": true}, leftOut: map[string]bool{}, dirs: map[string]attributes{},
 	}
-	u.root = &root{dir: tree, implied: func(p string) { u.implied[p] = true }}
+	u.root = &root{
+		dir:     tree,
+		implied: func(p string) { u.implied[p] = true },
+		put:     func(from *os.File, name string, to *os.File, as, _ string) error { return linkat(from, name, to, as) },
+	}
 	defer u.root.close()
 	if err := u.all(tar.NewReader(r)); err != nil {
 		return err

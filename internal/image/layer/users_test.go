@@ -1,0 +1,109 @@
+package layer
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Who unpacks is root, root of a user namespace with many ids or with one, or a user without rights.
+const nobody, firstID, manyIDs = 65534, 100_000, 65_536
+
+// inside is set where the tests run as somebody else.
+const inside = "STINT_LAYER_TEST_INSIDE"
+
+func TestAllAsOtherUsers(t *testing.T) {
+	if os.Getenv(inside) != "" {
+		t.Skip("these are the tests of another user")
+	}
+	oneID := func(host int) []syscall.SysProcIDMap { return []syscall.SysProcIDMap{{HostID: host, Size: 1}} }
+	many := []syscall.SysProcIDMap{{HostID: firstID, Size: manyIDs}}
+	t.Run("one id", func(t *testing.T) {
+		runAll(t, os.Geteuid(), &syscall.SysProcAttr{
+			Cloneflags: unix.CLONE_NEWUSER, UidMappings: oneID(os.Geteuid()), GidMappings: oneID(os.Getegid()),
+		})
+	})
+	t.Run("many ids", func(t *testing.T) {
+		needRoot(t)
+		runAll(t, firstID, &syscall.SysProcAttr{
+			Cloneflags: unix.CLONE_NEWUSER, UidMappings: many, GidMappings: many,
+			GidMappingsEnableSetgroups: true, Credential: &syscall.Credential{},
+		})
+	})
+	t.Run("no rights", func(t *testing.T) {
+		needRoot(t)
+		runAll(t, nobody, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}})
+	})
+}
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("it needs root to become somebody else")
+	}
+}
+
+// runAll runs all other tests with files of that user.
+func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, user, -1)); err != nil {
+		t.Fatal(err)
+	}
+	// Others cannot reach this program by its path.
+	cmd := exec.Command("/proc/self/exe", "-test.count=1", "-rapid.nofailfile", "-rapid.checks=25")
+	cmd.Env = []string{inside + "=1", "TMPDIR=" + dir}
+	cmd.Dir = dir
+	cmd.SysProcAttr = who
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Start()
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EINVAL) {
+		t.Skipf("this machine has no user namespaces for us: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, said.String())
+	}
+}
+
+// ids is how many users this one can give files to, if any.
+func ids() int {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil || os.Geteuid() != 0 {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	n, err := strconv.Atoi(fields[2])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func givesAway() bool { return ids() > 1 }
+
+func TestOwnersThatThisUserDoesNotHaveAreExplained(t *testing.T) {
+	if n := ids(); n == 0 || n > manyIDs {
+		t.Skip("this user has all ids or gives no files away")
+	}
+	l := openDir(t, filepath.Join(t.TempDir(), "layer"))
+	data := archive(t, []*tar.Header{entry("theirs: x", func(h *tar.Header) { h.Uid = 70_000 })})
+	err := Unpack(bytes.NewReader(data), l, Options{Owners: true})
+	for _, part := range []string{`"theirs"`, "70000:0", "add subordinate ids for this user in /etc/subuid and /etc/subgid"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v, want one with %q", err, part)
+		}
+	}
+}
