@@ -38,14 +38,11 @@ func (m *merging) furnish() error {
 }
 
 func (m *merging) furnishFile(p string) error {
-	fd, err := unix.Openat2(int(m.root.dir.Fd()), p, &unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	f, err := m.root.lookUp(p, unix.O_PATH)
 	if err == nil {
-		defer unix.Close(fd)
+		defer f.Close()
 		var s unix.Stat_t
-		if err := unix.Fstat(fd, &s); err != nil || s.Mode&unix.S_IFMT == unix.S_IFREG {
+		if err := unix.Fstat(int(f.Fd()), &s); err != nil || s.Mode&unix.S_IFMT == unix.S_IFREG {
 			return err
 		}
 	}

@@ -189,3 +189,35 @@ func TestALayerIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// The kernel gives up lookups with ".." in them while anything is renamed.
+func TestLookupsGoOnWhileOthersRename(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	if err := os.Mkdir(a, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				_ = os.Rename(a, b)
+				_ = os.Rename(b, a)
+			}
+		}
+	}()
+	words := []string{"d/e/", "l -> " + strings.Repeat("d/e/../../", 30) + "d"}
+	for i := range 500 {
+		words = append(words, "l/f: x", "d/e/f"+string(rune('a'+i%26))+": x")
+	}
+	_, err := unpack(t, dir, "layer", archive(t, entries(words...)))
+	close(done)
+	<-stopped
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -107,15 +107,12 @@ func isSame(dir *os.File, name string, s unix.Stat_t) (bool, error) {
 
 // existing opens a directory, which is nil if it is not there.
 func (r *root) existing(p string) (*os.File, error) {
-	fd, err := unix.Openat2(int(r.dir.Fd()), p, &unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	dir, err := r.lookUp(p, unix.O_RDONLY|unix.O_DIRECTORY)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("open the directory /%s: %w", p, err)
 	}
-	return os.NewFile(uintptr(fd), p), nil
+	return dir, nil
 }

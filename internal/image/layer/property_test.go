@@ -173,6 +173,13 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(archive(f, entries("l -> ../decoy")), archive(f, entries("l/victim: x", "l/.wh.sub", "h = l/victim")))
 	f.Add(archive(f, entries("a -> b", "b -> /a")), archive(f, entries("../decoy/victim: x")))
 	f.Add([]byte("no archive"), []byte{})
+	odd := entry("odd", func(h *tar.Header) {
+		h.Mode, h.PAXRecords = 0o7000, map[string]string{xattrPrefix + "user.a": "b", xattrPrefix + "security.capability": "none"}
+	})
+	device := entry("d/f", func(h *tar.Header) { h.Typeflag = tar.TypeChar })
+	fifo := entry("f", func(h *tar.Header) { h.Typeflag = tar.TypeFifo })
+	f.Add(archive(f, entries("d/f: x", "f: y", "l -> d/../../decoy")), archive(f, []*tar.Header{device, entry("g = d/f"), fifo, odd}))
+	f.Add(archive(f, entries("f: x", "d/")), archive(f, entries("g = f", "d/g = g", "g -> ../decoy", "d = f", "\xff%: z", ".wh.\xff%")))
 	f.Fuzz(func(t *testing.T, lower, upper []byte) {
 		dir := t.TempDir()
 		d := newDecoy(t, dir)
@@ -186,6 +193,8 @@ func FuzzUnpack(f *testing.F) {
 			unpacked = append(unpacked, l)
 		}
 		_ = Merge(openDir(t, filepath.Join(dir, "tree")), unpacked)
+		copied := openDir(t, filepath.Join(dir, "copied"))
+		_ = merge(copied, unpacked, onlyWithin(copied, unix.EXDEV))
 	})
 }
 

@@ -60,7 +60,7 @@ func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 		t.Fatal(err)
 	}
 	// Others cannot reach this program by its path.
-	cmd := exec.Command("/proc/self/exe", "-test.count=1", "-rapid.nofailfile", "-rapid.checks=25")
+	cmd := exec.Command("/proc/self/exe", "-test.count=1", "-rapid.nofailfile", "-rapid.checks=10")
 	cmd.Env = []string{inside + "=1", "TMPDIR=" + dir}
 	cmd.Dir = dir
 	cmd.SysProcAttr = who
@@ -105,5 +105,68 @@ func TestOwnersThatThisUserDoesNotHaveAreExplained(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v, want one with %q", err, part)
 		}
+	}
+}
+
+// withMask runs the rest of a test with a mask that would take rights from everything that is made.
+func withMask(t *testing.T) {
+	t.Helper()
+	before := syscall.Umask(0o077)
+	t.Cleanup(func() { syscall.Umask(before) })
+}
+
+func TestModesAreThoseOfTheArchive(t *testing.T) {
+	withMask(t)
+	modes := map[string]uint32{
+		"set-user": 0o4755, "set-group": 0o2711, "both": 0o6777, "none": 0, "fifo": 0o666,
+		"dir": 0o555, "dir/below": 0o644, "shared": 0o3777, "shared/inherits": 0o755, "implied": 0o755, "target": 0o755,
+		"dev": 0o755, "etc/hosts": 0o644,
+	}
+	if os.Geteuid() != 0 {
+		modes["dir"] = 0o755 // who has no rights could neither fill it nor remove it
+	}
+	of := func(name string, kind byte) *tar.Header {
+		return entry(name, func(h *tar.Header) { h.Mode, h.Uid, h.Gid, h.Typeflag = int64(modes[name]), 5, 6, kind })
+	}
+	tree := image(t, []*tar.Header{
+		of("set-user", tar.TypeReg), of("set-group", tar.TypeReg), of("both", tar.TypeReg), of("none", tar.TypeReg),
+		of("fifo", tar.TypeFifo), of("dir", tar.TypeDir), of("dir/below", tar.TypeReg),
+		of("shared", tar.TypeDir), of("shared/inherits", tar.TypeDir), entry("implied/f: x"), entry("l -> target"),
+	}, entries("l/f: x"))
+	for name, want := range modes {
+		if got := statOf(t, filepath.Join(tree, name)).Mode & 0o7777; got != want {
+			t.Errorf("%s has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+func TestCapabilitiesAreKeptByThoseWhoMaySetThem(t *testing.T) {
+	// cap_net_raw=ep, in the kernel's second form, which has no user namespace in it.
+	const netRaw = "\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	tree := image(t, []*tar.Header{entry("ping", func(h *tar.Header) {
+		h.Uid, h.Mode = 5, 0o755
+		h.PAXRecords = map[string]string{xattrPrefix + "security.capability": netRaw}
+	})})
+	got := make([]byte, 64)
+	n, err := unix.Lgetxattr(filepath.Join(tree, "ping"), "security.capability", got)
+	switch {
+	case errors.Is(err, unix.ENOTSUP):
+		t.Skip("this file system has no attributes")
+	case os.Geteuid() != 0:
+		if !errors.Is(err, unix.ENODATA) {
+			t.Errorf("%q, %v", got[:max(n, 0)], err)
+		}
+	case err != nil || string(got[:n]) != netRaw:
+		t.Errorf("%q, %v", got[:max(n, 0)], err)
+	}
+}
+
+func TestAttributesThatAreRefusedAreExplained(t *testing.T) {
+	big := entry("f: x", func(h *tar.Header) {
+		h.PAXRecords = map[string]string{xattrPrefix + "user.big": strings.Repeat("x", 65_537), "TEST.content": "x"}
+	})
+	_, err := unpack(t, t.TempDir(), "layer", archive(t, []*tar.Header{big}))
+	if err == nil || !strings.Contains(err.Error(), `"f": set its attribute user.big`) {
+		t.Errorf("error %v", err)
 	}
 }
