@@ -9,4 +9,12 @@
 //
 // Layers come from strangers. Every path is looked up from the descriptor of the root, and no link in it leads out; an
 // inode that is there is never written to, for it may belong to other trees too, but replaced.
+//
+// Who calls is root, if only in a user namespace: directories that forbid to write are filled all the same. What such a user may
+// not do is left out where a container does not miss it:
+//
+//	device files         always left out, for a container gets its own; what lower layers have there is hidden
+//	extended attributes  left out where they may not be set
+//	owners               an error that says how to get more ids, unless the caller wants none to be kept
+//	hard links           the file is copied; names of one file that were in a layer stay names of one file
 package layer
