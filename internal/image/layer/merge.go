@@ -23,7 +23,7 @@ func merge(dst *os.File, layers []*os.File, linkat linking) error {
 	m := &merging{linkat: linkat}
 	m.root = &root{dir: dst, put: m.put}
 	defer m.root.close()
-	if err := dst.Chmod(0o755); err != nil {
+	if err := claim(dst); err != nil {
 		return err
 	}
 	for _, l := range layers {

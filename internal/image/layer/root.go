@@ -139,6 +139,21 @@ func makeDir(dir *os.File, name string) error {
 	})
 }
 
+// claim gives a directory the group of the caller. That of the directory above may be one that the user namespace does not have,
+// and a set-group-ID bit would hand it on to all that is made.
+func claim(dir *os.File) error {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(dir.Fd()), &s); err != nil {
+		return err
+	}
+	if int(s.Gid) != os.Getegid() {
+		if err := dir.Chown(-1, os.Getegid()); err != nil {
+			return err
+		}
+	}
+	return dir.Chmod(0o755)
+}
+
 // keepTime changes what is in a directory, the time of which is what its layer says and not that of the change.
 func keepTime(dir *os.File, change func() error) error {
 	var s unix.Stat_t

@@ -65,6 +65,9 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		return err
 	}
 	defer tree.Close()
+	if err := claim(tree); err != nil {
+		return err
+	}
 	u := &unpacking{
 		options: o, buffer: make([]byte, 256<<10),
 		implied: map[string]bool{".": true}, leftOut: map[string]bool{}, dirs: map[string]attributes{},

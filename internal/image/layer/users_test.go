@@ -59,6 +59,9 @@ func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, user, -1)); err != nil {
 		t.Fatal(err)
 	}
+	if os.Geteuid() == 0 {
+		shareWithGroup(t, dir)
+	}
 	// Others cannot reach this program by its path.
 	cmd := exec.Command("/proc/self/exe", "-test.skip=WhileOthersRename", "-rapid.nofailfile", "-rapid.checks=10")
 	cmd.Env = []string{inside + "=1", "TMPDIR=" + dir}
@@ -75,6 +78,15 @@ func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, said.String())
+	}
+}
+
+// shareWithGroup has what is made in a directory belong to a group that the user is not in, and that user namespaces lack.
+func shareWithGroup(t *testing.T, dir string) {
+	t.Helper()
+	const strangers = 500_000
+	if err := errors.Join(os.Chown(dir, -1, strangers), os.Chmod(dir, 0o755|os.ModeSetgid)); err != nil {
+		t.Fatal(err)
 	}
 }
 
