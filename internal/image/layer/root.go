@@ -76,22 +76,9 @@ func (r *root) open(p string, links *int) (*os.File, error) {
 	return r.make(p, links)
 }
 
-// maxTries is how often a lookup begins anew: the kernel gives up one with ".." in it when anything is renamed meanwhile,
-// anywhere on the machine.
-const maxTries = 10_000
-
 // lookUp opens p, following links inside the root.
 func (r *root) lookUp(p string, flags uint64) (*os.File, error) {
-	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
-	for try := 1; ; try++ {
-		fd, err := unix.Openat2(int(r.dir.Fd()), p, &how)
-		switch {
-		case err == nil:
-			return os.NewFile(uintptr(fd), p), nil
-		case !errors.Is(err, unix.EAGAIN) || try == maxTries:
-			return nil, err
-		}
-	}
+	return beneath.OpenInRoot(int(r.dir.Fd()), p, flags)
 }
 
 // make makes a directory that a lookup did not find, or the one that a link in its place leads to.

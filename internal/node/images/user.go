@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // User is whom a container runs as.
@@ -144,17 +146,13 @@ func (i *Image) lines(path string, do func(fields []string)) error {
 	}
 	defer root.Close()
 	// A pipe in its place would keep us waiting, and a link may lead to anything in the image.
-	fd, err := unix.Openat2(int(root.Fd()), path, &unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	file, err := beneath.OpenInRoot(int(root.Fd()), path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read /%s of the image: %w", path, err)
 	}
-	file := os.NewFile(uintptr(fd), path)
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("/%s of the image is no file", path)

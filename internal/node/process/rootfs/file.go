@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/beneath"
 )
 
 // showFile shows a file of this container alone at path. It is in memory, a file system that the container has anyway, and
@@ -19,19 +21,17 @@ func showFile(memory, root int, path, content string) error {
 		return err
 	}
 	// What is in the way in the image may be a link; it leads to somewhere in the image.
-	at, err := unix.Openat2(root, path, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
+	at, err := beneath.OpenInRoot(root, path, unix.O_PATH)
 	if err != nil {
 		return &ImageError{"the image has no " + path + ": " + err.Error()}
 	}
-	defer unix.Close(at)
+	defer at.Close()
 	file, err := unix.OpenTree(memory, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(file)
-	if err := unix.MoveMount(file, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
+	if err := unix.MoveMount(file, "", int(at.Fd()), "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
 		return err
 	}
 	return unix.Unlinkat(memory, name, 0)
