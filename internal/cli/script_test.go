@@ -21,6 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/images"
+	"github.com/stint-dev/stint/test/unprivileged"
 )
 
 // TestMain makes this test binary the stint that the scripts call, and the process host that it starts.
@@ -39,6 +40,12 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts run the whole program against real servers on data directories of their own.
+func TestImagesWithoutRoot(t *testing.T) { unprivileged.Run(t, "^TestScripts$/^images$") }
+
+func TestImagesWithSubordinateIDs(t *testing.T) {
+	unprivileged.WithSubordinateIDs(t, "^TestScripts$/^images$")
+}
+
 func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -62,7 +69,7 @@ func TestScripts(t *testing.T) {
 				return false, fmt.Errorf("there is no condition %q", what)
 			}
 			_, err := exec.LookPath("busybox")
-			return os.Geteuid() == 0 && err == nil, nil
+			return err == nil && exec.Command("unshare", "--user", "true").Run() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"archive": archiveImage,

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,7 +99,7 @@ func deletionCutOff(api *corev1.Pod) bool {
 // clean has runtime and disk forget the pod. Its results are stored, or nobody wants them.
 func (n *Node) clean(ctx context.Context, p *pod) bool {
 	if ids := p.attempts(); len(ids) > 0 {
-		err := n.Runtime.RemovePod(ctx, p.uid)
+		err := n.Runtime.RemovePod(ctx, p.uid, filepath.Join(n.Dir, podsDir, string(p.uid)))
 		if err == nil {
 			err = n.Runtime.Forget(ctx, ids...)
 		}

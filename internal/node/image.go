@@ -40,10 +40,7 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 	if err != nil {
 		return err
 	}
-	if s := api.Spec.SecurityContext; s != nil && ptr.Deref(s.SupplementalGroupsPolicy, "") == corev1.SupplementalGroupsPolicyStrict {
-		user.Groups = nil
-	}
-	c.User = &runtime.User{UID: user.UID, GID: user.GID, Groups: slices.Concat(user.Groups, groupsOf(api))}
+	c.User = &runtime.User{UID: user.UID, GID: user.GID, Groups: n.imageGroups(user, api)}
 	if c.Command, err = image.Command(vars.ExpandAll(spec.Command), vars.ExpandAll(spec.Args)); err != nil {
 		return err
 	}
@@ -72,6 +69,19 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
+}
+
+// imageGroups are those that the container's user has beside its own.
+func (n *Node) imageGroups(user images.User, api *corev1.Pod) []uint32 {
+	s := ptr.Deref(api.Spec.SecurityContext, corev1.PodSecurityContext{})
+	if n.isolation.ImageIDs == 1 {
+		// Volumes belong to the one user there is, whom fsGroup need not let in. Other groups are for the runtime to refuse.
+		s.FSGroup, user.Groups = nil, nil
+	}
+	if ptr.Deref(s.SupplementalGroupsPolicy, "") == corev1.SupplementalGroupsPolicyStrict {
+		user.Groups = nil
+	}
+	return slices.Concat(user.Groups, groupsOf(&s))
 }
 
 func securityOf(c *corev1.Container) corev1.SecurityContext {

@@ -158,7 +158,7 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 	return nil
 }
 
-func (r *scripted) RemovePod(_ context.Context, uid types.UID) error {
+func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.removed[uid]++

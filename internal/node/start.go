@@ -113,7 +113,7 @@ func (n *Node) containerFor(ctx context.Context, p *pod, api *corev1.Pod, s life
 		CPUMilliRequest:        spec.Resources.Requests.Cpu().MilliValue(),
 		NoNewPrivileges:        noNewPrivileges(spec),
 	}
-	if n.isolation.CanSetHostname {
+	if n.isolation.Of(classOf(api)).CanSetHostname {
 		c.Hostname = hostname(api)
 	}
 	if classOf(api) == runtime.ClassOCI {

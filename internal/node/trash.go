@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
@@ -37,6 +39,10 @@ func (n *Node) sweepTrash(ctx context.Context) {
 			case <-time.After(lingers):
 			case <-ctx.Done():
 			}
+		}
+		if r.of == podsDir && leaving.Err() == nil {
+			// A pod of a time when the node did not see to it; what the runtime cannot do, is tried below.
+			_ = n.Runtime.RemovePod(leaving, types.UID(r.folder), filepath.Join(n.Dir, podsDir, r.folder))
 		}
 		if leaving.Err() == nil {
 			if err := n.removeFolder(r.of, r.folder); err != nil {

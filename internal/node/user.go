@@ -19,7 +19,7 @@ func (n *Node) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, err
 	if nonRoot && (uid == nil && os.Getuid() == 0 || uid != nil && *uid == 0) {
 		return nil, errors.New("runAsNonRoot is set but the container would run as root; set runAsUser")
 	}
-	groups := groupsOf(api)
+	groups := groupsOf(api.Spec.SecurityContext)
 	if uid == nil && gid == nil && len(groups) == 0 {
 		return nil, nil
 	}
@@ -56,8 +56,7 @@ func either[T any](first, second *T) *T {
 	return second
 }
 
-func groupsOf(api *corev1.Pod) []uint32 {
-	s := api.Spec.SecurityContext
+func groupsOf(s *corev1.PodSecurityContext) []uint32 {
 	if s == nil {
 		return nil
 	}
@@ -97,7 +96,7 @@ func (n *Node) envFor(u *runtime.User) env.Resolver {
 
 // checkUser returns why the container cannot run as it asks.
 func (n *Node) checkUser(api *corev1.Pod, c *corev1.Container) error {
-	if n.isolation.CanSetUser {
+	if n.isolation.Of(classOf(api)).CanSetUser {
 		return nil
 	}
 	uid, gid, _ := identity(api, c)

@@ -50,6 +50,11 @@ func again(t *testing.T, pattern, prepare string) {
 	}
 	program := filepath.Join(dir, "program.test")
 	copySelf(t, program)
+	if _, err := os.Stat("testdata"); err == nil {
+		if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	timeout := "0"
 	if deadline, ok := t.Deadline(); ok {
 		timeout = max(time.Minute, time.Until(deadline)-time.Minute).String()

@@ -145,7 +145,7 @@ func TestContainersOfAPodShareItsMemoryVolume(t *testing.T) {
 	if s := m.run(two); m.output(two) != "shared\n" {
 		t.Errorf("ended as %+v", s)
 	}
-	if err := m.RemovePod(t.Context(), one.PodUID); err != nil {
+	if err := m.RemovePod(t.Context(), one.PodUID, ""); err != nil {
 		t.Fatal(err)
 	}
 	three := two

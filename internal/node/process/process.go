@@ -146,8 +146,8 @@ func (r *Runtime) Forget(ctx context.Context, ids ...runtime.ID) error {
 }
 
 // RemovePod implements runtime.Runtime.
-func (r *Runtime) RemovePod(ctx context.Context, uid types.UID) error {
-	_, err := r.call(ctx, wire.Request{Op: wire.OpRemovePod, PodUID: uid})
+func (r *Runtime) RemovePod(ctx context.Context, uid types.UID, dir string) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpRemovePod, PodUID: uid, Dir: dir})
 	return err
 }
 

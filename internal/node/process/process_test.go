@@ -86,7 +86,7 @@ func (m *machine) leave() {
 	}
 	var ids []runtime.ID
 	for _, s := range all {
-		if err := m.RemovePod(ctx, s.PodUID); err != nil {
+		if err := m.RemovePod(ctx, s.PodUID, ""); err != nil {
 			m.t.Error(err)
 		}
 		ids = append(ids, s.ID)

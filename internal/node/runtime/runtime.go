@@ -234,8 +234,9 @@ type Runtime interface {
 	// Forget drops the records of ended attempts whose result is safe in the API server.
 	Forget(ctx context.Context, ids ...ID) error
 
-	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs).
-	RemovePod(ctx context.Context, uid types.UID) error
+	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs), and what they have
+	// written to volumes, as far as this user may not remove it. Dir is the directory of these volumes.
+	RemovePod(ctx context.Context, uid types.UID, dir string) error
 
 	// Close disconnects. Containers run on.
 	Close() error

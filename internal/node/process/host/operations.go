@@ -1,10 +1,14 @@
 package host
 
 import (
+	"errors"
+	"io/fs"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
@@ -46,7 +50,7 @@ func (h *Host) forget(ids []runtime.ID) error {
 }
 
 // removePod kills what is left of a pod and waits until it is gone.
-func (h *Host) removePod(uid types.UID) error {
+func (h *Host) removePod(uid types.UID, dir string) error {
 	h.mu.Lock()
 	var left []*entry
 	for id, e := range h.entries {
@@ -63,7 +67,23 @@ func (h *Host) removePod(uid types.UID) error {
 	for _, e := range left {
 		<-e.ended
 	}
-	return h.box.RemovePod(uid)
+	if err := h.box.RemovePod(uid); err != nil || h.config.Outside == nil || dir == "" {
+		return err
+	}
+	return removeDir(dir)
+}
+
+// removeDir removes files whose owners are users of this user namespace only.
+func removeDir(path string) error {
+	parent, err := beneath.Open(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return parent.Remove(filepath.Base(path))
 }
 
 // rest ends the host after a while without containers and control planes. The caller holds h.mu.

@@ -146,7 +146,7 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	case wire.OpForget:
 		err = h.forget(r.IDs)
 	case wire.OpRemovePod:
-		err = h.removePod(r.PodUID)
+		err = h.removePod(r.PodUID, r.Dir)
 	default:
 		err = fmt.Errorf("the host process does not know the operation %q: it is older than the control plane", r.Op)
 	}

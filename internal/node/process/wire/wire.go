@@ -64,6 +64,8 @@ type Request struct {
 	IDs       []runtime.ID
 	Grace     time.Duration
 	PodUID    types.UID
+	// Dir is the directory of the pod's volumes.
+	Dir string
 }
 
 // Reply answers the request of the same number.
