@@ -48,3 +48,22 @@ func TestAProgramWithoutItsIDsDoesNotRun(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+func TestARestrictionIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	if got := restriction(dir); got != "" {
+		t.Errorf("without settings: %s", got)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "kernel"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, "kernel/apparmor_restrict_unprivileged_userns")
+	for value, restricts := range map[string]bool{"0\n": false, "1\n": true} {
+		if err := os.WriteFile(at, []byte(value), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := restriction(dir); (got != "") != restricts {
+			t.Errorf("%q: %s", value, got)
+		}
+	}
+}

@@ -157,7 +157,7 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 		start = func() error { return userns.Own().Start(cmd) }
 	}
 	if err := start(); err != nil {
-		return fmt.Errorf("images are unpacked in a user namespace: %w", err)
+		return fmt.Errorf("images are unpacked in a user namespace: %w%s", err, userns.Restriction())
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError

@@ -59,7 +59,7 @@ func (l *launcher) plain(config *host.Config) (*exec.Cmd, error) {
 	case os.Geteuid() != 0 && !stage.Supported:
 		config.WhyNoMount = "without root this takes a processor of the kinds amd64 and arm64"
 	case os.Geteuid() != 0:
-		config.WhyNoMount = "this machine's kernel lets only root mount (user namespaces are not allowed): " + l.why
+		config.WhyNoMount = "this machine lets only root mount (user namespaces cannot be had): " + l.why + userns.Restriction()
 	}
 	return l.command(config)
 }

@@ -3,7 +3,9 @@ package sandbox
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -26,11 +28,55 @@ func (b *Box) openRoots() error {
 		return errors.New("the users of images need root, of this machine or of a user namespace")
 	}
 	b.child = gatherChildFacts()
-	return run(b.jobs, func(t *thread) (err error) {
+	err := run(b.jobs, func(t *thread) (err error) {
 		t.later(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
 		b.roots, err = rootfs.Open(b.config.RootsDir, b.views.stage())
 		return err
 	})
+	if err == nil {
+		err = b.tryRoot()
+	}
+	if err != nil && b.roots != nil {
+		b.roots.Close()
+		b.roots = nil
+	}
+	return err
+}
+
+// tryRoot starts a container whose only file is no program. All that comes before running it must work.
+func (b *Box) tryRoot() error {
+	const name = "probe"
+	tree := filepath.Join(b.config.StateDir, name)
+	if err := os.Mkdir(tree, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	defer os.Remove(tree)
+	program := filepath.Join(tree, name)
+	if err := os.WriteFile(program, nil, 0o755); err != nil {
+		return err
+	}
+	defer os.Remove(program)
+	l := &launch{box: b, container: &runtime.Container{Command: []string{"/" + name}, Root: &runtime.Root{Tree: tree}}}
+	defer l.abandon()
+	err := run(b.jobs, func(t *thread) error {
+		if err := l.prepare(); err != nil {
+			return err
+		}
+		return l.forkInRoot(t)
+	})
+	if err != nil {
+		return err
+	}
+	err = l.child.Wait()
+	l.dropChild()
+	if failureOf(err) == unix.ENOEXEC {
+		return nil
+	}
+	var failed *stage.Error
+	if errors.As(err, &failed) && failed.What == mountsProc && failed.Errno == unix.EPERM {
+		return fmt.Errorf("a container %w: if this is a container itself, it must be privileged, or have its /proc unmasked", err)
+	}
+	return fmt.Errorf("a container %w", err)
 }
 
 // forkInRoot starts the container in the root file system of its image.

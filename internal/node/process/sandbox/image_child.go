@@ -15,8 +15,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// runsProgram is the last step of a child.
-const runsProgram = "run the program"
+// Steps of a child that its parent tells from others.
+const (
+	mountsProc  = "mount /proc"
+	runsProgram = "run the program"
+)
 
 // childFacts are what this machine has that its containers' processes must deal with.
 type childFacts struct {
