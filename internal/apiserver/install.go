@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -31,6 +32,12 @@ func (r routes) add(gv schema.GroupVersion, path string, storage rest.Storage) {
 		r[gv] = map[string]rest.Storage{}
 	}
 	r[gv][path] = storage
+}
+
+func (r routes) addVersions(kind registry.Resource, subresource string, storage rest.Storage) {
+	for _, gv := range kind.Versions() {
+		r.add(gv, kind.Plural+subresource, storage)
+	}
 }
 
 // build makes the storage of every kind, routes to it, and the kinds of the in-process client.
@@ -51,10 +58,10 @@ func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, [
 			Direct:   s.storages.made[main.DefaultQualifiedResource].Direct,
 			Strategy: main.UpdateStrategy,
 		}
-		out.add(r.Version, r.Plural, main)
+		out.addVersions(r, "", main)
 		if r.Status != nil {
 			status := newStatusREST(main)
-			out.add(r.Version, r.Plural+"/status", status)
+			out.addVersions(r, "/status", status)
 			kind.StatusStrategy = status.strategy
 		}
 		s.addSpecial(out, main, &kind, logs)
@@ -145,6 +152,7 @@ func (s *Server) install(all routes) error {
 			names = append(names, gv.Group)
 		}
 		info.PrioritizedVersions = append(info.PrioritizedVersions, gv)
+		slices.SortFunc(info.PrioritizedVersions, newestFirst)
 		info.VersionedResourcesStorageMap[gv.Version] = storage
 	}
 	slices.Sort(names)
@@ -159,6 +167,10 @@ func (s *Server) install(all routes) error {
 		others = append(others, groups[name])
 	}
 	return s.generic.InstallAPIGroups(others...)
+}
+
+func newestFirst(a, b schema.GroupVersion) int {
+	return version.CompareKubeAwareVersionStrings(b.Version, a.Version)
 }
 
 // waitForStorage returns once every kind can be listed from memory.

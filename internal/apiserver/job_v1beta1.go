@@ -17,10 +17,6 @@ import (
 // Jobs are served in two groups over one storage. What is stored, and what the server works with, is batch/v1's form;
 // that of extensions/v1beta1 is made of it when a client of that version reads, and turned into it when one writes.
 
-func isJobs(r registry.Resource) bool {
-	return r.Version.WithResource(r.Plural) == batchv1.SchemeGroupVersion.WithResource("jobs")
-}
-
 // addJobV1beta1 teaches the scheme the second form. Its internal form is batch/v1's too.
 func addJobV1beta1(scheme *runtime.Scheme, r registry.Resource) error {
 	scheme.AddKnownTypes(internal(v1beta1.GroupName), &batchv1.Job{}, &batchv1.JobList{})

@@ -1,11 +1,13 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	batchv1beta1 "k8s.io/api/batch/v1beta1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -25,6 +27,7 @@ import (
 var published = runtime.SchemeBuilder{
 	corev1.AddToScheme,
 	batchv1.AddToScheme,
+	batchv1beta1.AddToScheme,
 	eventsv1.AddToScheme,
 	coordinationv1.AddToScheme,
 	policyv1.AddToScheme,
@@ -66,10 +69,8 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 		if err := addFieldLabels(scheme, r); err != nil {
 			return nil, err
 		}
-		if isJobs(r) {
-			if err := addJobV1beta1(scheme, registry.JobV1beta1(r)); err != nil {
-				return nil, err
-			}
+		if err := addOlderForm(scheme, r); err != nil {
+			return nil, err
 		}
 	}
 	scheme.AddKnownTypes(internal(""), &corev1.Binding{}, &corev1.PodLogOptions{}, &corev1.PodExecOptions{},
@@ -89,6 +90,17 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
+// addOlderForm teaches the scheme the second form that a kind may have.
+func addOlderForm(scheme *runtime.Scheme, r registry.Resource) error {
+	switch r.Version.WithResource(r.Plural) {
+	case batchv1.SchemeGroupVersion.WithResource("jobs"):
+		return addJobV1beta1(scheme, registry.JobV1beta1(r))
+	case batchv1.SchemeGroupVersion.WithResource("cronjobs"):
+		return addCronJobV1beta1(scheme, r)
+	}
+	return nil
+}
+
 func internal(group string) schema.GroupVersion {
 	return schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
 }
@@ -106,11 +118,15 @@ func addFieldLabels(scheme *runtime.Scheme, r registry.Resource) error {
 	for _, name := range r.SelectableFieldNames {
 		known[name] = true
 	}
-	gvk := r.Version.WithKind(r.Kind)
-	return scheme.AddFieldLabelConversionFunc(gvk, func(label, value string) (string, string, error) {
+	convert := func(label, value string) (string, string, error) {
 		if !known[label] {
 			return "", "", fmt.Errorf("field label not supported for %s: %s", r.Plural, label)
 		}
 		return label, value, nil
-	})
+	}
+	var errs []error
+	for _, version := range r.Versions() {
+		errs = append(errs, scheme.AddFieldLabelConversionFunc(version.WithKind(r.Kind), convert))
+	}
+	return errors.Join(errs...)
 }

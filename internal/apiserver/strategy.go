@@ -116,9 +116,11 @@ func (s strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 }
 
 func resetFields(r registry.Resource, paths ...fieldpath.Path) map[fieldpath.APIVersion]*fieldpath.Set {
-	return map[fieldpath.APIVersion]*fieldpath.Set{
-		fieldpath.APIVersion(r.Version.String()): fieldpath.NewSet(paths...),
+	reset := map[fieldpath.APIVersion]*fieldpath.Set{}
+	for _, version := range r.Versions() {
+		reset[fieldpath.APIVersion(version.String())] = fieldpath.NewSet(paths...)
 	}
+	return reset
 }
 
 // statusStrategy is the strategy of /status.

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/api/batch/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -19,10 +21,12 @@ const (
 	defaultFailedJobsHistory     = 1
 )
 
-// CronJob describes batch/v1 CronJobs.
+// CronJob describes CronJobs. The functions get those of batch/v1, which the server converts others to.
 func CronJob(o Options) Resource {
 	return Resource{
-		Version:    batchv1.SchemeGroupVersion,
+		Version:       batchv1.SchemeGroupVersion,
+		OlderVersions: []schema.GroupVersion{v1beta1.SchemeGroupVersion},
+
 		Kind:       "CronJob",
 		Plural:     "cronjobs",
 		Singular:   "cronjob",

@@ -17,7 +17,10 @@ import (
 // Nil functions do nothing.
 type Resource struct {
 	// Version is the group and version that is served and stored.
-	Version  schema.GroupVersion
+	Version schema.GroupVersion
+	// OlderVersions are those of the same group that it is served in too.
+	OlderVersions []schema.GroupVersion
+
 	Kind     string
 	Plural   string
 	Singular string
@@ -67,6 +70,11 @@ type Resource struct {
 
 	// TTL, where set, is after how long an object goes by itself.
 	TTL time.Duration
+}
+
+// Versions are all that it is served in.
+func (r Resource) Versions() []schema.GroupVersion {
+	return append([]schema.GroupVersion{r.Version}, r.OlderVersions...)
 }
 
 // StatusStrategy describes updates of a status through /status.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	batchv1beta1 "k8s.io/api/batch/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	cronjob "github.com/stint-dev/stint/internal/cronjob/v1beta1"
 )
 
 // decode checks one document. A List becomes its items.
@@ -80,11 +82,8 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 	if err := fill(empty, body); err != nil {
 		return nil, Problems{{Place: at, Wrong: err.Error()}}
 	}
+	gvk, typed = current(gvk, typed)
 	o := &Object{Place: at, GVK: gvk, Typed: typed, Body: body}
-	if old, ok := typed.(*v1beta1.Job); ok {
-		job := current(old)
-		o.GVK, o.Typed = job.GroupVersionKind(), job
-	}
 	return o, append(named(o), badNamespace(o)...)
 }
 
@@ -189,13 +188,23 @@ func newObject(gvk schema.GroupVersionKind) (runtime.Object, error) {
 // oldJob is the Job of old manifests. It is nobody's remedy.
 var oldJob = v1beta1.SchemeGroupVersion.WithKind("Job")
 
-// current returns a Job in the version that this program creates, which any server has.
-func current(old *v1beta1.Job) *batchv1.Job {
-	v1beta1.SetDefaultSelector(&old.Spec)
-	job := &batchv1.Job{}
-	v1beta1.ToBatch(old, job)
-	job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
-	return job
+// current returns what is of an old version in the one that this program creates, which any server has.
+func current(gvk schema.GroupVersionKind, obj metav1.Object) (schema.GroupVersionKind, metav1.Object) {
+	now := batchv1.SchemeGroupVersion.WithKind(gvk.Kind)
+	switch old := obj.(type) {
+	case *v1beta1.Job:
+		v1beta1.SetDefaultSelector(&old.Spec)
+		job := &batchv1.Job{}
+		v1beta1.ToBatch(old, job)
+		job.SetGroupVersionKind(now)
+		return now, job
+	case *batchv1beta1.CronJob:
+		cronJob := &batchv1.CronJob{}
+		cronjob.ToBatch(old, cronJob)
+		cronJob.SetGroupVersionKind(now)
+		return now, cronJob
+	}
+	return gvk, obj
 }
 
 func versionsOf(kind string) []string {

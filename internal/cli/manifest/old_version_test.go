@@ -53,3 +53,32 @@ func TestJobsOfTheOldVersionAreRead(t *testing.T) {
 		t.Errorf("a version that there is not: %v", err)
 	}
 }
+
+func TestCronJobsOfTheOldVersionAreRead(t *testing.T) {
+	old := `apiVersion: batch/v1beta1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: "0 3 * * *"
+  concurrencyPolicy: Forbid
+  jobTemplate: {spec: {parallelism: 2}}
+`
+	objects, err := read(t, old)
+	if err != nil || len(objects) != 1 {
+		t.Fatal(err)
+	}
+	got, ok := objects[0].Typed.(*batchv1.CronJob)
+	if !ok {
+		t.Fatalf("%T is no CronJob of batch/v1", objects[0].Typed)
+	}
+	if got.Spec.Schedule != "0 3 * * *" || got.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent || *got.Spec.JobTemplate.Spec.Parallelism != 2 {
+		t.Errorf("spec: %+v", got.Spec)
+	}
+	if want := batchv1.SchemeGroupVersion.WithKind("CronJob"); objects[0].GVK != want || got.GroupVersionKind() != want {
+		t.Errorf("is told to be a %s and a %s", objects[0].GVK, got.GroupVersionKind())
+	}
+	_, err = read(t, strings.Replace(old, "schedule:", "shedule:", 1))
+	if err == nil || !strings.Contains(err.Error(), "schedule") {
+		t.Errorf("a misspelt field: %v", err)
+	}
+}
