@@ -91,6 +91,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		kind.Deleter = namespaces
 		kind.Strategy = finalizeStrategy{main.UpdateStrategy.(strategy)}
 	case podsResource:
+		main.BeginCreate = s.classes.admit
 		binding := &bindingREST{pods: main.Store}
 		out.add(gv, "bindings", pluralBindingREST{binding})
 		out.add(gv, "pods/binding", binding)
@@ -105,6 +106,8 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "jobs/why", &whyREST{s})
 		out.add(gv, "jobs/results", &jobResultsREST{s})
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
+	case runtimeClassesResource:
+		s.classes.keep(main.Store)
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:

@@ -66,6 +66,7 @@ type Server struct {
 	// serviceAccounts is where each namespace has its default one.
 	serviceAccounts *genericregistry.Store
 	jobs            *objectREST
+	classes         *runtimeClasses
 	admission       *namespaceAdmission
 	client          *inprocess.Client
 	loopback        *rest.Config
@@ -81,13 +82,16 @@ type Server struct {
 // New makes a server that answers its Client at once, and others when it runs. Run has to be called in any case: it
 // lets go of the store.
 func New(c Config) (*Server, error) {
+	classes := &runtimeClasses{options: c.Registry}
+	c.Registry.Handler = classes.handler
 	resources := registry.All(c.Registry)
 	scheme, err := newScheme(resources)
 	if err != nil {
 		return nil, fmt.Errorf("register the API types: %w", err)
 	}
-	s := &Server{config: c, scheme: scheme, codecs: serializer.NewCodecFactory(scheme), ready: make(chan struct{})}
+	s := &Server{config: c, scheme: scheme, codecs: serializer.NewCodecFactory(scheme), classes: classes, ready: make(chan struct{})}
 	s.stopping, s.stop = context.WithCancel(context.Background())
+	classes.ctx = s.stopping
 	s.storages = newStorages(c.Store, scheme, s.codecs, resources)
 	if err := s.setUp(resources); err != nil {
 		s.stop()
@@ -115,7 +119,7 @@ func (s *Server) setUp(resources []registry.Resource) error {
 		return fmt.Errorf("install the API: %w", err)
 	}
 	s.client = inprocess.New(kinds, s.admission.AdmitCreation)
-	return ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme)
+	return errors.Join(ensureNamespaces(s.stopping, s.admission.namespaces, s.scheme), s.classes.ensure())
 }
 
 // drainTimeout is how long requests may go on when the server stops; watches and followed logs are ended at once. A

@@ -19,11 +19,6 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// classOf is the RuntimeClass that runs the pod.
-func classOf(api *corev1.Pod) string {
-	return ptr.Deref(api.Spec.RuntimeClassName, runtime.ClassProcess)
-}
-
 // imageOf returns the container's image, or an *images.Waiting.
 func (n *Node) imageOf(ctx context.Context, p *pod, spec *corev1.Container) (*images.Image, error) {
 	if n.images == nil {

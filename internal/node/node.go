@@ -170,7 +170,7 @@ func (n *Node) watch() error {
 }
 
 func (n *Node) host(api *corev1.Pod) lifecycle.Host {
-	return lifecycle.Host{IP: n.address, Runtime: classOf(api)}
+	return lifecycle.Host{IP: n.address, Runtime: runtime.HandlerOf(api)}
 }
 
 func (n *Node) log(ctx context.Context, what string, err error, attributes ...any) {

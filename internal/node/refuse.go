@@ -13,7 +13,10 @@ import (
 // refuse returns why this machine cannot run the pod, as far as that depends on the machine. What no machine of
 // ours can do is refused by the API server; what slipped past it, stored before this release, is refused here too.
 func (n *Node) refuse(api *corev1.Pod) *lifecycle.Refusal {
-	if classOf(api) == runtime.ClassOCI && !n.isolation.CanRunImages {
+	switch handler := runtime.HandlerOf(api); {
+	case handler != runtime.ClassOCI && handler != runtime.ClassProcess:
+		return &lifecycle.Refusal{Reason: "NotSupported", Message: "this machine has no runtime handler " + handler}
+	case handler == runtime.ClassOCI && !n.isolation.CanRunImages:
 		return &lifecycle.Refusal{Reason: "NotSupported", Message: "images cannot be run here: " + n.isolation.WhyNoImages}
 	}
 	for _, list := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {

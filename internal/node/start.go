@@ -116,7 +116,7 @@ func (n *Node) containerFor(ctx context.Context, p *pod, api *corev1.Pod, s life
 	if n.isolation.Of(classOf(api)).CanSetHostname {
 		c.Hostname = hostname(api)
 	}
-	if classOf(api) == runtime.ClassOCI {
+	if runtime.HandlerOf(api) == runtime.ClassOCI {
 		var image *images.Image
 		if image, err = n.imageOf(ctx, p, spec); err == nil {
 			err = n.fromImage(&c, image, api, spec, vars)

@@ -1,10 +1,7 @@
 package registry
 
 import (
-	"cmp"
-
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -16,6 +13,8 @@ type Options struct {
 	Node func() runtime.Info
 	// RuntimeClass is that of pods which ask for none; empty is runtime.ClassProcess.
 	RuntimeClass string
+	// Handler returns the handler of a RuntimeClass, unless there is none of that name. Nil knows the usual ones only.
+	Handler func(class string) (string, bool)
 	// Taken tells whether the node runs a pod, or is about to. The node knows better than the pod says: it writes
 	// little, and binds a pod with its first report; and a pod that is bound to a machine that is not there runs nowhere.
 	// Nil where pods are bound before they run.
@@ -38,26 +37,7 @@ func All(o Options) []Resource {
 		ServiceAccount(),
 		Event(),
 		Lease(),
-	}
-}
-
-// node returns what the node can do for a pod, and whether there is a node to ask.
-func (o Options) node(s *corev1.PodSpec) (runtime.Info, bool) {
-	if o.Node == nil {
-		return runtime.Info{}, false
-	}
-	return o.Node().Of(o.classOf(s)), true
-}
-
-// classOf is the RuntimeClass that a pod gets.
-func (o Options) classOf(s *corev1.PodSpec) string {
-	return cmp.Or(ptr.Deref(s.RuntimeClassName, ""), o.RuntimeClass, runtime.ClassProcess)
-}
-
-// chooseRuntime settles the RuntimeClass of a new pod: a server with another one must not run it otherwise later.
-func (o Options) chooseRuntime(s *corev1.PodSpec) {
-	if o.Node != nil && s.RuntimeClassName == nil && o.RuntimeClass != "" && o.RuntimeClass != runtime.ClassProcess {
-		s.RuntimeClassName = ptr.To(o.RuntimeClass)
+		RuntimeClass(o),
 	}
 }
 

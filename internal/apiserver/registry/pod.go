@@ -32,7 +32,6 @@ func Pod(o Options) Resource {
 
 		Default: func(obj runtime.Object) { defaultPod(obj.(*corev1.Pod)) },
 		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
-			o.chooseRuntime(&obj.(*corev1.Pod).Spec)
 			preparePod(ctx, obj.(*corev1.Pod))
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
@@ -152,14 +151,14 @@ func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
 	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
 	}
-	return append(errs, refuseWhatNodeCannot(&pod.Spec, o, spec)...)
+	return append(errs, refuseWhatNodeCannot(&pod.Spec, o.nodeForPod(pod), spec)...)
 }
 
 func warnPod(pod *corev1.Pod, o Options) []string {
 	spec := field.NewPath("spec")
 	warnings := warnPodAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
 	warnings = append(warnings, warnPodSpec(&pod.Spec, spec)...)
-	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o, spec)...)
+	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o.nodeForPod(pod), spec)...)
 	for _, msg := range validation.IsDNS1123Label(pod.Name) {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))
 	}

@@ -68,8 +68,12 @@ func judge[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) []find
 	return found
 }
 
-// judgePod applies all tables to a pod.
-func judgePod(s *corev1.PodSpec, node runtime.Info, p *field.Path) []finding {
+// judgePod applies all tables to a pod; without a node there is nothing to judge by.
+func judgePod(s *corev1.PodSpec, on *runtime.Info, p *field.Path) []finding {
+	if on == nil {
+		return nil
+	}
+	node := *on
 	found := append(judgeRuntime(node, p), judge(podRules, s, node, p)...)
 	for i := range s.Volumes {
 		found = append(found, judgeVolume(&s.Volumes[i], node, p.Child("volumes").Index(i))...)
@@ -94,26 +98,22 @@ func judgeRuntime(node runtime.Info, p *field.Path) []finding {
 }
 
 // refuseWhatNodeCannot returns an error for every field that the node would have to ignore at the pod's cost.
-func refuseWhatNodeCannot(s *corev1.PodSpec, o Options, p *field.Path) field.ErrorList {
+func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if node, ok := o.node(s); ok {
-		for _, f := range judgePod(s, node, p) {
-			if f.verdict == refuse {
-				errs = append(errs, field.Forbidden(f.path, f.because))
-			}
+	for _, f := range judgePod(s, node, p) {
+		if f.verdict == refuse {
+			errs = append(errs, field.Forbidden(f.path, f.because))
 		}
 	}
 	return errs
 }
 
 // warnWhatNodeIgnores returns a warning for every field that has no effect on the node.
-func warnWhatNodeIgnores(s *corev1.PodSpec, o Options, p *field.Path) []string {
+func warnWhatNodeIgnores(s *corev1.PodSpec, node *runtime.Info, p *field.Path) []string {
 	var warnings []string
-	if node, ok := o.node(s); ok {
-		for _, f := range judgePod(s, node, p) {
-			if f.verdict == warn {
-				warnings = append(warnings, f.path.String()+": "+f.because)
-			}
+	for _, f := range judgePod(s, node, p) {
+		if f.verdict == warn {
+			warnings = append(warnings, f.path.String()+": "+f.because)
 		}
 	}
 	return warnings

@@ -5,8 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 const oneNode = "has no effect: there is one node and every pod runs on it"
@@ -63,10 +61,8 @@ var podRules = []rule[*corev1.PodSpec]{
 		"each container is a process tree of its own on the process runtime: remove it"},
 	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, nil, refuse,
 		"processes belong to users of the machine on the process runtime: remove it, or set it to true"},
-	{"runtimeClassName", asksForClassThatIsNotThere, nil, refuse,
-		"there are the runtime classes process (this machine's programs) and oci (the image): choose one, or remove it"},
 	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
-		"it comes from a RuntimeClass, and these are not served: remove it"},
+		"it comes from a RuntimeClass, and none here has one: remove it"},
 	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,
 		runsLinux},
 
@@ -95,9 +91,4 @@ var podRules = []rule[*corev1.PodSpec]{
 
 func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.PodSpec) bool {
 	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }
-}
-
-func asksForClassThatIsNotThere(s *corev1.PodSpec) bool {
-	class := ptr.Deref(s.RuntimeClassName, runtime.ClassProcess)
-	return class != runtime.ClassProcess && class != runtime.ClassOCI
 }

@@ -85,7 +85,6 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"host aliases are refused":               {edit: inSpec(func(s *corev1.PodSpec) { s.HostAliases = []corev1.HostAlias{{IP: "10.0.0.1"}} }), node: able, refused: []string{"spec.hostAliases"}},
 		"the machine's process ids are refused":  {edit: inSpec(func(s *corev1.PodSpec) { s.HostPID = true }), node: able, refused: []string{"spec.hostPID"}},
 		"shared process ids are refused":         {edit: inSpec(func(s *corev1.PodSpec) { s.ShareProcessNamespace = ptr.To(true) }), node: able, refused: []string{"spec.shareProcessNamespace"}},
-		"a runtime class is refused":             {edit: inSpec(func(s *corev1.PodSpec) { s.RuntimeClassName = ptr.To("gvisor") }), node: able, refused: []string{"spec.runtimeClassName"}},
 		"windows is refused":                     {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "windows"} }), node: able, refused: []string{"spec.os.name"}},
 		"linux is what there is":                 {edit: inSpec(func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: "linux"} }), node: able},
 		"resource claims are refused":            {edit: inSpec(func(s *corev1.PodSpec) { s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }), node: able, refused: []string{"spec.resourceClaims"}},
@@ -153,7 +152,7 @@ func limited(name corev1.ResourceName, amount string) podEdit {
 // A template shows no requests where it only has limits: they are filled in when its pods are made.
 func TestDeviceInTemplateIsRefused(t *testing.T) {
 	pod := podManifest(limited("nvidia.com/gpu", "1"))
-	errs := refuseWhatNodeCannot(&pod.Spec, on(able), field.NewPath("spec"))
+	errs := refuseWhatNodeCannot(&pod.Spec, &able, field.NewPath("spec"))
 	if len(errs) != 1 || errs[0].Field != "spec.containers[0].resources.limits[nvidia.com/gpu]" {
 		t.Errorf("refused %v, want the limit", errs)
 	}
@@ -170,13 +169,13 @@ func tcpProbe(port int32) *corev1.Probe {
 func checkHonour(t *testing.T, c honourCase) {
 	pod := createdPod(c.edit)
 	var refused, warned []string
-	for _, err := range refuseWhatNodeCannot(&pod.Spec, on(c.node), field.NewPath("spec")) {
+	for _, err := range refuseWhatNodeCannot(&pod.Spec, &c.node, field.NewPath("spec")) {
 		if err.Detail == "" || err.Type != field.ErrorTypeForbidden {
 			t.Errorf("%v: want a forbidden field and a reason", err)
 		}
 		refused = append(refused, err.Field)
 	}
-	for _, w := range warnWhatNodeIgnores(&pod.Spec, on(c.node), field.NewPath("spec")) {
+	for _, w := range warnWhatNodeIgnores(&pod.Spec, &c.node, field.NewPath("spec")) {
 		name, _, _ := strings.Cut(w, ": ")
 		warned = append(warned, name)
 	}
@@ -186,14 +185,14 @@ func checkHonour(t *testing.T, c honourCase) {
 	if diff := cmp.Diff(c.warned, warned); diff != "" {
 		t.Errorf("warned (-want +got):\n%s", diff)
 	}
-	if got := append(refuseWhatNodeCannot(&pod.Spec, Options{}, field.NewPath("spec")), warnedAsErrors(pod)...); len(got) > 0 {
+	if got := append(refuseWhatNodeCannot(&pod.Spec, nil, field.NewPath("spec")), warnedAsErrors(pod)...); len(got) > 0 {
 		t.Errorf("without a node: %v", got)
 	}
 }
 
 func warnedAsErrors(pod *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
-	for _, w := range warnWhatNodeIgnores(&pod.Spec, Options{}, nil) {
+	for _, w := range warnWhatNodeIgnores(&pod.Spec, nil, nil) {
 		errs = append(errs, field.InternalError(nil, errorString(w)))
 	}
 	return errs
@@ -217,7 +216,7 @@ var kept = map[string][]string{
 	"PodSpec": {
 		"volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
 		"activeDeadlineSeconds", "serviceAccount", "nodeName", "hostNetwork", "securityContext", "enableServiceLinks",
-		"preemptionPolicy", "os", "schedulingGates", "tolerations", "resources",
+		"preemptionPolicy", "os", "schedulingGates", "tolerations", "resources", "runtimeClassName",
 	},
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",
@@ -293,11 +292,14 @@ func TestImagesAreRefusedWhereNoneCanRun(t *testing.T) {
 		"not where the pod is a process": {ptr.To(runtime.ClassProcess), runtime.ClassOCI, cannot, false},
 		"not where images run":           {ptr.To(runtime.ClassOCI), "", runtime.Info{CanRunImages: true}, false},
 		"not where nothing asks for it":  {nil, "", cannot, false},
-		"another class is none":          {ptr.To("gvisor"), "", runtime.Info{CanRunImages: true}, true},
+		"by the handler of its class":    {ptr.To("mine"), "", cannot, true},
+		"another class may come later":   {ptr.To("gvisor"), runtime.ClassOCI, cannot, false},
 	} {
 		spec := &corev1.PodSpec{RuntimeClassName: c.class, SchedulerName: corev1.DefaultSchedulerName}
-		o := Options{Node: func() runtime.Info { return c.node }, RuntimeClass: c.server}
-		errs := refuseWhatNodeCannot(spec, o, field.NewPath("spec"))
+		o := Options{Node: func() runtime.Info { return c.node }, RuntimeClass: c.server, Handler: func(class string) (string, bool) {
+			return runtime.ClassOCI, class == "mine"
+		}}
+		errs := refuseWhatNodeCannot(spec, o.nodeForTemplate(spec), field.NewPath("spec"))
 		if refused := len(errs) == 1 && errs[0].Field == "spec.runtimeClassName"; refused != c.refused || !refused && len(errs) > 0 {
 			t.Errorf("%s: %v", sentence, errs)
 		}

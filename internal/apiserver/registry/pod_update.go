@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // validatePodUpdate lets a few fields change, each in its own way, and nothing else. A spec that stays is not looked at
@@ -57,7 +59,7 @@ func validatePodAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
 	keep := func(key string) {
 		now, is := pod.Annotations[key]
 		was, had := old.Annotations[key]
-		final := key == corev1.MirrorPodAnnotationKey || strings.HasPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
+		final := key == corev1.MirrorPodAnnotationKey || key == runtime.HandlerAnnotation || strings.HasPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
 		if final && (now != was || is != had) {
 			errs = append(errs, field.Forbidden(p.Key(key), "may not be added, changed or removed"))
 		}

@@ -91,7 +91,7 @@ func validatePodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
 			"cannot be part of a template: add them to a running pod"))
 	}
-	return append(errs, refuseWhatNodeCannot(&t.Spec, o, p.Child("spec"))...)
+	return append(errs, refuseWhatNodeCannot(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec"))...)
 }
 
 // warnPodTemplateSpec tells what of a valid template will have no effect here.
@@ -102,5 +102,6 @@ func warnPodTemplateSpec(t *corev1.PodTemplateSpec, o Options, p *field.Path) []
 		warnAppArmorAnnotations(t.Annotations, &t.Spec, annotations),
 		warnStrayAnnotations(t.Annotations, annotations, "the metadata.annotations of the Job"),
 		warnPodSpec(&t.Spec, p.Child("spec")),
-		warnWhatNodeIgnores(&t.Spec, o, p.Child("spec")))
+		o.warnMissingClass(&t.Spec, p.Child("spec", "runtimeClassName")),
+		warnWhatNodeIgnores(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
 }

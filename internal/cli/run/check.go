@@ -28,7 +28,10 @@ func (s *session) check(ctx context.Context, objects []*manifest.Object) ([]*pla
 	err = inParallel(len(objects), func(i int) error {
 		o := objects[i]
 		var err error
-		if _, isJob := o.Job(); isJob {
+		if job, isJob := o.Job(); isJob {
+			if found[i], err = s.missingClass(ctx, o, job, objects); err != nil || found[i] != nil {
+				return err
+			}
 			plans[i], err = s.planJob(ctx, o, coming[o.Typed.GetNamespace()])
 		} else {
 			err = s.dryRunSupport(ctx, o, coming[o.Typed.GetNamespace()])

@@ -30,7 +30,7 @@ type Observation struct {
 type Host struct {
 	// IP is the address of the machine, which its pods share.
 	IP string
-	// Runtime is the scheme of container ids: the pod's RuntimeClass.
+	// Runtime is the scheme of container ids: the handler that runs the pod.
 	Runtime string
 }
 

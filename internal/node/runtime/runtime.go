@@ -36,14 +36,6 @@ func (id ID) Check() error {
 // maxNameBytes is the longest name that a file can have.
 const maxNameBytes = 255
 
-// The RuntimeClasses of one machine.
-const (
-	// ClassProcess runs a container as a process of the machine, with the machine's programs.
-	ClassProcess = "process"
-	// ClassOCI runs a container from its image.
-	ClassOCI = "oci"
-)
-
 // Container is all a runtime must know to start one.
 type Container struct {
 	ID
@@ -201,9 +193,9 @@ type Info struct {
 	WhyOneImageID string
 }
 
-// Of is what the runtime can hold to for containers of a RuntimeClass.
-func (i Info) Of(class string) Info {
-	if class == ClassOCI {
+// Of is what the runtime can hold to for containers of a handler.
+func (i Info) Of(handler string) Info {
+	if handler == ClassOCI {
 		i.Name, i.Version = ClassOCI, "1.0"
 		// What it takes to run an image gives these too.
 		i.CanSetUser, i.CanSetHostname, i.CanMount = true, true, true

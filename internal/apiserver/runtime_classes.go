@@ -1,0 +1,108 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/klog/v2"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+)
+
+var runtimeClassesResource = nodev1.Resource("runtimeclasses")
+
+// runtimeClasses keeps the usual RuntimeClasses, and has new pods run as theirs says.
+type runtimeClasses struct {
+	options registry.Options
+	store   *genericregistry.Store
+	// ctx ends with the server.
+	ctx context.Context
+}
+
+// keep has a usual class come back when it is deleted.
+func (c *runtimeClasses) keep(store *genericregistry.Store) {
+	c.store = store
+	store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
+		if len(options.DryRun) > 0 {
+			return
+		}
+		if err := c.ensure(); err != nil && c.ctx.Err() == nil {
+			klog.ErrorS(err, "A usual RuntimeClass is missing")
+		}
+	}
+}
+
+// ensure makes the usual classes that are missing.
+func (c *runtimeClasses) ensure() error {
+	for _, class := range registry.UsualClasses() {
+		_, err := c.store.Create(clusterWide(c.ctx), class, nil, &metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// get returns nil for a class that is not there. It asks the cache, and the store where the cache does not know the class yet.
+func (c *runtimeClasses) get(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
+	obj, err := c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{ResourceVersion: "0"})
+	if apierrors.IsNotFound(err) {
+		obj, err = c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{})
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*nodev1.RuntimeClass), nil
+}
+
+func clusterWide(ctx context.Context) context.Context {
+	return genericapirequest.WithNamespace(ctx, metav1.NamespaceNone)
+}
+
+// handler is what registry.Options asks.
+func (c *runtimeClasses) handler(name string) (string, bool) {
+	class, err := c.get(c.ctx, name)
+	if err != nil || class == nil {
+		return "", false
+	}
+	return class.Handler, true
+}
+
+// admit is called for every pod that is about to be created.
+func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
+	pod := obj.(*corev1.Pod)
+	c.options.ChooseRuntime(&pod.Spec)
+	class, err := c.of(ctx, pod)
+	if err == nil {
+		err = registry.SettleRuntime(pod, class)
+	}
+	if err != nil {
+		return nil, apierrors.NewForbidden(podsResource, pod.Name, fmt.Errorf("pod rejected: %w", err))
+	}
+	return func(context.Context, bool) {}, nil
+}
+
+// of returns the class that the pod asks for. A name that none can have is left to validation, which says what is wrong
+// with it.
+func (c *runtimeClasses) of(ctx context.Context, pod *corev1.Pod) (*nodev1.RuntimeClass, error) {
+	name := pod.Spec.RuntimeClassName
+	if name == nil || len(validation.IsDNS1123Subdomain(*name)) > 0 {
+		return nil, nil
+	}
+	class, err := c.get(ctx, *name)
+	if err == nil && class == nil {
+		err = fmt.Errorf("RuntimeClass %q not found", *name)
+	}
+	return class, err
+}

@@ -1,0 +1,161 @@
+package apiserver_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	nodeclient "k8s.io/client-go/kubernetes/typed/node/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver"
+	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// withNode has the server judge pods by what a node could do that runs no images.
+func withNode(c *apiserver.Config) {
+	c.Registry.Node = func() runtime.Info {
+		return runtime.Info{Name: runtime.ClassProcess, CanMount: true, WhyNoImages: "the reason"}
+	}
+}
+
+func handlersOf(t *testing.T, classes nodeclient.RuntimeClassInterface) map[string]string {
+	t.Helper()
+	handlers := map[string]string{}
+	for _, class := range must[*nodev1.RuntimeClassList](t)(classes.List(t.Context(), metav1.ListOptions{})).Items {
+		handlers[class.Name] = class.Handler
+	}
+	return handlers
+}
+
+func TestTheUsualRuntimeClassesAreAlwaysThere(t *testing.T) {
+	dir := t.TempDir()
+	usual := map[string]string{"oci": "oci", "process": "process"}
+	s := apiservertest.Start(t, apiservertest.In(dir))
+	classes := s.Clientset().NodeV1().RuntimeClasses()
+	if diff := cmp.Diff(usual, handlersOf(t, classes)); diff != "" {
+		t.Errorf("from the start (-want +got):\n%s", diff)
+	}
+	before := must[*nodev1.RuntimeClass](t)(classes.Get(t.Context(), "oci", metav1.GetOptions{}))
+	if err := classes.Delete(t.Context(), "oci", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+		t.Error(err)
+	}
+	if err := classes.Delete(t.Context(), "oci", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	after := must[*nodev1.RuntimeClass](t)(classes.Get(t.Context(), "oci", metav1.GetOptions{}))
+	if after.UID == before.UID {
+		t.Error("the class was not deleted")
+	}
+	s.Stop()
+	classes = apiservertest.Start(t, apiservertest.In(dir)).Clientset().NodeV1().RuntimeClasses()
+	if diff := cmp.Diff(usual, handlersOf(t, classes)); diff != "" {
+		t.Errorf("after another start (-want +got):\n%s", diff)
+	}
+	if again := must[*nodev1.RuntimeClass](t)(classes.Get(t.Context(), "oci", metav1.GetOptions{})); again.UID != after.UID {
+		t.Error("the next start made another class")
+	}
+}
+
+func TestPodsRunAsTheirRuntimeClassSays(t *testing.T) {
+	s := apiservertest.Start(t, withNode)
+	c := s.Clientset()
+	classes, pods := c.NodeV1().RuntimeClasses(), c.CoreV1().Pods("default")
+	create := func(name, class string) (*corev1.Pod, error) {
+		p := pod(name)
+		p.Spec.RuntimeClassName = &class
+		return pods.Create(t.Context(), p, metav1.CreateOptions{})
+	}
+	_, err := create("early", "mine")
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `pod rejected: RuntimeClass "mine" not found`) {
+		t.Errorf("a class that is not there: %v", err)
+	}
+	mine := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Handler: "process", Scheduling: &nodev1.Scheduling{
+		Tolerations: []corev1.Toleration{{Key: "k", Operator: corev1.TolerationOpExists}}}}
+	must[*nodev1.RuntimeClass](t)(classes.Create(t.Context(), mine, metav1.CreateOptions{}))
+	made := must[*corev1.Pod](t)(create("a", "mine"))
+	if made.Annotations[runtime.HandlerAnnotation] != "process" || *made.Spec.RuntimeClassName != "mine" || made.Spec.Tolerations[0].Key != "k" {
+		t.Errorf("made: %v, %+v", made.Annotations, made.Spec)
+	}
+	if err := classes.Delete(t.Context(), "mine", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	must[*nodev1.RuntimeClass](t)(classes.Create(t.Context(), &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Handler: "oci"}, metav1.CreateOptions{}))
+	if kept := must[*corev1.Pod](t)(pods.Get(t.Context(), "a", metav1.GetOptions{})); runtime.HandlerOf(kept) != "process" {
+		t.Errorf("another class of the name has the pod run by %s", runtime.HandlerOf(kept))
+	}
+	_, err = create("b", "mine")
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "images cannot be run here: the reason") {
+		t.Errorf("a handler that cannot run here: %v", err)
+	}
+	_, err = create("c", "No_Name")
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.runtimeClassName") {
+		t.Errorf("a name that none can have: %v", err)
+	}
+}
+
+// The server's own choice is a class like another: its tolerations count.
+func TestTheRuntimeClassOfTheServerIsWrittenIntoPods(t *testing.T) {
+	s := apiservertest.Start(t, func(c *apiserver.Config) {
+		c.Registry.Node = func() runtime.Info { return runtime.Info{CanRunImages: true, CanMount: true} }
+		c.Registry.RuntimeClass = runtime.ClassOCI
+	})
+	c := s.Clientset()
+	must[*nodev1.RuntimeClass](t)(c.NodeV1().RuntimeClasses().Patch(t.Context(), "oci", types.MergePatchType,
+		[]byte(`{"scheduling":{"nodeSelector":{"a":"b"}}}`), metav1.PatchOptions{}))
+	made := must[*corev1.Pod](t)(s.Server.Client().Pods().Create(t.Context(), pod("p")))
+	if ptr.Deref(made.Spec.RuntimeClassName, "") != runtime.ClassOCI || runtime.HandlerOf(made) != runtime.ClassOCI {
+		t.Errorf("made: %v, %+v", made.Annotations, made.Spec)
+	}
+}
+
+func TestJobsMayComeBeforeTheirRuntimeClass(t *testing.T) {
+	c := apiservertest.Start(t, withNode).Clientset()
+	asking := func(name, class string) *batchv1.Job {
+		j := job(name)
+		j.Spec.Template.Spec.RuntimeClassName = &class
+		return j
+	}
+	must[*batchv1.Job](t)(c.BatchV1().Jobs("default").Create(t.Context(), asking("early", "mine"), metav1.CreateOptions{}))
+	must[*nodev1.RuntimeClass](t)(c.NodeV1().RuntimeClasses().Create(t.Context(),
+		&nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Handler: "oci"}, metav1.CreateOptions{}))
+	_, err := c.BatchV1().Jobs("default").Create(t.Context(), asking("late", "mine"), metav1.CreateOptions{})
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.template.spec.runtimeClassName") {
+		t.Errorf("pods that could not run: %v", err)
+	}
+}
+
+func TestRuntimeClassesAreWatched(t *testing.T) {
+	classes := apiservertest.Start(t).Clientset().NodeV1().RuntimeClasses()
+	list := must[*nodev1.RuntimeClassList](t)(classes.List(t.Context(), metav1.ListOptions{}))
+	w := must[watch.Interface](t)(classes.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion}))
+	defer w.Stop()
+	must[*nodev1.RuntimeClass](t)(classes.Create(t.Context(), &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Handler: "oci"}, metav1.CreateOptions{}))
+	if e := <-w.ResultChan(); e.Type != watch.Added || e.Object.(*nodev1.RuntimeClass).Name != "mine" {
+		t.Errorf("seen %s %v", e.Type, e.Object)
+	}
+}
+
+func TestKubectlWorksWithRuntimeClasses(t *testing.T) {
+	runKubectl(t, start(t), []kubectlStep{
+		{does: "they are listed", args: "get runtimeclass", want: "HANDLER"},
+		{does: "one is applied", args: "apply -f mine.yaml", want: "runtimeclass.node.k8s.io/mine created"},
+		{does: "applied again it changes nothing", args: "apply -f mine.yaml", want: "unchanged"},
+		{does: "its handler stays", args: `patch runtimeclass mine -p {"handler":"process"}`, want: "field is immutable", fails: true},
+		{does: "it is explained", args: "explain runtimeclass.handler", want: "FIELD: handler <string>"},
+		{does: "a pod asks for it", args: `run p --image=busybox --restart=Never --overrides={"spec":{"runtimeClassName":"mine"}}`, want: "pod/p created"},
+		{does: "and for one that is not there", args: `run q --image=busybox --restart=Never --overrides={"spec":{"runtimeClassName":"none"}}`,
+			want: `pod rejected: RuntimeClass "none" not found`, fails: true},
+		{does: "it is deleted", args: "delete runtimeclass mine --timeout=5m", want: "deleted"},
+		{does: "the usual ones come back", args: "delete runtimeclass oci process --timeout=5m", want: "deleted"},
+		{does: "at once", args: "get runtimeclass -o name", want: "runtimeclass.node.k8s.io/oci\nruntimeclass.node.k8s.io/process\n"},
+	}, map[string]string{"mine.yaml": "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: mine}\nhandler: oci\n"})
+}
