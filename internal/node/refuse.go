@@ -26,7 +26,7 @@ func (n *Node) refuse(api *corev1.Pod) *lifecycle.Refusal {
 			}
 		}
 	}
-	if err := volumes.Check(api, n.isolation.Of(classOf(api))); err != nil {
+	if err := volumes.Check(api, n.isolation.Of(runtime.HandlerOf(api))); err != nil {
 		return &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
 	}
 	return nil

@@ -113,7 +113,7 @@ func (n *Node) containerFor(ctx context.Context, p *pod, api *corev1.Pod, s life
 		CPUMilliRequest:        spec.Resources.Requests.Cpu().MilliValue(),
 		NoNewPrivileges:        noNewPrivileges(spec),
 	}
-	if n.isolation.Of(classOf(api)).CanSetHostname {
+	if n.isolation.Of(runtime.HandlerOf(api)).CanSetHostname {
 		c.Hostname = hostname(api)
 	}
 	if runtime.HandlerOf(api) == runtime.ClassOCI {

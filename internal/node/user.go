@@ -96,7 +96,7 @@ func (n *Node) envFor(u *runtime.User) env.Resolver {
 
 // checkUser returns why the container cannot run as it asks.
 func (n *Node) checkUser(api *corev1.Pod, c *corev1.Container) error {
-	if n.isolation.Of(classOf(api)).CanSetUser {
+	if n.isolation.Of(runtime.HandlerOf(api)).CanSetUser {
 		return nil
 	}
 	uid, gid, _ := identity(api, c)
