@@ -102,7 +102,8 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	if err != nil {
 		return run.Options{}, err
 	}
-	if err := f.runtime.check(); err != nil {
+	class, err := f.runtime.class()
+	if err != nil {
 		return run.Options{}, err
 	}
 	where, err := f.where.options()
@@ -110,10 +111,11 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 		return run.Options{}, err
 	}
 	return run.Options{
-		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where, RuntimeClass: f.runtime.chosen(),
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
+		RuntimeClass: class, RuntimeAsked: f.runtime.flag != "",
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
-			RuntimeClass: f.runtime.class, ImageDir: f.runtime.imageDir}),
+			RuntimeClass: class, ImageDir: f.runtime.imageDir}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"os"
 	"slices"
 	"strings"
 
@@ -11,34 +13,29 @@ import (
 
 // runtimeFlags choose what runs the containers of pods that do not say.
 type runtimeFlags struct {
-	class    string
+	flag     string
 	imageDir string
-	flags    *pflag.FlagSet
 }
 
-var runtimeClasses = []string{runtime.ClassProcess, runtime.ClassOCI}
+var runtimeClasses = []string{runtime.ClassOCI, runtime.ClassProcess}
 
 func (f *runtimeFlags) add(flags *pflag.FlagSet) {
-	f.flags = flags
-	flags.StringVar(&f.class, "runtime", runtime.ClassProcess,
-		"what runs containers of pods without a runtimeClassName: process (programs of this machine) or oci (the image)")
+	flags.StringVar(&f.flag, "runtime", "",
+		"what runs containers of pods without a runtimeClassName: oci (the image) or process (programs of this machine) (default $STINT_RUNTIME, else oci)")
 	flags.StringVar(&f.imageDir, "image-dir", "", "directory of images, where it is not the user's (see stint image --help)")
 }
 
-func (f *runtimeFlags) check() error {
+// class is the one in force.
+func (f *runtimeFlags) class() (string, error) {
+	from, class := "--runtime", f.flag
+	if class == "" {
+		from, class = "STINT_RUNTIME", cmp.Or(os.Getenv("STINT_RUNTIME"), runtime.ClassOCI)
+	}
 	switch {
-	case f.class == "cri":
-		return badInputf("containers through CRI are not there yet: use --runtime %s", strings.Join(runtimeClasses, " or "))
-	case !slices.Contains(runtimeClasses, f.class):
-		return badInputf("--runtime %s is not there: use %s", f.class, strings.Join(runtimeClasses, " or "))
+	case class == "cri":
+		return "", badInputf("containers through CRI are not there yet: use --runtime %s", strings.Join(runtimeClasses, " or "))
+	case !slices.Contains(runtimeClasses, class):
+		return "", badInputf("%s %s is not there: use %s", from, class, strings.Join(runtimeClasses, " or "))
 	}
-	return nil
-}
-
-// chosen is the class that the command line asks for; empty where it does not.
-func (f *runtimeFlags) chosen() string {
-	if !f.flags.Changed("runtime") {
-		return ""
-	}
-	return f.class
+	return class, nil
 }

@@ -59,6 +59,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("STINT_DATA_DIR", e.WorkDir+"/data")
+			// Their commands are this machine's, unless a script is about images.
+			e.Setenv("STINT_RUNTIME", "process")
 			e.Setenv("TERM", "dumb")
 			e.Setenv("EXAMPLES", examples)
 			e.Defer(func() { endPods(e.WorkDir) })

@@ -87,9 +87,6 @@ func (f *serverFlags) options() (server.Options, error) {
 	if f.criEndpoint != "" {
 		return server.Options{}, badInputf("containers through CRI are not there yet: leave --cri-endpoint out")
 	}
-	if err := f.runtime.check(); err != nil {
-		return server.Options{}, err
-	}
 	if err := checkAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
 		return server.Options{}, err
 	}
@@ -120,12 +117,16 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	class, err := f.runtime.class()
+	if err != nil {
+		return server.Options{}, err
+	}
 	dir, err := dataDir(f.dataDir)
 	if err != nil {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: f.runtime.class, ImageDir: f.runtime.imageDir,
+		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.imageDir,
 		Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 
 // ChooseRuntime settles the RuntimeClass of a new pod: a server with another one must not run it otherwise later.
 func (o Options) ChooseRuntime(s *corev1.PodSpec) {
-	if o.Node != nil && s.RuntimeClassName == nil && o.RuntimeClass != "" && o.RuntimeClass != runtime.ClassProcess {
+	if o.Node != nil && s.RuntimeClassName == nil && o.RuntimeClass != "" {
 		s.RuntimeClassName = ptr.To(o.RuntimeClass)
 	}
 }

@@ -36,8 +36,9 @@ type Options struct {
 	Logs   Logs
 	Target target.Options
 	Start  target.Start
-	// RuntimeClass is what Start gives pods that ask for none, where the user has chosen it.
+	// RuntimeClass is what Start gives pods that ask for none. RuntimeAsked: the user has written it on the command line.
 	RuntimeClass string
+	RuntimeAsked bool
 	// Output is called once the input is known to be sound in itself; the engine closes what it returns.
 	Output func() output.Output
 	// Interrupts delivers Ctrl-C and its like.

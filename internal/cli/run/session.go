@@ -101,13 +101,17 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	if err != nil {
 		return orInterrupted(interrupted(), err)
 	}
-	if s.opts.RuntimeClass != "" && s.target.Kind != target.Embedded {
+	if s.opts.RuntimeAsked && s.target.Kind != target.Embedded {
 		return InputError{fmt.Errorf("--runtime is for a server that stint run starts itself, and this run is %s: write runtimeClassName: %s into the pod template",
 			s.target.Place(), s.opts.RuntimeClass)}
 	}
 	s.out.Note("runs " + s.target.Place())
 	if s.target.Kind != target.Cluster {
-		processes := asProcesses(jobsOf(objects), s.opts.RuntimeClass)
+		class := s.opts.RuntimeClass
+		if s.target.Kind != target.Embedded {
+			class = "" // that server has its own
+		}
+		processes := asProcesses(jobsOf(objects), class)
 		s.noteImages(processes)
 		s.noteRelative(processes)
 	}

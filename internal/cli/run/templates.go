@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -24,11 +23,11 @@ func jobsOf(objects []*manifest.Object) []*batchv1.Job {
 	return jobs
 }
 
-// asProcesses are the Jobs whose pods run as processes of this machine, where class is that of those which do not say. Of a
-// RuntimeClass that is the user's own, only the server knows.
+// asProcesses are the Jobs whose pods run as processes of this machine, where class is that of those which do not say; empty
+// is not known. Of a RuntimeClass that is the user's own, only the server knows.
 func asProcesses(jobs []*batchv1.Job, class string) []*batchv1.Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool {
-		return cmp.Or(ptr.Deref(job.Spec.Template.Spec.RuntimeClassName, class), runtime.ClassProcess) != runtime.ClassProcess
+		return ptr.Deref(job.Spec.Template.Spec.RuntimeClassName, class) != runtime.ClassProcess
 	})
 }
 
