@@ -38,7 +38,7 @@ build: ## bin/stint
 .PHONY: pi
 pi: build ## run the pi Job of the Kubernetes documentation
 	@examples/need-perl.sh
-	bin/stint run -f examples/pi.yaml
+	bin/stint run --runtime process -f examples/pi.yaml
 
 .PHONY: test
 test: ## the ordinary tests, a few minutes; needs nothing but Go

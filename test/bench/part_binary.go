@@ -82,6 +82,7 @@ func (b *bench) oneStart(ctx context.Context, program, dir string, latencies *[]
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "server", "--data-dir", dir, "--listen", "127.0.0.1:0")
 	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Env = append(os.Environ(), "STINT_RUNTIME=process")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := os.Remove(kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -73,7 +73,7 @@ func (s *server) start(t *testing.T) {
 
 func (s *server) launch(t *testing.T) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "server", "--data-dir", s.dir, "--listen", "127.0.0.1:0")
+	cmd := exec.Command(os.Args[0], "server", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--runtime", "process")
 	cmd.Env = append(os.Environ(), beStint+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log := &bytes.Buffer{}
