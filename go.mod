@@ -47,6 +47,7 @@ require (
 	github.com/charmbracelet/x/vt v0.1.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/klauspost/compress v1.19.2
+	github.com/pelletier/go-toml/v2 v2.4.3
 	google.golang.org/grpc v1.83.2
 	sigs.k8s.io/kustomize/api v0.21.1
 	sigs.k8s.io/kustomize/kyaml v0.21.1

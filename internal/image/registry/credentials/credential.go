@@ -1,0 +1,73 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+)
+
+// Credential is a user and password, or a token. Printing it shows where it is from and nothing else.
+type Credential struct {
+	// From says where the credential was found, for messages.
+	From string
+
+	config authn.AuthConfig
+}
+
+// Password is the credential of a user with a password.
+func Password(from, user, password string) Credential {
+	return Credential{From: from, config: authn.AuthConfig{Username: user, Password: password}}
+}
+
+// IdentityToken is what a login with a token gave; it is exchanged for tokens of the registry.
+func IdentityToken(from, token string) Credential {
+	return Credential{From: from, config: authn.AuthConfig{IdentityToken: token}}
+}
+
+// Authenticator lets the credential be used.
+func (c Credential) Authenticator() authn.Authenticator { return authn.FromConfig(c.config) }
+
+// Redact takes the secret out of a text of others, who may repeat what we sent.
+func (c Credential) Redact(text string) string {
+	for _, secret := range []string{c.config.Password, c.config.IdentityToken} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return text
+}
+
+// String implements fmt.Stringer without the secret.
+func (c Credential) String() string { return "credential from " + c.From }
+
+// Format keeps every verb from reaching into the secret.
+func (c Credential) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
+
+// Keychain finds the credentials for a repository such as docker.io/library/perl, those to try first in front.
+//
+// An error does not undo the credentials that come with it: a helper program that is missing is worth a word only when
+// the registry refuses us.
+type Keychain interface {
+	Find(ctx context.Context, repository string) ([]Credential, error)
+}
+
+// Chain asks several keychains in turn.
+type Chain []Keychain
+
+// Find implements Keychain.
+func (c Chain) Find(ctx context.Context, repository string) ([]Credential, error) {
+	var found []Credential
+	var problems []error
+	for _, k := range c {
+		if k == nil {
+			continue
+		}
+		more, err := k.Find(ctx, repository)
+		found = append(found, more...)
+		problems = append(problems, err)
+	}
+	return found, errors.Join(problems...)
+}

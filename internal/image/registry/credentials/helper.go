@@ -1,0 +1,81 @@
+package credentials
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+const (
+	// helperTime bounds how long a program may think: it may ask a cloud, but not a person.
+	helperTime = 30 * time.Second
+	// helperOutput bounds what is kept of its answer.
+	helperOutput = 256 << 10
+)
+
+// ask runs docker-credential-name get. It returns nil when the program has nothing for the server. What the program
+// prints never becomes part of an error, since it may be the secret.
+func ask(ctx context.Context, name, server string) (*Credential, error) {
+	program := "docker-credential-" + name
+	if strings.ContainsAny(name, `/\`) {
+		return nil, fmt.Errorf("%q is not the name of a credential helper", name)
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not in PATH", program)
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	defer cancel()
+	out := &capped{most: helperOutput}
+	cmd := exec.CommandContext(ctx, path, "get")
+	cmd.Stdin, cmd.Stdout = strings.NewReader(server), out
+	// A child that outlives the program must not hold us up by keeping the pipe open.
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() == nil && strings.Contains(out.kept.String(), "credentials not found") {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("%s get: %w", program, err)
+	}
+	return answer(program, out)
+}
+
+func answer(program string, out *capped) (*Credential, error) {
+	var got struct{ Username, Secret string }
+	if out.cut || json.Unmarshal(out.kept.Bytes(), &got) != nil {
+		return nil, fmt.Errorf("%s get: %w", program, errors.New("the answer is not a credential"))
+	}
+	var c Credential
+	switch {
+	case got.Secret == "":
+		return nil, nil
+	case got.Username == "<token>":
+		c = IdentityToken(program, got.Secret)
+	default:
+		c = Password(program, got.Username, got.Secret)
+	}
+	return &c, nil
+}
+
+// capped keeps the first bytes and takes the rest without a word, so that the program does not hang.
+type capped struct {
+	kept bytes.Buffer
+	most int
+	cut  bool
+}
+
+// Write implements io.Writer.
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.most - c.kept.Len()
+	if len(p) > room {
+		c.cut = true
+		c.kept.Write(p[:room])
+		return len(p), nil
+	}
+	return c.kept.Write(p)
+}
