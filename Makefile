@@ -29,7 +29,7 @@ CLUSTER := ^TestCluster
 CLUSTER_PACKAGES := ./test/kube ./test/differential ./internal/cluster ./internal/cli/results ./internal/cli/schedules ./internal/cli/why
 CLUSTER_STORIES  := ./internal/client/remote ./internal/controller/job ./test/scenario
 
-RACE_PACKAGES := ./internal/controller/... ./internal/client/... ./internal/node/... ./internal/server ./internal/events ./test/scenario
+RACE_PACKAGES := ./internal/controller/... ./internal/client/... ./internal/node/... ./internal/image/... ./internal/server ./internal/events ./test/scenario
 
 .PHONY: build
 build: ## bin/stint

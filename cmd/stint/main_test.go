@@ -44,7 +44,7 @@ func runWith(t *testing.T, file *os.File) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "run", "-f", job, "--data-dir", filepath.Join(dir, "data"))
+	cmd := exec.Command(self, "run", "--runtime", "process", "-f", job, "--data-dir", filepath.Join(dir, "data"))
 	cmd.Env = append(os.Environ(), programVariable+"=1", "KUBECONFIG=")
 	cmd.ExtraFiles = []*os.File{file}
 	out, err := cmd.CombinedOutput()

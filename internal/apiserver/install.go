@@ -46,6 +46,9 @@ func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, [
 	out := routes{}
 	var kinds []inprocess.Kind
 	for _, r := range resources {
+		if r.Version.WithResource(r.Plural).GroupResource() == podsResource {
+			r.PrepareForCreate = s.addPullSecrets(r.PrepareForCreate)
+		}
 		main, err := newObjectREST(s.scheme, s.storages, r)
 		if err != nil {
 			return nil, nil, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/image/archive"
+	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/image/registry"
 	"github.com/stint-dev/stint/internal/image/store"
 )
@@ -71,18 +72,17 @@ func (f *imageFlags) pull() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			client := pull.Client()
 			for _, text := range args {
 				ref, err := registry.Parse(text)
 				if err != nil {
 					return badInput{err}
 				}
-				from, err := registry.Image(ctx, ref)
+				line := newPullLine(f.streams.Out, ref.String())
+				image, err := pull.Image(ctx, client, s, ref, line.show)
+				line.end()
 				if err != nil {
 					return err
-				}
-				image, err := s.Add(ctx, ref.String(), from, nil)
-				if err != nil {
-					return fmt.Errorf("pull %s: %w", ref, err)
 				}
 				f.added(image)
 			}
@@ -148,8 +148,12 @@ func (f *imageFlags) addNamed(ctx context.Context, s *store.Store, image archive
 	if err != nil {
 		return badInput{err}
 	}
+	from, err := store.Of(image)
+	if err != nil {
+		return err
+	}
 	for _, n := range names {
-		added, err := s.Add(ctx, n, image, nil)
+		added, err := s.Add(ctx, n, from, nil)
 		if err != nil {
 			return err
 		}

@@ -80,6 +80,7 @@ func TestScripts(t *testing.T) {
 			"becomes": becomes,
 			"expand":  expand,
 			"follow":  follow,
+			"serve":   serveImage,
 		},
 	})
 }
@@ -112,6 +113,8 @@ type script struct {
 }
 
 func (script) Helper() {}
+
+func (s script) Cleanup(f func()) { s.ts.Defer(f) }
 
 func (s script) Fatal(args ...any) { s.ts.Fatalf("%v", args) }
 
@@ -170,6 +173,20 @@ func archiveImage(ts *testscript.TestScript, neg bool, args []string) {
 	t := script{ts: ts}
 	tag, err := name.NewTag(args[1])
 	ts.Check(err)
-	image := images.Image(t, v1.Config{Entrypoint: args[2:], Env: []string{"PATH=/bin", "OF_IMAGE=yes"}, User: "7:8", WorkingDir: "/tmp"}, images.Busybox(t))
-	ts.Check(tarball.WriteToFile(ts.MkAbs(args[0]), tag, image))
+	ts.Check(tarball.WriteToFile(ts.MkAbs(args[0]), tag, busybox(t, args[2:])))
+}
+
+func busybox(t testing.TB, entrypoint []string) v1.Image {
+	return images.Image(t, v1.Config{Entrypoint: entrypoint, Env: []string{"PATH=/bin", "OF_IMAGE=yes"}, User: "7:8", WorkingDir: "/tmp"}, images.Busybox(t))
+}
+
+// serveImage serves an image with busybox to those who know the password, from what stands in for docker.io by the user's
+// hosts.toml: serve NAME USER PASSWORD ENTRYPOINT…
+func serveImage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: serve NAME USER PASSWORD ENTRYPOINT…")
+	}
+	t := script{ts: ts}
+	host := images.ServeBehind(t, map[string]v1.Image{args[0]: busybox(t, args[3:])}, images.Login(args[1], args[2]))
+	images.Hosts(t, filepath.Join(ts.Getenv("HOME"), ".config", "stint", "registries.d"), "docker.io", host)
 }

@@ -20,12 +20,12 @@ import (
 )
 
 // imageOf returns the container's image, or an *images.Waiting.
-func (n *Node) imageOf(ctx context.Context, p *pod, spec *corev1.Container) (*images.Image, error) {
+func (n *Node) imageOf(ctx context.Context, p *pod, api *corev1.Pod, spec *corev1.Container) (*images.Image, error) {
 	if n.images == nil {
 		return nil, errors.New("images cannot be run here: " + n.WhyNoImages)
 	}
 	return n.images.Get(ctx, images.Request{
-		Pod: p.uid, Image: spec.Image, Policy: spec.ImagePullPolicy, Since: p.wanted(spec.Name),
+		Pod: p.uid, Image: spec.Image, Policy: spec.ImagePullPolicy, Since: p.wanted(spec.Name), Secrets: n.pullSecrets(ctx, p, api),
 	})
 }
 

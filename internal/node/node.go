@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/downward"
@@ -134,7 +135,7 @@ func New(c Config) (*Node, error) {
 	n.alarms = newAlarms(n.queue.Add)
 	n.filters.dir = c.Dir
 	if c.Images != nil {
-		n.images = images.New(c.Images, n.imagePulled, n.announcePull)
+		n.images = images.New(pull.Client(), c.Images, n.imagePulled, n.announcePull)
 	}
 	facts := downward.Facts{NodeName: n.name, IP: n.address, Allocatable: n.allocatable}
 	configs := config.Reader{Client: c.Client}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -23,6 +24,9 @@ import (
 
 func TestMain(m *testing.M) {
 	if handled, code := process.HostMain(os.Args); handled {
+		os.Exit(code)
+	}
+	if handled, code := store.ChildMain(os.Args); handled {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())

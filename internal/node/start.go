@@ -118,7 +118,7 @@ func (n *Node) containerFor(ctx context.Context, p *pod, api *corev1.Pod, s life
 	}
 	if runtime.HandlerOf(api) == runtime.ClassOCI {
 		var image *images.Image
-		if image, err = n.imageOf(ctx, p, spec); err == nil {
+		if image, err = n.imageOf(ctx, p, api, spec); err == nil {
 			err = n.fromImage(&c, image, api, spec, vars)
 		}
 	} else {

@@ -4,12 +4,15 @@ package images
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"io"
 	"log"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -110,9 +113,50 @@ func Busybox(t testing.TB) v1.Layer {
 // Serve serves images by the names that they have in the registry, whose host it returns.
 func Serve(t testing.TB, images map[string]v1.Image) (host string) {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	return ServeBehind(t, images, func(r http.Handler) http.Handler { return r })
+}
+
+// ServeBehind is Serve with something in front of the registry, such as Login.
+func ServeBehind(t testing.TB, images map[string]v1.Image, door func(http.Handler) http.Handler) (host string) {
+	t.Helper()
+	inside := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	push(t, inside, images)
+	server := httptest.NewServer(door(inside))
 	t.Cleanup(server.Close)
-	host = strings.TrimPrefix(server.URL, "http://")
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// Login lets those in who have the password.
+func Login(user, password string) func(http.Handler) http.Handler {
+	return func(inside http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if u, p, _ := r.BasicAuth(); u != user || p != password {
+				w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			inside.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Hosts writes a hosts.toml below dir, by which the registry called name is found at host without TLS.
+func Hosts(t testing.TB, dir, name, host string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("server = %q\n", "http://"+host)
+	if err := os.WriteFile(filepath.Join(dir, name, "hosts.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func push(t testing.TB, inside http.Handler, images map[string]v1.Image) {
+	t.Helper()
+	server := httptest.NewServer(inside)
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
 	for at, image := range images {
 		ref, err := name.ParseReference(host + "/" + at)
 		if err != nil {
@@ -122,5 +166,4 @@ func Serve(t testing.TB, images map[string]v1.Image) (host string) {
 			t.Fatal(err)
 		}
 	}
-	return host
 }

@@ -30,11 +30,11 @@ var podRules = []rule[*corev1.PodSpec]{
 
 	// Accounts. No token is mounted, whatever automountServiceAccountToken says.
 	{"serviceAccountName", func(s *corev1.PodSpec) bool { return s.ServiceAccountName != "" && s.ServiceAccountName != "default" }, nil, warn,
-		"has no effect: pods get no service account token"},
+		"pods get no service account token: of the account only imagePullSecrets count, for images"},
 	{"automountServiceAccountToken", func(s *corev1.PodSpec) bool { return ptr.Deref(s.AutomountServiceAccountToken, false) }, nil, warn,
 		"has no effect: pods get no service account token"},
-	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, nil, warn,
-		"has no effect: images are pulled with the credentials of the user who started the server, if at all"},
+	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, asContainer, warn,
+		"has no effect: programs of this machine need no image"},
 
 	// Names and networks. Processes share the machine's.
 	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,

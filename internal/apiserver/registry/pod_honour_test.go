@@ -67,6 +67,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a token that is not wanted is not missed": {edit: inSpec(func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = ptr.To(false) }), node: able},
 		"pull secrets are ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }), node: able,
 			warned: []string{"spec.imagePullSecrets"}},
+		"pull secrets are for images": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }),
+			node: runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}},
 		"a pull policy of one's own is ignored": {edit: inContainer(func(c *corev1.Container) { c.ImagePullPolicy = "Always" }), node: able,
 			warned: []string{c0 + "imagePullPolicy"}},
 		"the pull policy that any pod gets needs no word": {edit: inContainer(func(c *corev1.Container) { c.ImagePullPolicy = "IfNotPresent" }), node: able},

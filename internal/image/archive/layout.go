@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -37,7 +38,7 @@ func readLayout(dir string, do func(Image) error) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("%s has no image for %s", dir, registry.Platform())
+		return fmt.Errorf("%s has no image for linux/%s", dir, runtime.GOARCH)
 	}
 	return nil
 }
@@ -53,7 +54,6 @@ func namesOf(d v1.Descriptor) []string {
 
 // imageOf is the image of a descriptor that this machine can run, or nil.
 func imageOf(index v1.ImageIndex, d v1.Descriptor) (v1.Image, error) {
-	mine := registry.Platform()
 	switch {
 	case d.MediaType.IsIndex():
 		below, err := index.ImageIndex(d.Digest)
@@ -64,15 +64,17 @@ func imageOf(index v1.ImageIndex, d v1.Descriptor) (v1.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range manifest.Manifests {
-			if d.MediaType.IsImage() && d.Platform != nil && d.Platform.Satisfies(mine) {
-				return below.Image(d.Digest)
-			}
+		mine, err := registry.Choose(manifest.Manifests)
+		if errors.Is(err, registry.ErrNoPlatform) {
+			return nil, nil
 		}
-		return nil, nil
+		if err != nil {
+			return nil, err
+		}
+		return below.Image(mine.Digest)
 	case !d.MediaType.IsImage():
 		return nil, nil
-	case d.Platform != nil && !d.Platform.Satisfies(mine):
+	case d.Platform != nil && !registry.Runs(*d.Platform):
 		return nil, nil
 	case len(d.Digest.Hex) == 0:
 		return nil, errors.New("an image without a digest")

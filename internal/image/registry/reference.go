@@ -1,51 +1,152 @@
-// Package registry fetches images from registries.
 package registry
 
 import (
 	"fmt"
+	"net"
+	"regexp"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// Reference is the name of an image.
-type Reference struct{ ref name.Reference }
-
-// Parse reads a name as manifests have it. What it leaves out is Docker's: perl is docker.io/library/perl:latest.
-func Parse(text string) (Reference, error) {
-	ref, err := name.ParseReference(text, name.WeakValidation)
-	if err != nil {
-		return Reference{}, fmt.Errorf("%q is not the name of an image: %w", text, err)
-	}
-	return Reference{ref}, nil
+// Reference is the complete name of an image.
+type Reference struct {
+	// Registry is docker.io where the name as asked has none.
+	Registry string
+	// Repository has its library/ in front where Docker Hub wants it.
+	Repository string
+	// Tag is latest where neither tag nor digest was asked for, and empty beside a digest alone.
+	Tag string
+	// Digest is the zero Hash unless the name has one; it then decides, and the tag is only for reading.
+	Digest v1.Hash
 }
 
-// The registry of names that tell none, as its API and as people call it.
-const (
-	dockerAPI = "index.docker.io/"
-	dockerHub = "docker.io/"
+const maxRepository = 255
+
+var (
+	validRepository = regexp.MustCompile(`^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$`)
+	validTag        = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+	validHost       = regexp.MustCompile(`^(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])(?:\.(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9]))*$`)
+	validPort       = regexp.MustCompile(`^[0-9]{1,5}$`)
+	imageID         = regexp.MustCompile(`^[a-f0-9]{64}$`)
 )
 
-// String is the full name.
+// Parse completes a name as docker and the kubelet do: perl is docker.io/library/perl:latest.
+func Parse(name string) (Reference, error) {
+	r, problem := parse(name)
+	if problem != "" {
+		return Reference{}, fmt.Errorf("%q is %w: %s", shorten(name), ErrInvalidName, problem)
+	}
+	return r, nil
+}
+
+func parse(name string) (r Reference, problem string) {
+	rest, digest, hasDigest := strings.Cut(name, "@")
+	if hasDigest {
+		h, err := v1.NewHash(digest)
+		if err != nil || !known(h) {
+			return r, "the digest is not sha256: and 64 hexadecimal digits"
+		}
+		r.Digest = h
+	}
+	switch {
+	case strings.Contains(name, "://"):
+		return r, "a name has no http:// or https:// in front"
+	case imageID.MatchString(rest):
+		return r, "this is an image ID, not a name"
+	}
+	if i := strings.LastIndex(rest, ":"); i > strings.LastIndex(rest, "/") {
+		rest, r.Tag = rest[:i], rest[i+1:]
+		if !validTag.MatchString(r.Tag) {
+			return r, "the tag has letters, digits, _ . - and at most 128 of them"
+		}
+	} else if !hasDigest {
+		r.Tag = "latest"
+	}
+	r.Registry, r.Repository = splitRegistry(rest)
+	return r, problemOf(r.Registry, r.Repository)
+}
+
+// splitRegistry takes the first part for a registry if it looks like one, as docker does.
+func splitRegistry(name string) (registry, repository string) {
+	registry, repository, ok := strings.Cut(name, "/")
+	if !ok || !strings.ContainsAny(registry, ".:") && registry != "localhost" && registry == strings.ToLower(registry) {
+		registry, repository = hosts.DockerHub, name
+	}
+	if registry == "index.docker.io" || registry == "registry-1.docker.io" {
+		registry = hosts.DockerHub
+	}
+	if registry == hosts.DockerHub && !strings.Contains(repository, "/") {
+		repository = "library/" + repository
+	}
+	return registry, repository
+}
+
+func problemOf(registry, repository string) string {
+	switch {
+	case !validAddress(registry):
+		return fmt.Sprintf("%s is not the address of a registry", shorten(registry))
+	case repository != strings.ToLower(repository):
+		return "the repository has capital letters"
+	case !validRepository.MatchString(repository):
+		return "the repository has lower case letters and digits, single . _ - between them, and / between its parts"
+	case len(repository) > maxRepository:
+		return fmt.Sprintf("the repository has more than %d characters", maxRepository)
+	}
+	return ""
+}
+
+func validAddress(address string) bool {
+	if inner, ok := strings.CutPrefix(address, "["); ok {
+		ip, port, ok := strings.Cut(inner, "]")
+		return ok && strings.Contains(ip, ":") && net.ParseIP(ip) != nil &&
+			(port == "" || port[0] == ':' && validPort.MatchString(port[1:]))
+	}
+	name, port, ok := strings.Cut(address, ":")
+	return validHost.MatchString(name) && (!ok || validPort.MatchString(port))
+}
+
+// Name is the registry and the repository.
+func (r Reference) Name() string { return r.Registry + "/" + r.Repository }
+
+// String implements fmt.Stringer; what it returns parses to the same reference.
 func (r Reference) String() string {
-	full := r.ref.Name()
-	if rest, ok := strings.CutPrefix(full, dockerAPI); ok {
-		return dockerHub + rest
+	s := r.Name()
+	if r.Tag != "" {
+		s += ":" + r.Tag
 	}
-	return full
+	if r.byDigest() {
+		s += "@" + r.Digest.String()
+	}
+	return s
 }
 
-// Repository is the full name without tag and digest.
-func (r Reference) Repository() string {
-	full := r.ref.Context().Name()
-	if rest, ok := strings.CutPrefix(full, dockerAPI); ok {
-		return dockerHub + rest
+// known reports whether a digest can be verified. Others than sha256 are allowed by OCI, and hardly ever seen.
+func known(h v1.Hash) bool { return h.Algorithm == "sha256" }
+
+func (r Reference) byDigest() bool { return r.Digest != v1.Hash{} }
+
+// manifest is what to ask a registry for.
+func (r Reference) manifest() string {
+	if r.byDigest() {
+		return "manifests/" + r.Digest.String()
 	}
-	return full
+	return "manifests/" + r.Tag
 }
 
-// IsLatest reports whether the name stands for the newest image there is, whichever that may be.
-func (r Reference) IsLatest() bool {
-	tag, ok := r.ref.(name.Tag)
-	return ok && tag.TagStr() == "latest"
+// shorten keeps what others wrote from filling a message.
+func shorten(s string) string {
+	const most = 200
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,27 +25,27 @@ const maxLayers = 500
 // atATime is how many layers are fetched and unpacked side by side.
 const atATime = 3
 
-// Add puts an image into the store under a full name. What of it is there already is not read again. Each layer that is
-// read is told to progress, which may be nil.
-func (s *Store) Add(ctx context.Context, name string, from v1.Image, progress func(Progress)) (Image, error) {
+// Add puts an image into the store under a full name. What of it is there already is not read again. Progress, which may be
+// nil, is told while layers are read.
+func (s *Store) Add(ctx context.Context, name string, from Source, progress func(Progress)) (Image, error) {
 	unlock, err := s.lock(unix.LOCK_SH)
 	if err != nil {
 		return Image{}, err
 	}
 	defer unlock()
-	image, config, err := describe(name, from)
+	image, err := describe(name, from)
 	if err != nil {
 		return Image{}, err
 	}
 	if _, err := os.Lstat(s.Tree(image)); err != nil {
-		if err := s.addLayers(ctx, image.Layers, from, progress); err != nil {
+		if err := s.addLayers(ctx, image.Layers, from.Layers, progress); err != nil {
 			return Image{}, err
 		}
 		if err := s.addTree(ctx, image); err != nil {
 			return Image{}, err
 		}
 	}
-	if err := renameio.WriteFile(s.configPath(image.ID), config, 0o600); err != nil {
+	if err := renameio.WriteFile(s.configPath(image.ID), from.Config, 0o600); err != nil {
 		return Image{}, err
 	}
 	err = s.change(func(images []Image) []Image {
@@ -57,70 +58,46 @@ func (s *Store) Add(ctx context.Context, name string, from v1.Image, progress fu
 }
 
 // describe reads what the image says of itself.
-func describe(name string, from v1.Image) (Image, []byte, error) {
-	config, err := from.ConfigFile()
+func describe(name string, from Source) (Image, error) {
+	config, err := v1.ParseConfigFile(bytes.NewReader(from.Config))
 	if err != nil {
-		return Image{}, nil, err
-	}
-	raw, err := from.RawConfigFile()
-	if err != nil {
-		return Image{}, nil, err
-	}
-	manifest, err := from.Manifest()
-	if err != nil {
-		return Image{}, nil, err
-	}
-	digest, err := from.Digest()
-	if err != nil {
-		return Image{}, nil, err
-	}
-	id, err := from.ConfigName()
-	if err != nil {
-		return Image{}, nil, err
+		return Image{}, fmt.Errorf("the config of %s: %w", name, err)
 	}
 	layers := config.RootFS.DiffIDs
 	switch {
-	case len(layers) != len(manifest.Layers):
-		return Image{}, nil, fmt.Errorf("%s is no image that can be run: its config has %d layers, its manifest %d",
-			name, len(layers), len(manifest.Layers))
+	case len(layers) != len(from.Layers):
+		return Image{}, fmt.Errorf("%s is no image that can be run: its config has %d layers, its manifest %d",
+			name, len(layers), len(from.Layers))
 	case len(layers) > maxLayers:
-		return Image{}, nil, fmt.Errorf("%s has %d layers, more than %d", name, len(layers), maxLayers)
+		return Image{}, fmt.Errorf("%s has %d layers, more than %d", name, len(layers), maxLayers)
 	case config.OS != "" && config.OS != "linux":
-		return Image{}, nil, fmt.Errorf("%s is an image for %s", name, config.OS)
+		return Image{}, fmt.Errorf("%s is an image for %s", name, config.OS)
 	}
-	now := time.Now()
-	image := Image{Name: name, ID: id, Digest: digest, Layers: layers, AddedAt: now}
-	for _, l := range manifest.Layers {
+	image := Image{Name: name, ID: hashOf(string(from.Config)), Digest: from.Digest, Layers: layers, AddedAt: time.Now()}
+	for _, l := range from.Layers {
 		image.Size += l.Size
 	}
-	return image, raw, nil
+	return image, nil
 }
 
-// Progress tells how far a layer is read.
-type Progress struct {
-	Layer v1.Hash
-	// Done and Total are bytes of the compressed layer.
-	Done, Total int64
-}
-
-func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from v1.Image, progress func(Progress)) error {
-	layers, err := from.Layers()
-	if err != nil {
-		return err
+func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, progress func(Progress)) error {
+	missing := map[v1.Hash]Layer{}
+	for i, id := range ids {
+		if _, err := os.Lstat(s.layer(id)); err != nil {
+			missing[id] = from[i]
+		}
 	}
+	told := newTally(missing, progress)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	room := make(chan struct{}, atATime)
 	var adding sync.WaitGroup
-	for i, l := range layers {
-		if _, err := os.Lstat(s.layer(ids[i])); err == nil || slices.Contains(ids[:i], ids[i]) {
-			continue
-		}
+	for id, l := range missing {
 		room <- struct{}{}
 		adding.Go(func() {
 			defer func() { <-room }()
-			if err := s.addLayer(ctx, ids[i], l, progress); err != nil {
-				cancel(fmt.Errorf("layer %s: %w", ids[i], err))
+			if err := s.addLayer(ctx, id, l, told.of(id)); err != nil {
+				cancel(fmt.Errorf("layer %s: %w", id, err))
 			}
 		})
 	}
@@ -128,27 +105,31 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from v1.Image, pro
 	return context.Cause(ctx)
 }
 
-func (s *Store) addLayer(ctx context.Context, id v1.Hash, l v1.Layer, progress func(Progress)) error {
-	if ctx.Err() != nil {
+func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, told func(int64)) error {
+	switch {
+	case ctx.Err() != nil:
 		return nil
+	case l.Fetch != nil:
+		return s.addFetched(ctx, id, l, told)
 	}
-	compressed, err := l.Compressed()
+	layer, err := l.Open()
 	if err != nil {
 		return err
 	}
-	defer compressed.Close()
-	size, err := l.Size()
-	if err != nil {
-		return err
-	}
-	read := &reader{from: compressed, ctx: ctx, progress: Progress{Layer: id, Total: size}, tell: progress}
-	err = s.make(kept(layersName), id, func(dir string) error {
-		return runChild(ctx, childTask{Unpack: dir, Digest: id.String()}, read, nil)
-	})
+	defer layer.Close()
+	read := &reader{from: layer, ctx: ctx, told: told}
+	err = s.unpack(ctx, id, read)
 	if err != nil && read.failure != nil {
 		return read.failure // the child has only seen that the layer ends too early
 	}
 	return err
+}
+
+// unpack has a child make the layer that in holds.
+func (s *Store) unpack(ctx context.Context, id v1.Hash, in io.Reader) error {
+	return s.make(kept(layersName), id, func(dir string) error {
+		return runChild(ctx, childTask{Unpack: dir, Digest: id.String()}, in, nil)
+	})
 }
 
 // addTree merges the image's layers.
@@ -191,10 +172,10 @@ func (s *Store) discard(name string) error {
 
 // reader counts what is read of a layer, and ends with ctx.
 type reader struct {
-	from     io.Reader
-	ctx      context.Context
-	progress Progress
-	tell     func(Progress)
+	from io.Reader
+	ctx  context.Context
+	told func(done int64)
+	done int64
 	// failure is why it could not be read to its end.
 	failure error
 }
@@ -204,10 +185,8 @@ func (r *reader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := r.from.Read(p)
-	r.progress.Done += int64(n)
-	if r.tell != nil {
-		r.tell(r.progress)
-	}
+	r.done += int64(n)
+	r.told(r.done)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.failure = err
 	}

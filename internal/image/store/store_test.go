@@ -57,11 +57,20 @@ func entries(t *testing.T, dir, pattern string) int {
 
 func add(t *testing.T, s *store.Store, name string, from v1.Image) store.Image {
 	t.Helper()
-	image, err := s.Add(t.Context(), name, from, nil)
+	image, err := s.Add(t.Context(), name, source(t, from), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return image
+}
+
+func source(t *testing.T, image v1.Image) store.Source {
+	t.Helper()
+	from, err := store.Of(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return from
 }
 
 func TestImagesShareTheirLayers(t *testing.T) {
@@ -163,7 +172,7 @@ func TestALayerThatHoldsSomethingElseIsRefused(t *testing.T) {
 	s, dir := open(t)
 	said, held := layer(t, "said"), layer(t, "held")
 	image := tamperedImage{images.Image(t, v1.Config{}, said), tampered{said, held}}
-	if _, err := s.Add(t.Context(), "a:1", image, nil); err == nil || !strings.Contains(err.Error(), "has the digest") {
+	if _, err := s.Add(t.Context(), "a:1", source(t, image), nil); err == nil || !strings.Contains(err.Error(), "has the digest") {
 		t.Errorf("Add() = %v", err)
 	}
 	if list, err := s.List(); err != nil || len(list) != 0 || entries(t, dir, "layers*") != 0 || entries(t, dir, "work") != 0 {
@@ -183,7 +192,7 @@ func (l interrupted) Compressed() (io.ReadCloser, error) {
 func TestAnInterruptionIsToldAsSuch(t *testing.T) {
 	s, _ := open(t)
 	l := layer(t, "a")
-	if _, err := s.Add(t.Context(), "a:1", tamperedImage{images.Image(t, v1.Config{}, l), interrupted{l}}, nil); !errors.Is(err, errHungUp) {
+	if _, err := s.Add(t.Context(), "a:1", source(t, tamperedImage{images.Image(t, v1.Config{}, l), interrupted{l}}), nil); !errors.Is(err, errHungUp) {
 		t.Errorf("Add() = %v", err)
 	}
 }
@@ -207,7 +216,7 @@ func TestAddEndsWithItsContext(t *testing.T) {
 	l := layer(t, "a")
 	image := tamperedImage{images.Image(t, v1.Config{}, l), endless{l, ctx}}
 	go cancel()
-	if _, err := s.Add(ctx, "a:1", image, nil); !errors.Is(err, context.Canceled) {
+	if _, err := s.Add(ctx, "a:1", source(t, image), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Add() = %v", err)
 	}
 	if n := entries(t, dir, "work"); n != 0 {
@@ -221,7 +230,7 @@ func TestSeveralAddTheSameImage(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if _, err := s.Add(t.Context(), "a:1", image, nil); err != nil {
+			if _, err := s.Add(t.Context(), "a:1", source(t, image), nil); err != nil {
 				t.Error(err)
 			}
 		})

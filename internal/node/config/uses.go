@@ -11,7 +11,7 @@ type Use struct {
 	Name      string
 }
 
-// UsesOf lists all that the pod refers to, in its environment and its volumes.
+// UsesOf lists all that the pod refers to: in its environment, for its images and in its volumes.
 func UsesOf(pod *corev1.Pod) []Use {
 	var uses []Use
 	add := func(secret bool, name string) {
@@ -21,6 +21,9 @@ func UsesOf(pod *corev1.Pod) []Use {
 		for i := range list {
 			environment(&list[i], add)
 		}
+	}
+	for _, secret := range pod.Spec.ImagePullSecrets {
+		add(true, secret.Name)
 	}
 	for i := range pod.Spec.Volumes {
 		files(&pod.Spec.Volumes[i].VolumeSource, add)

@@ -3,7 +3,6 @@ package images
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -12,17 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/image/registry"
+	"github.com/stint-dev/stint/internal/image/registry/credentials"
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
 // The reasons of containers that wait for their image.
 const (
-	ReasonCreating = "ContainerCreating"
-	ReasonInvalid  = "InvalidImageName"
-	ReasonNever    = "ErrImageNeverPull"
-	ReasonFailed   = "ErrImagePull"
-	ReasonBackOff  = "ImagePullBackOff"
-	ReasonInspect  = "ImageInspectError"
+	ReasonCreating    = "ContainerCreating"
+	ReasonInvalid     = "InvalidImageName"
+	ReasonNever       = "ErrImageNeverPull"
+	ReasonFailed      = "ErrImagePull"
+	ReasonBackOff     = "ImagePullBackOff"
+	ReasonInspect     = "ImageInspectError"
+	ReasonUnavailable = "RegistryUnavailable"
 )
 
 // The delays after failures in a row: the first, the longest, and after how long without one they are forgotten.
@@ -39,6 +40,8 @@ type Request struct {
 	Policy corev1.PullPolicy
 	// Since is when the container was to be started first: with the policy Always its image is pulled after that.
 	Since time.Time
+	// Secrets are the pod's, which are tried before the logins of the user; nil is none.
+	Secrets *credentials.Keyring
 }
 
 // Waiting is why a container has no image yet.
@@ -61,14 +64,15 @@ type Image struct {
 
 // Manager brings images. It is safe for concurrent use.
 type Manager struct {
-	store *store.Store
+	client *registry.Client
+	store  *store.Store
 	// wake is called for each pod that has waited for a pull, when that is over.
 	wake func(types.UID)
 	// tell is called when a pull begins and ends.
 	tell func(pod types.UID, event Event)
 
 	mu    sync.Mutex
-	pulls map[string]*pull
+	pulls map[key]*pulling
 	// known are those that were found in the store as of version.
 	known   map[string]*Image
 	version [2]int64
@@ -83,22 +87,12 @@ type Event struct {
 	Failure error
 }
 
-// pull is what is known of the pulls of one image.
-type pull struct {
-	running bool
-	// succeeded is when the last one began that has succeeded.
-	succeeded time.Time
-	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
-	waiting, untold map[types.UID]bool
-	// failures in a row, the last one at failedAt.
-	failures int
-	failedAt time.Time
-	failure  error
-}
+// key tells pulls apart. What one pod's secrets can have, or cannot, says nothing about another's.
+type key struct{ image, secrets string }
 
-// New makes a manager of the images in s.
-func New(s *store.Store, wake func(types.UID), tell func(types.UID, Event)) *Manager {
-	return &Manager{store: s, wake: wake, tell: tell, pulls: map[string]*pull{}, known: map[string]*Image{}}
+// New makes a manager that pulls images with c into s.
+func New(c *registry.Client, s *store.Store, wake func(types.UID), tell func(types.UID, Event)) *Manager {
+	return &Manager{client: c, store: s, wake: wake, tell: tell, pulls: map[key]*pulling{}, known: map[string]*Image{}}
 }
 
 // Get returns the image, or a *Waiting. It never waits itself: a pull goes on until ctx ends.
@@ -109,7 +103,8 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.pulls[ref.String()]
+	k := key{ref.String(), r.Secrets.Fingerprint()}
+	p := m.pulls[k]
 	fresh := p != nil && !p.succeeded.Before(r.Since)
 	if r.Policy != corev1.PullAlways || fresh {
 		image, err := m.find(ref)
@@ -122,81 +117,10 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 			Message: fmt.Sprintf("Container image %q is not present with pull policy of Never: stint image load or pull it", r.Image)}
 	}
 	if p == nil {
-		p = &pull{waiting: map[types.UID]bool{}}
-		m.pulls[ref.String()] = p
+		p = &pulling{waiting: map[types.UID]bool{}}
+		m.pulls[k] = p
 	}
 	return nil, m.await(ctx, p, ref, r)
-}
-
-// await has a pull running, unless it is too early after one that failed. The caller holds m.mu.
-func (m *Manager) await(ctx context.Context, p *pull, ref registry.Reference, r Request) *Waiting {
-	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
-		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
-			Message: fmt.Sprintf("Back-off pulling image %q: %v", r.Image, p.failure)}
-		if p.untold[r.Pod] {
-			w.Reason, w.Message = ReasonFailed, p.failure.Error()
-			delete(p.untold, r.Pod)
-		}
-		return w
-	}
-	p.waiting[r.Pod] = true
-	if !p.running {
-		p.running = true
-		m.tell(r.Pod, Event{Image: r.Image, Begins: true})
-		go m.pull(ctx, p, ref, r)
-	}
-	return &Waiting{Reason: ReasonCreating, Message: fmt.Sprintf("pulling image %q", r.Image), RetryAt: time.Now().Add(maxDelay)}
-}
-
-// delay is how long to wait after so many failures in a row.
-func delay(failures int) time.Duration {
-	if failures == 0 {
-		return 0
-	}
-	return min(firstDelay<<min(failures-1, 10), maxDelay)
-}
-
-func (m *Manager) pull(ctx context.Context, p *pull, ref registry.Reference, r Request) {
-	began := time.Now()
-	image, err := m.fetch(ctx, ref)
-	if ctx.Err() != nil {
-		return
-	}
-	m.tell(r.Pod, Event{Image: r.Image, Took: time.Since(began), Size: image.Size, Failure: err})
-	m.mu.Lock()
-	waiting := p.end(began, err)
-	m.mu.Unlock()
-	for pod := range waiting {
-		m.wake(pod)
-	}
-}
-
-// end notes how a pull has ended, and returns the pods that have waited for it.
-func (p *pull) end(began time.Time, err error) map[types.UID]bool {
-	waiting := p.waiting
-	p.running, p.waiting, p.untold = false, map[types.UID]bool{}, nil
-	if err == nil {
-		p.succeeded, p.failures, p.failure = began, 0, nil
-		return waiting
-	}
-	if time.Since(p.failedAt) > forgetFailures {
-		p.failures = 0
-	}
-	p.failures++
-	p.failure, p.failedAt, p.untold = err, time.Now(), maps.Clone(waiting)
-	return waiting
-}
-
-func (m *Manager) fetch(ctx context.Context, ref registry.Reference) (store.Image, error) {
-	from, err := registry.Image(ctx, ref)
-	if err != nil {
-		return store.Image{}, err
-	}
-	image, err := m.store.Add(ctx, ref.String(), from, nil)
-	if err != nil {
-		return image, fmt.Errorf("pull %s: %w", ref, err)
-	}
-	return image, nil
 }
 
 // find looks for an image on this machine. The caller holds m.mu.
@@ -217,7 +141,7 @@ func (m *Manager) find(ref registry.Reference) (*Image, error) {
 	if err != nil {
 		return nil, inspected(name, err)
 	}
-	image := &Image{Image: stored, Tree: m.store.Tree(stored), Config: config.Config, repository: ref.Repository()}
+	image := &Image{Image: stored, Tree: m.store.Tree(stored), Config: config.Config, repository: ref.Name()}
 	m.known[name] = image
 	return image, nil
 }

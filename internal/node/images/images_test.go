@@ -1,6 +1,7 @@
 package images_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/image/registry"
+	"github.com/stint-dev/stint/internal/image/registry/credentials"
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/test/await"
@@ -43,7 +46,7 @@ func newManager(t *testing.T) *manager {
 		t.Fatal(err)
 	}
 	m := &manager{t: t, woken: make(chan types.UID, 100), events: make(chan images.Event, 100)}
-	m.Manager = images.New(s, func(uid types.UID) { m.woken <- uid }, func(_ types.UID, e images.Event) { m.events <- e })
+	m.Manager = images.New(registry.New(registry.Config{Wait: func(context.Context, time.Duration) error { return nil }}), s, func(uid types.UID) { m.woken <- uid }, func(_ types.UID, e images.Event) { m.events <- e })
 	return m
 }
 
@@ -126,6 +129,38 @@ func TestImagesThatCannotBeHad(t *testing.T) {
 	m.waits(request, images.ReasonFailed)
 	m.waits(request, images.ReasonBackOff)
 	request.Pod = "2"
+	m.waits(request, images.ReasonBackOff)
+}
+
+func TestOnePodsSecretsSayNothingOfAnothers(t *testing.T) {
+	m := newManager(t)
+	host := build.ServeBehind(t, map[string]v1.Image{"a:1": small(t, v1.Config{})}, build.Login("me", "sesame"))
+	ring := func(password string) *credentials.Keyring {
+		k := &credentials.Keyring{}
+		k.Add(host, credentials.Password("a test", "me", password))
+		return k
+	}
+	wrong := images.Request{Pod: "1", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now(), Secrets: ring("pumpkin")}
+	right := images.Request{Pod: "2", Image: host + "/a:1", Policy: corev1.PullAlways, Since: time.Now(), Secrets: ring("sesame")}
+	m.waits(wrong, images.ReasonCreating)
+	await.Value(t, "the first pod is woken", m.woken)
+	m.waits(wrong, images.ReasonFailed)
+	m.waits(right, images.ReasonCreating)
+	await.Value(t, "the second pod is woken", m.woken)
+	m.has(right)
+	m.waits(wrong, images.ReasonBackOff)
+
+	// As on a cluster, what is there is every pod's whose policy does not say otherwise.
+	wrong.Policy = corev1.PullIfNotPresent
+	m.has(wrong)
+}
+
+func TestARegistryThatIsNotThereIsToldAsSuch(t *testing.T) {
+	m := newManager(t)
+	request := images.Request{Pod: "1", Image: "127.0.0.1:1/a:1", Policy: corev1.PullIfNotPresent}
+	m.waits(request, images.ReasonCreating)
+	await.Value(t, "the pod is woken", m.woken)
+	m.waits(request, images.ReasonUnavailable)
 	m.waits(request, images.ReasonBackOff)
 }
 

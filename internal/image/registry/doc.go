@@ -1,0 +1,16 @@
+// Package registry fetches images from registries.
+//
+// Resolve turns a name such as perl:5.34.0 into an Image: the manifest for this machine's platform, the configuration
+// and the list of layers, all verified. Fetch then gets each layer into a file, going on where an earlier try ended.
+//
+//	name ──▶ hosts (mirrors first, package hosts) ──▶ credentials to try at each (package credentials)
+//	           │                                                │
+//	           ▼                                                ▼
+//	       manifest or index ──▶ this platform's manifest ──▶ configuration, layers
+//
+// Everything is tried at one host after the other, with one credential after the other; a round that failed for a reason
+// that may pass is tried again after a pause, a few times.
+//
+// What comes from outside is not believed: a manifest, a configuration or a layer is read no further than its stated
+// size and must have its digest. Errors are of the kinds in errors.go and hold no secret.
+package registry

@@ -1,0 +1,86 @@
+package registry
+
+import (
+	"encoding/json"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// document is a manifest or an index; which, is told by what it has.
+type document struct {
+	digest v1.Hash
+	bytes  []byte
+
+	mediaType types.MediaType
+	// index or image is set.
+	index *v1.IndexManifest
+	image *v1.Manifest
+}
+
+// parseDocument reads what a registry sent under contentType.
+func parseDocument(contentType types.MediaType, data []byte) (*document, error) {
+	var shape struct {
+		SchemaVersion int             `json:"schemaVersion"`
+		MediaType     types.MediaType `json:"mediaType"`
+		Manifests     json.RawMessage `json:"manifests"`
+		Layers        json.RawMessage `json:"layers"`
+		FSLayers      json.RawMessage `json:"fsLayers"`
+	}
+	if err := json.Unmarshal(data, &shape); err != nil {
+		return nil, unsupported("the manifest is not JSON")
+	}
+	d := &document{bytes: data, mediaType: shape.MediaType}
+	if d.mediaType == "" {
+		d.mediaType = contentType
+	}
+	switch {
+	case shape.SchemaVersion == 1 || d.mediaType.IsSchema1() || shape.FSLayers != nil:
+		return nil, unsupported("its manifest is of schema 1, which Docker gave up in 2017; push the image again")
+	case shape.Manifests != nil && shape.Layers != nil:
+		// Two readers could take it for two different things.
+		return nil, unsupported("the manifest says that it is both an image and an index")
+	case d.mediaType.IsIndex() && shape.Layers == nil:
+		return d, d.decode(&d.index)
+	case d.mediaType.IsImage() && shape.Manifests == nil:
+		return d, d.decode(&d.image)
+	}
+	return nil, unsupported("the manifest is of type %q", shorten(string(d.mediaType)))
+}
+
+func (d *document) decode(into any) error {
+	if err := json.Unmarshal(d.bytes, into); err != nil {
+		return unsupported("the manifest is damaged")
+	}
+	return nil
+}
+
+// checkImage refuses what is no image that a container could run.
+func checkImage(m *v1.Manifest) error {
+	if m.ArtifactType != "" || !slices.Contains(configs, m.Config.MediaType) {
+		kind := m.ArtifactType
+		if kind == "" {
+			kind = string(m.Config.MediaType)
+		}
+		return unsupported("it is an artifact of type %q, not an image of a container", shorten(kind))
+	}
+	for _, l := range append([]v1.Descriptor{m.Config}, m.Layers...) {
+		if l.Size < 0 || !known(l.Digest) {
+			return unsupported("the manifest has a layer or configuration without a size or a sha256 digest")
+		}
+	}
+	return nil
+}
+
+// layers refuses those that cannot be unpacked, such as encrypted ones.
+func layers(m *v1.Manifest) ([]Layer, error) {
+	list := make([]Layer, 0, len(m.Layers))
+	for i, d := range m.Layers {
+		if !slices.Contains(layerTypes, d.MediaType) {
+			return nil, unsupported("layer %d is of type %q", i+1, shorten(string(d.MediaType)))
+		}
+		list = append(list, Layer{Digest: d.Digest, Size: d.Size})
+	}
+	return list, nil
+}

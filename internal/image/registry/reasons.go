@@ -1,0 +1,126 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// maxComplaint bounds what is read of an answer that says no.
+const maxComplaint = 64 << 10
+
+// errStalled ends a transfer that no longer moves.
+var errStalled = errors.New("no data for too long")
+
+func stalled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errStalled) }
+
+// failed words the error of a request that got no answer. The text of unknown errors is left out: they quote URLs with
+// signatures in them, and answers of token servers.
+func failed(ctx context.Context, err error) *Error {
+	if stop := ctx.Err(); stop != nil && !stalled(ctx) {
+		return &Error{Kind: ErrUnavailable, Detail: stop.Error(), cause: stop}
+	}
+	var refused *transport.Error
+	if errors.As(err, &refused) {
+		return complaint(refused.StatusCode, refused.Errors, nil)
+	}
+	if detail, ok := insecure(err); ok {
+		return &Error{Kind: ErrTLS, Detail: detail}
+	}
+	var dns *net.DNSError
+	var op *net.OpError
+	var timeout net.Error
+	e := &Error{Kind: ErrUnavailable, Temporary: true}
+	switch {
+	case stalled(ctx):
+		e.Detail = errStalled.Error()
+	case errors.As(err, &dns):
+		e.Detail, e.Temporary = dns.Error(), !dns.IsNotFound
+	case errors.As(err, &op):
+		e.Detail = op.Error()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Detail = "no answer in time"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		e.Detail = "the connection ended early"
+	case strings.Contains(err.Error(), "invalid realm in www-authenticate"):
+		return &Error{Kind: ErrBadAnswer, Detail: "the registry sends us to a token server on a private address that is " +
+			"not its own, or without HTTPS"}
+	case strings.Contains(err.Error(), "bearer response"):
+		return &Error{Kind: ErrBadAnswer, Detail: "the token server gave no token"}
+	default:
+		e.Detail = "the connection broke"
+	}
+	return e
+}
+
+func insecure(err error) (detail string, ok bool) {
+	var verify *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "the registry speaks plain HTTP; if that is meant, name it with http:// in a hosts.toml", true
+	case errors.As(err, &unknown):
+		return unknown.Error() + "; a hosts.toml can name its ca", true
+	case errors.As(err, &verify):
+		return verify.Err.Error(), true
+	case errors.As(err, &alert):
+		return alert.Error(), true
+	case errors.As(err, &record):
+		return record.Error(), true
+	}
+	return "", false
+}
+
+// said words an answer other than the one hoped for.
+func said(resp *http.Response) *Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
+	var structured struct {
+		Errors []transport.Diagnostic `json:"errors"`
+	}
+	_ = json.Unmarshal(body, &structured)
+	return complaint(resp.StatusCode, structured.Errors, resp.Header)
+}
+
+func complaint(status int, diagnostics []transport.Diagnostic, header http.Header) *Error {
+	e := &Error{Detail: strconv.Itoa(status) + " " + http.StatusText(status)}
+	if len(diagnostics) > 0 && diagnostics[0].Message != "" {
+		e.Detail = shorten(diagnostics[0].Message)
+	}
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		e.Kind = ErrUnauthorized
+	case status == http.StatusNotFound:
+		e.Kind = ErrNotFound
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.Temporary, e.RetryAfter = ErrRateLimited, true, retryAfter(header)
+	case status == http.StatusRequestTimeout || status >= 500:
+		e.Kind, e.Temporary, e.RetryAfter = ErrUnavailable, true, retryAfter(header)
+	default:
+		e.Kind = ErrBadAnswer
+	}
+	return e
+}
+
+// retryAfter reads seconds or a date.
+func retryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return time.Duration(min(max(seconds, 0), 7*24*3600)) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stint-dev/stint/internal/image/registry/credentials"
+	"github.com/stint-dev/stint/internal/image/registry/hosts"
+)
+
+// source is where one image comes from.
+type source struct {
+	reference Reference
+	doors     []*door
+}
+
+func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
+	list, err := hosts.Find(c.config.HostsDirs, ref.Registry)
+	if err != nil {
+		return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
+	}
+	s := &source{reference: ref}
+	for _, h := range list {
+		t, err := h.Transport(newTransport())
+		if err != nil {
+			return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
+		}
+		found, problem := c.credentials(ctx, h, ref)
+		s.doors = append(s.doors, &door{host: h, reference: ref, transport: t, credentials: found, problem: problem})
+	}
+	return s, nil
+}
+
+// credentials for a mirror are those for its own name: what the user entrusted to a registry is not the mirror's
+// business. The server of a hosts.toml is the registry, wherever it is.
+func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) ([]credentials.Credential, error) {
+	own := h.Address + "/" + ref.Repository
+	if h.Mirror {
+		return c.config.Keychain.Find(ctx, own)
+	}
+	found, err := c.config.Keychain.Find(ctx, ref.Name())
+	if len(found) > 0 || h.Address == ref.Registry {
+		return found, err
+	}
+	more, otherErr := c.config.Keychain.Find(ctx, own)
+	return more, errors.Join(err, otherErr)
+}
+
+// each does something at one door after the other until it succeeds. The last error counts, since the registry itself
+// comes last; those before are mentioned.
+func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*door) error) error {
+	var before []*Error
+	for _, d := range s.doors {
+		if !may(d.host) {
+			continue
+		}
+		err := do(d)
+		if err == nil {
+			return nil
+		}
+		var e *Error
+		if ctx.Err() != nil || !errors.As(err, &e) || errors.Is(err, errHere) {
+			return err
+		}
+		at := *e
+		at.Host = d.host.Address
+		before = append(before, &at)
+	}
+	if len(before) == 0 {
+		return &Error{Kind: ErrSettings, Detail: fmt.Sprintf("no host of %s may be asked for this", s.reference.Registry)}
+	}
+	last := before[len(before)-1]
+	last.others = before[:len(before)-1]
+	return last
+}
+
+// registryServes reports whether layers can be had from the registry itself.
+func (s *source) registryServes() bool {
+	return slices.ContainsFunc(s.doors, func(d *door) bool { return d.host.Pull && !d.host.Mirror })
+}
+
+// errHere marks errors of this machine's files, for which no other host can help.
+var errHere = errors.New("cannot write")
+
+func mayResolve(h hosts.Host) bool { return h.Resolve }
+func mayPull(h hosts.Host) bool    { return h.Pull }

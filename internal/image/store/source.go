@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"io"
+	"os"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Source is an image to add.
+type Source struct {
+	// Digest is the one that the image is known by where it comes from.
+	Digest v1.Hash
+	// Config is what the image says of itself.
+	Config []byte
+	// Layers begin with the lowest.
+	Layers []Layer
+}
+
+// Layer is one layer of a Source, compressed or not. Either Open or Fetch is set.
+type Layer struct {
+	// Digest and Size are those of what is read.
+	Digest v1.Hash
+	Size   int64
+	// Open reads a layer that is on this machine.
+	Open func() (io.ReadCloser, error)
+	// Fetch brings a layer from elsewhere into file, which may hold its beginning from an earlier try, and has verified it
+	// when it returns. Told hears how many bytes the file has.
+	Fetch func(ctx context.Context, file *os.File, told func(done int64)) error
+}
+
+// Of makes a Source of an image that is on this machine.
+func Of(image v1.Image) (Source, error) {
+	digest, err := image.Digest()
+	if err != nil {
+		return Source{}, err
+	}
+	config, err := image.RawConfigFile()
+	if err != nil {
+		return Source{}, err
+	}
+	layers, err := image.Layers()
+	if err != nil {
+		return Source{}, err
+	}
+	s := Source{Digest: digest, Config: config}
+	for _, l := range layers {
+		digest, err := l.Digest()
+		if err != nil {
+			return Source{}, err
+		}
+		size, err := l.Size()
+		if err != nil {
+			return Source{}, err
+		}
+		s.Layers = append(s.Layers, Layer{Digest: digest, Size: size, Open: l.Compressed})
+	}
+	return s, nil
+}

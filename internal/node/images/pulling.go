@@ -1,0 +1,94 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/image/pull"
+	"github.com/stint-dev/stint/internal/image/registry"
+)
+
+// pulling is what is known of the pulls of one image with the same secrets.
+type pulling struct {
+	running bool
+	// succeeded is when the last one began that has succeeded.
+	succeeded time.Time
+	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
+	waiting, untold map[types.UID]bool
+	// failures in a row, the last one at failedAt.
+	failures int
+	failedAt time.Time
+	failure  error
+}
+
+// await has a pull running, unless it is too early after one that failed. The caller holds m.mu.
+func (m *Manager) await(ctx context.Context, p *pulling, ref registry.Reference, r Request) *Waiting {
+	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
+		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
+			Message: fmt.Sprintf("Back-off pulling image %q: %v", r.Image, p.failure)}
+		if p.untold[r.Pod] {
+			w.Reason, w.Message = reasonOf(p.failure), p.failure.Error()
+			delete(p.untold, r.Pod)
+		}
+		return w
+	}
+	p.waiting[r.Pod] = true
+	if !p.running {
+		p.running = true
+		m.tell(r.Pod, Event{Image: r.Image, Begins: true})
+		go m.pull(ctx, p, ref, r)
+	}
+	return &Waiting{Reason: ReasonCreating, Message: fmt.Sprintf("pulling image %q", r.Image), RetryAt: time.Now().Add(maxDelay)}
+}
+
+// delay is how long to wait after so many failures in a row.
+func delay(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	return min(firstDelay<<min(failures-1, 10), maxDelay)
+}
+
+func (m *Manager) pull(ctx context.Context, p *pulling, ref registry.Reference, r Request) {
+	began := time.Now()
+	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, nil)
+	if ctx.Err() != nil {
+		return
+	}
+	m.tell(r.Pod, Event{Image: r.Image, Took: time.Since(began), Size: image.Size, Failure: err})
+	m.mu.Lock()
+	waiting := p.end(began, err)
+	m.mu.Unlock()
+	for pod := range waiting {
+		m.wake(pod)
+	}
+}
+
+// end notes how a pull has ended, and returns the pods that have waited for it.
+func (p *pulling) end(began time.Time, err error) map[types.UID]bool {
+	waiting := p.waiting
+	p.running, p.waiting, p.untold = false, map[types.UID]bool{}, nil
+	if err == nil {
+		p.succeeded, p.failures, p.failure = began, 0, nil
+		return waiting
+	}
+	if time.Since(p.failedAt) > forgetFailures {
+		p.failures = 0
+	}
+	p.failures++
+	p.failure, p.failedAt, p.untold = err, time.Now(), maps.Clone(waiting)
+	return waiting
+}
+
+// reasonOf is what a kubelet calls the failure of a pull.
+func reasonOf(failure error) string {
+	if errors.Is(failure, registry.ErrUnavailable) {
+		return ReasonUnavailable
+	}
+	return ReasonFailed
+}
