@@ -24,7 +24,7 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		link, err := connect(limited, dir, l.config.Dir)
+		link, err := connect(limited, dir, l.config.Dir, l.prefers())
 		if err == nil {
 			link.child = l.settle(link)
 			return link, nil
@@ -58,9 +58,14 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return e.reason }
 
-// connect opens a link through the socket in runDir.
-func connect(ctx context.Context, runDir, dataDir string) (*link, error) {
+// connect opens a link through the socket in runDir. A host of another program than the one that is preferred, if any is,
+// makes room for one of that if it has nothing to do.
+func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, error) {
 	conn, welcome, err := greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
+	if err == nil && welcome.Refused == "" && welcome.Live == 0 && preferred != "" && welcome.Program != preferred {
+		conn.Close()
+		conn, welcome, err = replace(ctx, runDir, dataDir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +92,29 @@ func connect(ctx context.Context, runDir, dataDir string) (*link, error) {
 	}
 	conn.Close()
 	return nil, errors.New("the host process makes room for one of this version")
+}
+
+// maxReplaceTries is how often a host that has nothing to do is asked to end: it may still be taking note that this control
+// plane has hung up.
+const maxReplaceTries = 20
+
+// replace has a host of another version, which may lack what this one has, make room if it has nothing to do. Otherwise it
+// serves on.
+func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wire.Welcome, err error) {
+	for range maxReplaceTries {
+		conn, w, err = greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir, Replace: true})
+		switch {
+		case err != nil:
+			return nil, w, err
+		case w.Refused != "":
+			conn.Close()
+			return nil, w, errors.New("the host process makes room for one of this version")
+		case w.Live > 0:
+			return conn, w, nil
+		}
+		conn.Close()
+	}
+	return greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 }
 
 // modern fills in what a host of an older version says nothing of.

@@ -34,7 +34,7 @@ func hangUp(run string) error {
 	if err := conn.Receive(&hello); err != nil {
 		return err
 	}
-	if err := conn.Send(wire.Welcome{Protocol: wire.Protocol}); err != nil {
+	if err := conn.Send(wire.Welcome{Protocol: wire.Protocol, Program: wire.Program(wire.Self)}); err != nil {
 		return err
 	}
 	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {

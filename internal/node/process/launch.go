@@ -18,6 +18,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process/host"
 	"github.com/stint-dev/stint/internal/node/process/rundir"
+	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/internal/userns"
 )
 
@@ -54,10 +55,20 @@ type launcher struct {
 	why   string
 	pid   int
 	pause time.Duration
+	// started: a host was started, whatever has become of it.
+	started bool
 }
 
 func newLauncher(config Config) *launcher {
 	return &launcher{config: config, ways: rungs(config)}
+}
+
+// prefers is the program that the host should be of; empty is any, since this launcher has started one.
+func (l *launcher) prefers() string {
+	if l.started {
+		return ""
+	}
+	return wire.Program(l.config.Executable)
 }
 
 // advance starts a host, or looks at the one that was started last.
@@ -149,7 +160,7 @@ func (l *launcher) launch(runDir string) error {
 		}
 		return err
 	}
-	l.pid = cmd.Process.Pid
+	l.pid, l.started = cmd.Process.Pid, true
 	return cmd.Process.Release()
 }
 

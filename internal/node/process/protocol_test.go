@@ -177,6 +177,42 @@ func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
 	r.Close()
 }
 
+// An upgrade gets a host of the new program, unless the old one has something to do.
+func TestAHostOfAnotherProgramIsReplacedWhenItIsIdle(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other")
+	copyProgram(t, other)
+	m := start(t, func(c *process.Config) { c.Executable = other })
+	c := m.container("sleep", "1000")
+	m.start(c)
+	before := m.hostPID()
+	busy, err := process.Start(await.Context(t), configOf(filepath.Join(m.dir, "data")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := m.hostPID(); now != before {
+		t.Errorf("a host with a container was replaced")
+	}
+	busy.Close()
+	if err := m.RemovePod(await.Context(t), c.PodUID, ""); err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	idle, err := process.Start(await.Context(t), configOf(filepath.Join(m.dir, "data")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	if now := m.hostPID(); now == before {
+		t.Errorf("an idle host was not replaced")
+	}
+	if all, err := idle.List(await.Context(t)); err != nil || len(all) != 1 || all[0].ID != c.ID {
+		t.Errorf("the new host knows of %v, %v", all, err)
+	}
+	if err := idle.Forget(await.Context(t), c.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAHostThatCannotStartSaysWhy(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho out of order >&2\nexit 1\n"), 0o755); err != nil {

@@ -55,7 +55,7 @@ func (h *Host) attend(conn *wire.Conn) {
 func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.box.Info()}
+	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.box.Info(), Program: wire.Program(wire.Self)}
 	switch {
 	case h.closing:
 		w.Refused = "it is ending"

@@ -13,8 +13,10 @@
 package wire
 
 import (
+	"fmt"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -38,10 +40,24 @@ type Welcome struct {
 	// Live counts the containers that run.
 	Live int
 	Info runtime.Info
+	// Program is the file that the host was started from; hosts of older versions do not say.
+	Program string
 	// Refused says why the host hangs up now.
 	Refused string
 	// Stays: the host that refuses has containers or a control plane, and does not end soon.
 	Stays bool
+}
+
+// Self is the file that this process was started from, also when another one has its place by now.
+const Self = "/proc/self/exe"
+
+// Program names the file at path; empty if there is none.
+func Program(path string) string {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d:%d:%d", s.Dev, s.Ino, s.Size, s.Mtim.Nano())
 }
 
 // Op is what a request asks for.
