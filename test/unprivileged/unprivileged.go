@@ -31,7 +31,9 @@ func WithSubordinateIDs(t *testing.T, pattern string) {
 		t.Fatal(err)
 	}
 	// The machine's own files stay as they are.
-	again(t, pattern, "for f in /etc/subuid /etc/subgid; do mount --bind "+ids+" $f; done; ")
+	again(t, pattern, "for f in /etc/subuid /etc/subgid; do mount --bind "+ids+" $f; done; "+
+		// As users have it who have logged in.
+		"mount -t tmpfs none /run; mkdir -p -m 755 /run/user; mkdir -m 700 /run/user/$0; chown $0 /run/user/$0; ")
 }
 
 // again runs this test program, in a mount namespace that a shell script prepares.

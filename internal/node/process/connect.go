@@ -119,9 +119,9 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 
 // modern fills in what a host of an older version says nothing of.
 func modern(w wire.Welcome) wire.Welcome {
-	if !w.Info.CanRunImages && w.Info.WhyNoImages == "" {
+	if !w.Info.CanRunImages && w.Program == "" {
 		w.Info.WhyNoImages = "the host process of the containers is of an older version of stint; " +
-			"stop the server, and start it again when no container has run for ten seconds"
+			"let the containers end, and start the server again"
 	}
 	return w
 }

@@ -45,6 +45,14 @@ type Config struct {
 // rootsName is the directory in the data directory for what containers write to their root file systems.
 const rootsName = "roots"
 
+// uid is the user's outside of any user namespace.
+func (c Config) uid() int {
+	if c.Outside != nil {
+		return int(c.Outside.UID)
+	}
+	return os.Geteuid()
+}
+
 // boxName is one for each data directory, as the run directory's is.
 func (c Config) boxName() string { return filepath.Base(c.RunDir) }
 

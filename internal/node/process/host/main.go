@@ -50,7 +50,7 @@ func Main(config Config) int {
 			return ExitNoNamespaces
 		}
 	}
-	if err := rundir.Check(config.RunDir, config.Dir); err != nil {
+	if err := rundir.Check(config.RunDir, config.Dir, config.uid()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return ExitTaken
 	}

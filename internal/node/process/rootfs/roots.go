@@ -219,6 +219,14 @@ func (r *Roots) GiveBack(root *Root) {
 	}
 }
 
+// Discard takes a root that no other container is to get. The thread must be free to move to another mount namespace.
+func (r *Roots) Discard(root *Root) {
+	root.Leave()
+	if setns(r.overlays.namespace) == nil {
+		r.overlays.drop(root.overlay)
+	}
+}
+
 // Close lets go of everything and removes what containers have written.
 func (r *Roots) Close() {
 	r.overlays.close()

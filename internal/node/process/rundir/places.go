@@ -2,23 +2,19 @@ package rundir
 
 import (
 	"fmt"
-	"os"
-	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // places are where run directories may be, whatever the environment says: a control plane must find the host that
 // another one has started.
-func places() []string {
-	own := fmt.Sprintf("/run/user/%d", os.Geteuid())
-	if os.Geteuid() == 0 {
+func places(uid int) []string {
+	own := fmt.Sprintf("/run/user/%d", uid)
+	if uid == 0 {
 		own = "/run"
 	}
 	return []string{own, "/dev/shm", "/tmp"}
 }
-
-func isPlace(dir string) bool { return slices.Contains(places(), dir) }
 
 func inMemory(dir string) bool {
 	var stat unix.Statfs_t

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -68,10 +69,10 @@ func (p *pointer) find() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, place := range places() {
+	for _, place := range places(os.Geteuid()) {
 		dir := filepath.Join(place, name)
 		var refused *refusal
-		err := Check(dir, p.dataDir)
+		err := Check(dir, p.dataDir, os.Geteuid())
 		switch {
 		case err == nil:
 			return dir, nil
@@ -90,9 +91,10 @@ func (r *refusal) Error() string { return r.reason }
 
 func refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
 
-// Check returns why dir is not a run directory that Stint has made for dataDir.
-func Check(dir, dataDir string) error {
-	if !isPlace(filepath.Dir(dir)) || !runDirName.MatchString(filepath.Base(dir)) {
+// Check returns why dir is not a run directory that Stint has made for dataDir. Uid is that of this user outside of a user
+// namespace.
+func Check(dir, dataDir string, uid int) error {
+	if !slices.Contains(places(uid), filepath.Dir(dir)) || !runDirName.MatchString(filepath.Base(dir)) {
 		return refuse("%s is not where Stint makes run directories", dir)
 	}
 	var stat unix.Stat_t
@@ -126,7 +128,7 @@ func makeDir(dataDir string) (string, error) {
 	name := fmt.Sprintf("stint-%d-%s", os.Geteuid(), hex.EncodeToString(random))
 	var failed error
 	for _, onlyMemory := range []bool{true, false} {
-		for _, place := range places() {
+		for _, place := range places(os.Geteuid()) {
 			if onlyMemory != inMemory(place) {
 				continue
 			}

@@ -57,7 +57,18 @@ func (b *Box) tryRoot() error {
 	}
 	defer os.Remove(program)
 	l := &launch{box: b, container: &runtime.Container{Command: []string{"/" + name}, Root: &runtime.Root{Tree: tree}}}
-	defer l.abandon()
+	defer func() {
+		// The tree goes, and with it what was mounted of it.
+		if root := l.root; root != nil {
+			l.root = nil
+			_ = run(b.jobs, func(t *thread) error {
+				t.later(func() error { return setns(b.views.base, unix.CLONE_NEWNS) })
+				b.roots.Discard(root)
+				return nil
+			})
+		}
+		l.abandon()
+	}()
 	err := run(b.jobs, func(t *thread) error {
 		if err := l.prepare(); err != nil {
 			return err
