@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/utils/ptr"
 
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -19,7 +18,7 @@ func (s *Server) addPullSecrets(prepare func(context.Context, runtime.Object)) f
 	return func(ctx context.Context, obj runtime.Object) {
 		prepare(ctx, obj)
 		pod := obj.(*corev1.Pod)
-		if ptr.Deref(pod.Spec.RuntimeClassName, "") != noderuntime.ClassOCI || len(pod.Spec.ImagePullSecrets) > 0 {
+		if noderuntime.HandlerOf(pod) != noderuntime.ClassOCI || len(pod.Spec.ImagePullSecrets) > 0 {
 			return
 		}
 		// The account may be missing: pods run without one here.

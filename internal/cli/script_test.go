@@ -40,10 +40,10 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts run the whole program against real servers on data directories of their own.
-func TestImagesWithoutRoot(t *testing.T) { unprivileged.Run(t, "^TestScripts$/^images$") }
+func TestImagesWithoutRoot(t *testing.T) { unprivileged.Run(t, "^TestScripts$/^images") }
 
 func TestImagesWithSubordinateIDs(t *testing.T) {
-	unprivileged.WithSubordinateIDs(t, "^TestScripts$/^images$")
+	unprivileged.WithSubordinateIDs(t, "^TestScripts$/^images")
 }
 
 func TestScripts(t *testing.T) {

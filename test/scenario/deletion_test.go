@@ -112,6 +112,9 @@ var deletionScenarios = []scenario{
 			left := old.active(1).run()
 			old.delete(metav1.DeletePropagationOrphan)
 			old.gone()
+			// Upstream remembers what it expects of a Job by name until it has looked at the name once more. When it has
+			// made a pod for a Job that came later, it has.
+			s.createNamed("later").active(1)
 			j := s.create(aJob(choosing("a")))
 			j.owns(left)
 			j.becomes(active(1), ready(1))

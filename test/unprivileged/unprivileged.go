@@ -51,7 +51,7 @@ func again(t *testing.T, pattern, prepare string) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "program.test")
-	copySelf(t, program)
+	CopyProgram(t, program)
 	if _, err := os.Stat("testdata"); err == nil {
 		if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS("testdata")); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,8 @@ func again(t *testing.T, pattern, prepare string) {
 	t.Logf("%s", out)
 }
 
-func copySelf(t *testing.T, to string) {
+// CopyProgram copies this test program.
+func CopyProgram(t *testing.T, to string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

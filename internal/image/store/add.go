@@ -158,11 +158,31 @@ func (s *Store) make(kind string, id v1.Hash, do func(dir string) error) error {
 	if err != nil {
 		return errors.Join(err, s.discard(filepath.Base(dir)))
 	}
+	if err := s.retire(kind, id); err != nil {
+		return errors.Join(err, s.discard(filepath.Base(dir)))
+	}
 	err = os.Rename(dir, s.path(kind, nameOf(id)))
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
 		return s.discard(filepath.Base(dir))
 	}
 	return err
+}
+
+// retire takes a layer or tree out of its place that is not as this version has them.
+func (s *Store) retire(kind string, id v1.Hash) error {
+	at := s.path(kind, nameOf(id))
+	if _, err := os.Lstat(filepath.Join(at, filesName)); err == nil {
+		return nil
+	}
+	aside, err := os.MkdirTemp(s.path(workName), nameOf(id)+".")
+	if err != nil {
+		return err
+	}
+	err = os.Rename(at, filepath.Join(aside, filesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Remove(aside)
+	}
+	return errors.Join(err, s.discard(filepath.Base(aside)))
 }
 
 // discard removes an entry of the work directory. Its files may belong to other users than this one.

@@ -152,12 +152,8 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	// The child ends with the thread that has started it, which is to be there as long as this program.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
-	start := cmd.Start
-	if os.Geteuid() != 0 {
-		start = func() error { return userns.Own().Start(cmd) }
-	}
-	if err := start(); err != nil {
-		return fmt.Errorf("images are unpacked in a user namespace: %w%s", err, userns.Restriction())
+	if err := startChild(cmd); err != nil {
+		return err
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
@@ -169,4 +165,14 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 		return errors.New(first)
 	}
 	return err
+}
+
+func startChild(cmd *exec.Cmd) error {
+	if os.Geteuid() == 0 {
+		return cmd.Start()
+	}
+	if err := userns.Own().Start(cmd); err != nil {
+		return fmt.Errorf("images are unpacked in a user namespace: %w%s", err, userns.Restriction())
+	}
+	return nil
 }

@@ -111,6 +111,9 @@ var errInUse = errors.New("containers run from it")
 // take removes a directory that is not in use. From when it is renamed on, it cannot be found any more.
 func (s *Store) take(kind, name string) error {
 	dir, err := os.Open(s.path(kind, name, filesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err = os.Open(s.path(kind, name)) // of an older version
+	}
 	if err != nil {
 		return err
 	}

@@ -153,6 +153,44 @@ func TestFilesHaveTheirOwners(t *testing.T) {
 	}
 }
 
+// The first version had the files of layers and trees one directory further up.
+func TestWhatAnOlderVersionHasUnpackedIsReplaced(t *testing.T) {
+	s, dir := open(t)
+	image := images.Image(t, v1.Config{}, layer(t, "a"))
+	added := add(t, s, "a:1", image)
+	for _, files := range []string{s.Tree(added), onlyEntry(t, dir, "layers*")} {
+		above := filepath.Dir(files)
+		aside := above + ".aside"
+		if err := os.Rename(files, aside); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(above); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(aside, above); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(t, s, "b:1", images.Image(t, v1.Config{User: "1"}, layer(t, "a"), layer(t, "b")))
+	if p, err := s.Prune(t.Context()); err != nil || p.InUse != 0 {
+		t.Errorf("Prune() = %+v, %v", p, err)
+	}
+	again := add(t, s, "a:1", image)
+	if text, err := os.ReadFile(filepath.Join(s.Tree(again), "a")); err != nil || string(text) != "a" || entries(t, dir, "work") != 0 {
+		t.Errorf("%q, %v, and %d in work", text, err, entries(t, dir, "work"))
+	}
+}
+
+// onlyEntry is the directory of the files of the only layer or tree there is.
+func onlyEntry(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(dir, pattern, "*", "files"))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	return all[0]
+}
+
 // tampered is a layer that holds something else than it says.
 type tampered struct {
 	v1.Layer

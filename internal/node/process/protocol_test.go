@@ -18,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/rundir"
 	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/unprivileged"
 )
 
 // hello greets the machine's host as a control plane of another version would.
@@ -180,7 +181,7 @@ func TestAnIdleHostOfAnotherVersionIsReplaced(t *testing.T) {
 // An upgrade gets a host of the new program, unless the old one has something to do.
 func TestAHostOfAnotherProgramIsReplacedWhenItIsIdle(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
-	copyProgram(t, other)
+	unprivileged.CopyProgram(t, other)
 	m := start(t, func(c *process.Config) { c.Executable = other })
 	c := m.container("sleep", "1000")
 	m.start(c)
