@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // capabilityNames are all there are, in the order of their numbers.
@@ -23,6 +24,8 @@ var defaultCapabilities = mustBits("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", 
 	"SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE")
 
 const allCapabilities = "ALL"
+
+var everyCapability = uint64(1)<<len(capabilityNames) - 1
 
 func capabilityBit(name string) (uint64, error) {
 	at := slices.Index(capabilityNames, strings.TrimPrefix(strings.ToUpper(name), "CAP_"))
@@ -43,9 +46,14 @@ func mustBits(names ...string) (bits uint64) {
 	return bits
 }
 
+func isPrivileged(c *corev1.Container) bool { return ptr.Deref(securityOf(c).Privileged, false) }
+
 // capabilitiesOf are those that the container's programs can have, as containerd understands the lists: ALL comes before
 // names, and what is dropped counts more than what is added.
 func capabilitiesOf(c *corev1.Container) (uint64, error) {
+	if isPrivileged(c) {
+		return everyCapability, nil
+	}
 	asked := securityOf(c).Capabilities
 	if asked == nil {
 		return defaultCapabilities, nil
@@ -60,7 +68,7 @@ func capabilitiesOf(c *corev1.Container) (uint64, error) {
 	}
 	bits := defaultCapabilities
 	if addAll {
-		bits = 1<<len(capabilityNames) - 1
+		bits = everyCapability
 	}
 	if dropAll {
 		bits = 0

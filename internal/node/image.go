@@ -58,9 +58,12 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 		return err
 	}
 	c.Root = &runtime.Root{
-		Tree: image.Tree, ImageID: image.ImageID(), Files: nameFiles(hostname(api)),
-		ReadOnly:     ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
-		Unmasked:     ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
+		Tree: image.Tree, ImageID: image.ImageID(), Files: nameFiles(api),
+		ReadOnly:   ptr.Deref(securityOf(spec).ReadOnlyRootFilesystem, false),
+		Privileged: isPrivileged(spec),
+		Unmasked: isPrivileged(spec) ||
+			ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
+		HostPID: api.Spec.HostPID, HostIPC: api.Spec.HostIPC,
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
@@ -99,17 +102,32 @@ func imageUser(image *images.Image, api *corev1.Pod, spec *corev1.Container) (im
 	return user, nil
 }
 
+const hostsFile = "/etc/hosts"
+
 // nameFiles are the files that tell a container its name and how to find others. Its network is the machine's, and so is
 // what these hold, as for pods of a cluster with hostNetwork.
-func nameFiles(hostname string) map[string]string {
-	files := map[string]string{"/etc/hostname": hostname + "\n"}
-	for _, path := range []string{"/etc/hosts", "/etc/resolv.conf"} {
+func nameFiles(api *corev1.Pod) map[string]string {
+	files := map[string]string{"/etc/hostname": hostname(api) + "\n"}
+	for _, path := range []string{hostsFile, "/etc/resolv.conf"} {
 		text, err := os.ReadFile(path)
 		if err == nil {
 			files[path] = string(text)
 		}
 	}
+	files[hostsFile] += hostAliases(api.Spec.HostAliases)
 	return files
+}
+
+// hostAliases are the lines of a hosts file for the names that the pod adds.
+func hostAliases(aliases []corev1.HostAlias) string {
+	var lines strings.Builder
+	for _, a := range aliases {
+		fmt.Fprintf(&lines, "%s\t%s\n", a.IP, strings.Join(a.Hostnames, "\t"))
+	}
+	if lines.Len() == 0 {
+		return ""
+	}
+	return "\n# Entries added by HostAliases.\n" + lines.String()
 }
 
 // wanted is when the container was to be started first.

@@ -32,13 +32,13 @@ type filter struct {
 	flags        uint32
 }
 
-// of returns what a container is filtered by; nothing where its pod does not ask for it.
+// of returns what a container is filtered by; nothing where its pod does not ask for it, or it is privileged.
 func (f *filters) of(api *corev1.Pod, c *corev1.Container, capabilities uint64) (filter, error) {
 	asked := securityOf(c).SeccompProfile
 	if asked == nil && api.Spec.SecurityContext != nil {
 		asked = api.Spec.SecurityContext.SeccompProfile
 	}
-	if asked == nil {
+	if asked == nil || isPrivileged(c) {
 		return filter{}, nil
 	}
 	switch asked.Type {

@@ -47,6 +47,13 @@ func withMounts(i runtime.Info) bool   { return i.CanMount }
 func withUsers(i runtime.Info) bool    { return i.CanSetUser }
 func withHostname(i runtime.Info) bool { return i.CanSetHostname }
 
+// For what a container from an image can have, but not on every machine or of every user.
+func runningPrivileged(i runtime.Info) bool { return asContainer(i) && i.CanRunPrivileged }
+func sharingNamespaces(i runtime.Info) bool { return asContainer(i) && i.CanShareNamespaces }
+
+// withoutMachineUsers is for what holds of itself in a user namespace.
+func withoutMachineUsers(i runtime.Info) bool { return asContainer(i) && !i.CanShareNamespaces }
+
 // unlessRoot is for what holds of itself when the server has no more rights than its user.
 func unlessRoot(i runtime.Info) bool { return asContainer(i) || !i.CanSetUser }
 

@@ -27,7 +27,7 @@ var securityRules = []rule[security]{
 		user := ptr.Deref(c.RunAsUser, ptr.Deref(c.userOfPod, 0))
 		return ptr.Deref(c.RunAsNonRoot, false) && user == 0
 	}, unlessRoot, refuse, "the server runs as root and so would the container: set runAsUser to a user who is not root"},
-	{"privileged", func(c security) bool { return ptr.Deref(c.Privileged, false) }, nil, refuse,
+	{"privileged", func(c security) bool { return ptr.Deref(c.Privileged, false) }, runningPrivileged, refuse,
 		"a process has the rights of the user who started the server, no more: remove it"},
 	{"capabilities.add", func(c security) bool { return c.Capabilities != nil && len(c.Capabilities.Add) > 0 }, asContainer, refuse,
 		"the process runtime cannot give capabilities: remove it"},

@@ -67,6 +67,15 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a token that is not wanted is not missed": {edit: inSpec(func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = ptr.To(false) }), node: able},
 		"pull secrets are ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }), node: able,
 			warned: []string{"spec.imagePullSecrets"}},
+		"more names are for images":  {edit: inSpec(addAlias), node: ofImages, refused: nil},
+		"not for processes":          {edit: inSpec(addAlias), node: able, refused: []string{"spec.hostAliases"}},
+		"the machine's namespaces":   {edit: inSpec(shareNamespaces), node: ofImagesAsRoot},
+		"not those of another's":     {edit: inSpec(shareNamespaces), node: ofImages, refused: []string{"spec.hostPID", "spec.hostIPC"}},
+		"nor for processes":          {edit: inSpec(shareNamespaces), node: able, refused: []string{"spec.hostPID", "spec.hostIPC"}},
+		"users of one's own as root": {edit: inSpec(ownUsers), node: ofImagesAsRoot, refused: []string{"spec.hostUsers"}},
+		"users of one's own without": {edit: inSpec(ownUsers), node: ofImages},
+		"privileges":                 {edit: inSecurity(bePrivileged), node: ofImages},
+		"privileges of an old host":  {edit: inSecurity(bePrivileged), node: imagesOnly, refused: []string{c0 + "securityContext.privileged"}},
 		"pull secrets are for images": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }),
 			node: runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}},
 		"a pull policy of one's own is ignored": {edit: inContainer(func(c *corev1.Container) { c.ImagePullPolicy = "Always" }), node: able,
@@ -142,6 +151,25 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) { checkHonour(t, c) })
 	}
 }
+
+// Nodes that run images: of a host process that can do no more, of a user, and of root.
+var (
+	imagesOnly     = runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}
+	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged = true })
+	ofImagesAsRoot = with(ofImages, func(i *runtime.Info) { i.CanShareNamespaces = true })
+)
+
+func with(i runtime.Info, change func(*runtime.Info)) runtime.Info {
+	change(&i)
+	return i
+}
+
+func addAlias(s *corev1.PodSpec) {
+	s.HostAliases = []corev1.HostAlias{{IP: "127.0.0.1", Hostnames: []string{"db"}}}
+}
+func shareNamespaces(s *corev1.PodSpec)      { s.HostPID, s.HostIPC = true, true }
+func ownUsers(s *corev1.PodSpec)             { s.HostUsers = ptr.To(false) }
+func bePrivileged(s *corev1.SecurityContext) { s.Privileged = ptr.To(true) }
 
 func both(a, b podEdit) podEdit { return func(pod *corev1.Pod) { a(pod); b(pod) } }
 

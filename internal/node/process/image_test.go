@@ -410,3 +410,59 @@ func TestAnImageThatIsRemovedIsNotStarted(t *testing.T) {
 		t.Errorf("Start() = %v", err)
 	}
 }
+
+func TestPrivilegedContainersOfAnImage(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	c := m.imageContainer(tree, "sh", "-c", `mount -t tmpfs own /home && echo mounted; grep Seccomp: /proc/self/status
+		grep -c ' /sys sysfs ro\| /proc/sys ' /proc/mounts; test -e /dev/mem && echo mem; test -c /dev/null; echo x > /dev/null; touch /dev/own && echo own`)
+	c.Root.Privileged, c.Root.Unmasked, c.Root.Capabilities = true, true, 1<<41-1
+	want := "mounted\nSeccomp:\t0\n0\n"
+	if _, err := os.Stat("/dev/mem"); err == nil {
+		want += "mem\n"
+	}
+	if got := m.printed(c); got != want+"own\n" {
+		t.Errorf("printed %q, want %q", got, want+"own\n")
+	}
+	if _, err := os.Stat("/dev/own"); err == nil {
+		t.Error("a file that the container made in /dev is the machine's")
+	}
+	// What comes after sees none of it.
+	if got := m.printed(m.imageContainer(tree, "sh", "-c", "ls /dev; ls /sys/firmware; touch /proc/sys/kernel/x /sys/x 2>/dev/null || echo no")); got !=
+		"core\nfd\nfull\nmqueue\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntermination-log\ntty\nurandom\nzero\nno\n" {
+		t.Errorf("the container after a privileged one prints %q", got)
+	}
+}
+
+func TestAnImageInTheMachinesNamespaces(t *testing.T) {
+	m := imager(t)
+	const word = "98761234"
+	c := m.imageContainer(imageTree(t), "sh", "-c", strings.ReplaceAll(`readlink /proc/self/ns/pid; readlink /proc/self/ns/ipc
+		echo x > /dev/shm/$NAME; ls -d /dev/mqueue; setsid sleep WORD & (setsid sleep WORD &); exec sleep WORD`, "WORD", word))
+	c.Root.HostPID, c.Root.HostIPC = true, true
+	shared := filepath.Join("/dev/shm", filepath.Base(t.TempDir())+fmt.Sprint(os.Getpid()))
+	c.Env = []string{"NAME=" + filepath.Base(shared)}
+	if !m.Info().CanShareNamespaces {
+		if s := m.run(c); !strings.Contains(s.StartError, "root of the machine") {
+			t.Errorf("without root: %+v", s)
+		}
+		return
+	}
+	t.Cleanup(func() { os.Remove(shared) })
+	pids, _ := os.Readlink("/proc/self/ns/pid")
+	ipc, _ := os.Readlink("/proc/self/ns/ipc")
+	m.start(c)
+	want := fmt.Sprintf("%s\n%s\n/dev/mqueue\n", pids, ipc)
+	await.Until(t, "it prints its namespaces", func() bool { return m.outputIfAny(c) == want }, func() string { return m.outputIfAny(c) })
+	if _, err := os.Stat(shared); err != nil {
+		t.Errorf("its shared memory is not the machine's: %v", err)
+	}
+	await.Until(t, "all its processes run", func() bool { return alive(t, word) >= 3 })
+	if err := m.Stop(await.Context(t), c.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	m.wait(c.ID)
+	if n := alive(t, word); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+}

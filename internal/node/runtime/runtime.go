@@ -92,6 +92,11 @@ type Root struct {
 	Files map[string]string `json:"files,omitempty"`
 	// Unmasked shows all of /proc, for its programs to write to as the kernel allows.
 	Unmasked bool `json:"unmasked,omitempty"`
+	// Privileged shows the machine's devices too, and /sys to write to as the kernel allows.
+	Privileged bool `json:"privileged,omitempty"`
+	// HostPID and HostIPC have it share the machine's process ids, and its shared memory and message queues.
+	HostPID bool `json:"hostPID,omitempty"`
+	HostIPC bool `json:"hostIPC,omitempty"`
 }
 
 // Instruction is one of a seccomp filter, as struct sock_filter.
@@ -187,6 +192,10 @@ type Info struct {
 	// know of images says neither.
 	CanRunImages bool
 	WhyNoImages  string
+	// CanRunPrivileged and CanShareNamespaces: whether containers with a Root can be Privileged, and can have HostPID and
+	// HostIPC.
+	CanRunPrivileged   bool
+	CanShareNamespaces bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32

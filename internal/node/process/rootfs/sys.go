@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -32,6 +33,21 @@ func mountSys(path string) error {
 		if err := unix.Mount("stint", at, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=0k"); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// OpenSys has the thread's container see all of /sys, and write to it as the kernel allows.
+func OpenSys() error {
+	for _, name := range maskedSys {
+		at := filepath.Join(templateSys, name)
+		if err := unix.Unmount(at, unix.MNT_DETACH); err != nil && err != unix.EINVAL && err != unix.ENOENT {
+			return fmt.Errorf("show %s: %w", at, err)
+		}
+	}
+	err := unix.MountSetattr(unix.AT_FDCWD, templateSys, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+	if err != nil {
+		return fmt.Errorf("make /sys writable: %w", err)
 	}
 	return nil
 }

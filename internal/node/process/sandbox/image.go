@@ -133,6 +133,7 @@ func (l *launch) enterRoot(t *thread) error {
 	if c.TerminationMessagePath != "" {
 		mounts = append(mounts, runtime.Mount{HostPath: l.slot.message.path, ContainerPath: c.TerminationMessagePath})
 	}
+	mounts = append(mounts, machineMounts(c.Root)...)
 	composed, err := newComposition(mounts)
 	defer composed.close()
 	if err != nil {
@@ -145,6 +146,11 @@ func (l *launch) enterRoot(t *thread) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.Root.Privileged {
+		if err := rootfs.OpenSys(); err != nil {
+			return err
+		}
 	}
 	composed.inPlace = true
 	if err := composed.mountAll(); err != nil {
@@ -160,8 +166,8 @@ func (l *launch) imageEnvironment() []string {
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
-	if l.slot.leaf == nil && !l.box.config.PIDNamespace {
-		// Nothing else finds the container if this process is killed.
+	if c.Root.HostPID || l.slot.leaf == nil && !l.box.config.PIDNamespace {
+		// Nothing else finds all of the container's processes.
 		env = append(env, mark(l.box.config.Name, c.ID))
 	}
 	return env
@@ -175,7 +181,14 @@ func (l *launch) startChild(path, dir string, env []string) error {
 		return err
 	}
 	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
-	return l.clone(p, unix.CLONE_NEWPID|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
+	own := stage.Namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
+	if l.container.Root.HostPID {
+		own &^= unix.CLONE_NEWPID
+	}
+	if l.container.Root.HostIPC {
+		own &^= unix.CLONE_NEWIPC
+	}
+	return l.clone(p, own)
 }
 
 // join waits until the container's first process runs its program.

@@ -153,7 +153,7 @@ func (c *child) mount() {
 	}
 	c.mountAt("/dev/mqueue", "mqueue", flags)
 	if c.facts.unified {
-		c.mountAt(cgroupMount, "cgroup2", flags|unix.MS_RDONLY)
+		c.mountAt(cgroupMount, "cgroup2", flags|readOnlyUnless(c.container.Root.Privileged))
 	}
 	if c.container.Root.Unmasked {
 		return
@@ -168,6 +168,13 @@ func (c *child) mount() {
 		c.Do("protect "+at, unix.SYS_MOUNT, c.String(at), c.String(at), 0, unix.MS_BIND|unix.MS_REC)
 		c.Do("protect "+at, unix.SYS_MOUNT, 0, c.String(at), 0, unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags)
 	}
+}
+
+func readOnlyUnless(writable bool) uintptr {
+	if writable {
+		return 0
+	}
+	return unix.MS_RDONLY
 }
 
 func (c *child) mountAt(path, kind string, flags uintptr) {

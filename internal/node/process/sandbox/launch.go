@@ -74,6 +74,9 @@ func (l *launch) refuse() error {
 		if !info.CanRunImages {
 			return startErrorf("images cannot be run: %s", info.WhyNoImages)
 		}
+		if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
+			return startErrorf("hostPID and hostIPC cannot be had: this takes root of the machine")
+		}
 		return l.box.users.refuse(c.User)
 	}
 	if len(volumes(c.Mounts)) > 0 && !info.CanMount {

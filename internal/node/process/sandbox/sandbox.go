@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/process/rootfs"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/userns"
 )
 
 // Config says what a Box may try.
@@ -91,6 +92,8 @@ func Open(config Config) (*Box, error) {
 		b.info.WhyNoImages = err.Error()
 	}
 	b.info.CanRunImages = b.roots != nil
+	b.info.CanRunPrivileged = b.info.CanRunImages
+	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()
 	return b, nil
 }
 
