@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -31,15 +32,20 @@ func machineDevices() []runtime.Mount {
 	_ = filepath.WalkDir("/dev", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil
 		case filepath.Dir(path) == "/dev" && ownDevices[entry.Name()]:
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case entry.Type()&fs.ModeDevice != 0:
+		case isDevice(path):
 			mounts = append(mounts, runtime.Mount{HostPath: path, ContainerPath: path})
 		}
 		return nil
 	})
 	return mounts
+}
+
+// isDevice asks for the file itself: the directory knows of a file that a device is mounted on, as they are in a shadow.
+func isDevice(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeDevice != 0
 }
