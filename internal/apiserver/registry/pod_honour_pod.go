@@ -56,7 +56,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, sharingNamespaces, refuse,
 		"only containers from images on a server that root has started can have the machine's process ids: remove it"},
 	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }, sharingNamespaces, refuse,
-		"only containers from images on a server that root has started can choose: remove it"},
+		"only containers from images on a server that root has started can have the shared memory and message queues of the machine: remove it"},
 	{"shareProcessNamespace", func(s *corev1.PodSpec) bool { return ptr.Deref(s.ShareProcessNamespace, false) }, nil, refuse,
 		"each container is a process tree of its own here: remove it"},
 	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, withoutMachineUsers, refuse,

@@ -67,7 +67,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a token that is not wanted is not missed": {edit: inSpec(func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = ptr.To(false) }), node: able},
 		"pull secrets are ignored": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }), node: able,
 			warned: []string{"spec.imagePullSecrets"}},
-		"more names are for images":  {edit: inSpec(addAlias), node: ofImages, refused: nil},
+		"more names are for images":  {edit: inSpec(addAlias), node: ofImages},
 		"not for processes":          {edit: inSpec(addAlias), node: able, refused: []string{"spec.hostAliases"}},
 		"the machine's namespaces":   {edit: inSpec(shareNamespaces), node: ofImagesAsRoot},
 		"not those of another's":     {edit: inSpec(shareNamespaces), node: ofImages, refused: []string{"spec.hostPID", "spec.hostIPC"}},
