@@ -64,6 +64,7 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 		Unmasked: isPrivileged(spec) ||
 			ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
 		HostPID: api.Spec.HostPID, HostIPC: api.Spec.HostIPC,
+		SharePIDs:    ptr.Deref(api.Spec.ShareProcessNamespace, false),
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil

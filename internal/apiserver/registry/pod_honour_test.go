@@ -74,6 +74,8 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"nor for processes":          {edit: inSpec(shareNamespaces), node: able, refused: []string{"spec.hostPID", "spec.hostIPC"}},
 		"users of one's own as root": {edit: inSpec(ownUsers), node: ofImagesAsRoot, refused: []string{"spec.hostUsers"}},
 		"users of one's own without": {edit: inSpec(ownUsers), node: ofImages},
+		"ids of processes for all":   {edit: inSpec(sharePIDs), node: ofImages},
+		"not of an old host":         {edit: inSpec(sharePIDs), node: imagesOnly, refused: []string{"spec.shareProcessNamespace"}},
 		"privileges":                 {edit: inSecurity(bePrivileged), node: ofImages},
 		"privileges of an old host":  {edit: inSecurity(bePrivileged), node: imagesOnly, refused: []string{c0 + "securityContext.privileged"}},
 		"pull secrets are for images": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }),
@@ -155,7 +157,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 // Nodes that run images: of a host process that can do no more, of a user, and of root.
 var (
 	imagesOnly     = runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}
-	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged = true })
+	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged, i.CanSharePIDs = true, true })
 	ofImagesAsRoot = with(ofImages, func(i *runtime.Info) { i.CanShareNamespaces = true })
 )
 
@@ -168,6 +170,7 @@ func addAlias(s *corev1.PodSpec) {
 	s.HostAliases = []corev1.HostAlias{{IP: "127.0.0.1", Hostnames: []string{"db"}}}
 }
 func shareNamespaces(s *corev1.PodSpec)      { s.HostPID, s.HostIPC = true, true }
+func sharePIDs(s *corev1.PodSpec)            { s.ShareProcessNamespace = ptr.To(true) }
 func ownUsers(s *corev1.PodSpec)             { s.HostUsers = ptr.To(false) }
 func bePrivileged(s *corev1.SecurityContext) { s.Privileged = ptr.To(true) }
 

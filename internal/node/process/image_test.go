@@ -479,3 +479,37 @@ func TestAnImageInTheMachinesNamespaces(t *testing.T) {
 		t.Errorf("%d processes are left", n)
 	}
 }
+
+// Containers of a pod that share their process ids see and end one another, and process 1 is none of theirs.
+func TestContainersOfAnImageShareProcessIDs(t *testing.T) {
+	m := imager(t)
+	tree := imageTree(t)
+	const word = "98764321"
+	sharing := func(name, script string) runtime.Container {
+		c := m.imageContainer(tree, "sh", "-c", script)
+		c.Container, c.Root.SharePIDs = name, true
+		return c
+	}
+	proxy := sharing("proxy", "trap 'echo asked; exit 3' TERM; (setsid sleep "+word+" &); echo $$; while :; do sleep 0.1; done")
+	proxy.LogPath += ".proxy"
+	m.start(proxy)
+	await.Until(t, "the proxy runs", func() bool { return strings.HasSuffix(m.outputIfAny(proxy), "\n") })
+	main := sharing("main", "kill -9 1; cat /proc/1/environ /proc/1/maps 2>/dev/null | wc -c; kill $PROXY && echo sent")
+	main.PodUID, main.Env = proxy.PodUID, []string{"PROXY=" + strings.TrimSpace(m.outputIfAny(proxy))}
+	if got := m.printed(main); got != "0\nsent\n" {
+		t.Errorf("the main container prints %q", got)
+	}
+	if s := m.wait(proxy.ID); s.ExitCode != 3 {
+		t.Errorf("the proxy ended with %+v", s)
+	}
+	if n := alive(t, word); n != 0 {
+		t.Errorf("%d processes of the proxy are left", n)
+	}
+	if err := m.RemovePod(await.Context(t), proxy.PodUID, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	// The next pod's are its own.
+	if got := m.printed(sharing("alone", "ls -d /proc/[0-9]* | wc -l")); got > "4\n" {
+		t.Errorf("another pod sees %s processes", got)
+	}
+}

@@ -97,6 +97,8 @@ type Root struct {
 	// HostPID and HostIPC have it share the machine's process ids, and its shared memory and message queues.
 	HostPID bool `json:"hostPID,omitempty"`
 	HostIPC bool `json:"hostIPC,omitempty"`
+	// SharePIDs has it share process ids with the other containers of its pod that do.
+	SharePIDs bool `json:"sharePIDs,omitempty"`
 }
 
 // Instruction is one of a seccomp filter, as struct sock_filter.
@@ -192,9 +194,10 @@ type Info struct {
 	// know of images says neither.
 	CanRunImages bool
 	WhyNoImages  string
-	// CanRunPrivileged and CanShareNamespaces: whether containers with a Root can be Privileged, and can have HostPID and
-	// HostIPC.
+	// CanRunPrivileged, CanSharePIDs and CanShareNamespaces: whether containers with a Root can be Privileged, can have
+	// SharePIDs, and can have HostPID and HostIPC.
 	CanRunPrivileged   bool
+	CanSharePIDs       bool
 	CanShareNamespaces bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.

@@ -99,10 +99,15 @@ func (l *launch) forkInRoot(t *thread) error {
 			return err
 		}
 	}
+	c := l.container
+	if c.Root.SharePIDs {
+		if err := l.box.podPIDs.enter(t, c.PodUID); err != nil {
+			return err
+		}
+	}
 	if err := l.enterRoot(t); err != nil {
 		return err
 	}
-	c := l.container
 	env := l.imageEnvironment()
 	dir := cmp.Or(c.WorkingDir, "/")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -166,7 +171,7 @@ func (l *launch) imageEnvironment() []string {
 	if c.Hostname != "" {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
-	if c.Root.HostPID || l.slot.leaf == nil && !l.box.config.PIDNamespace {
+	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.box.config.PIDNamespace {
 		// Nothing else finds all of the container's processes.
 		env = append(env, mark(l.box.config.Name, c.ID))
 	}
@@ -182,7 +187,7 @@ func (l *launch) startChild(path, dir string, env []string) error {
 	}
 	p := l.childProgram(childSpec{path: path, dir: dir, env: env, stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
 	own := stage.Namespaces(unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
-	if l.container.Root.HostPID {
+	if l.container.Root.HostPID || l.container.Root.SharePIDs {
 		own &^= unix.CLONE_NEWPID
 	}
 	if l.container.Root.HostIPC {

@@ -124,8 +124,15 @@ func (p *Process) KillTree() error {
 	}
 	// What has moved to another cgroup is not in the leaf.
 	err = errors.Join(err, p.signal(unix.SIGKILL))
-	p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id))
+	p.killStrays()
 	return err
+}
+
+// killStrays kills what cgroups do not hold, and reports whether something may be left.
+func (p *Process) killStrays() bool {
+	of := mark(p.box.config.Name, p.id)
+	left := p.box.family.killTree(p.PID, of)
+	return p.box.podPIDs.killTree(p.id.PodUID, of) || left
 }
 
 // EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
@@ -140,7 +147,7 @@ func (p *Process) EndTree() bool {
 			return false
 		}
 	}
-	for p.box.family.killTree(p.PID, mark(p.box.config.Name, p.id)) {
+	for p.killStrays() {
 		if !pause.next() {
 			return false
 		}

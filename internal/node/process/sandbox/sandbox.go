@@ -50,6 +50,7 @@ type Box struct {
 	slots   slots
 	roots   *rootfs.Roots
 	users   *users
+	podPIDs *podPIDs
 	child   childFacts
 	info    runtime.Info
 	null    *os.File
@@ -81,6 +82,9 @@ func Open(config Config) (*Box, error) {
 	if b.users, err = openUsers(b); err != nil {
 		return nil, err
 	}
+	if b.podPIDs, err = openPodPIDs(b); err != nil {
+		return nil, err
+	}
 	if err := b.startThreads(b.jobs, false); err != nil {
 		return nil, err
 	}
@@ -92,7 +96,7 @@ func Open(config Config) (*Box, error) {
 		b.info.WhyNoImages = err.Error()
 	}
 	b.info.CanRunImages = b.roots != nil
-	b.info.CanRunPrivileged = b.info.CanRunImages
+	b.info.CanRunPrivileged, b.info.CanSharePIDs = b.info.CanRunImages, b.info.CanRunImages
 	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()
 	return b, nil
 }
@@ -233,6 +237,7 @@ func isCgroup(dir, name string) bool {
 func (b *Box) Close() {
 	b.slots.close()
 	b.users.close()
+	b.podPIDs.close()
 	if b.roots != nil {
 		b.roots.Close()
 	}

@@ -35,8 +35,9 @@ func (b *Box) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 	return nil
 }
 
-// RemovePod unmounts the memory volumes of a pod whose containers have ended.
+// RemovePod lets go of what the containers of a pod shared, which have ended: process ids and memory volumes.
 func (b *Box) RemovePod(pod types.UID) error {
+	b.podPIDs.remove(pod)
 	b.tmpfsMu.Lock()
 	paths := b.tmpfs[pod]
 	delete(b.tmpfs, pod)

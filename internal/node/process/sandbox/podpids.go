@@ -1,0 +1,145 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/process/stage"
+)
+
+// podPIDs are the pid namespaces of pods whose containers share one.
+type podPIDs struct {
+	family *family
+	null   *os.File
+	// machine is the pid namespace of this process.
+	machine *os.File
+	pause   *os.File
+
+	mu sync.Mutex
+	of map[types.UID]*stage.Child
+}
+
+func openPodPIDs(b *Box) (_ *podPIDs, err error) {
+	p := &podPIDs{family: b.family, null: b.null, of: map[types.UID]*stage.Child{}}
+	if p.machine, err = os.Open("/proc/self/ns/pid"); err != nil {
+		return nil, err
+	}
+	if p.pause, err = newPause(); err != nil {
+		p.machine.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// enter has what the thread starts next be in the namespace of a pod.
+func (p *podPIDs) enter(t *thread, pod types.UID) error {
+	first, err := p.first(pod)
+	if err != nil {
+		return fmt.Errorf("make the process ids that the containers of the pod share: %w", err)
+	}
+	t.later(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
+	return unix.Setns(first.PIDFD, unix.CLONE_NEWPID)
+}
+
+// first returns the pod's process 1. If it was killed so were the containers, and the next ones get another.
+func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first := p.of[pod]; first != nil {
+		if !hasEnded(first) {
+			return first, nil
+		}
+		p.end(first)
+		delete(p.of, pod)
+	}
+	first, err := p.start()
+	if err == nil {
+		p.of[pod] = first
+	}
+	return first, err
+}
+
+// start makes a namespace. Its first process reaps orphans by not wanting to hear of them, and cannot be ended from inside.
+func (p *podPIDs) start() (*stage.Child, error) {
+	c := &child{Program: &stage.Program{}}
+	c.detach()
+	ignore := make([]byte, 32)
+	ignore[0] = 1
+	c.Do("ignore what ends", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
+	null := int(p.null.Fd())
+	c.take(childSpec{stdin: null, stdout: null, stderr: null})
+	c.Do(runsProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
+	var first *stage.Child
+	_, err := p.family.fork(func() (pid int, err error) {
+		if first, err = stage.Start(c.Program, unix.CLONE_NEWPID, -1); err == nil {
+			pid = first.PID
+		}
+		return pid, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := first.Wait(); err != nil {
+		p.family.forget(first.PID)
+		unix.Close(first.PIDFD)
+		return nil, err
+	}
+	return first, nil
+}
+
+func hasEnded(c *stage.Child) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(c.PIDFD), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
+}
+
+// killTree kills what a container has left to the pod's process 1, and reports whether there was anything.
+func (p *podPIDs) killTree(pod types.UID, mark string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.of[pod]
+	if first == nil {
+		return false
+	}
+	marks := map[string]bool{mark: true}
+	var left []int
+	for _, pid := range descendants(first.PID) {
+		if pid != first.PID && environOf(pid).has(marks) {
+			left = append(left, pid)
+		}
+	}
+	return killAll(left)
+}
+
+// remove ends a pod's namespace and all that is in it.
+func (p *podPIDs) remove(pod types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first := p.of[pod]; first != nil {
+		p.end(first)
+		delete(p.of, pod)
+	}
+}
+
+func (p *podPIDs) end(first *stage.Child) {
+	_ = unix.PidfdSendSignal(first.PIDFD, unix.SIGKILL, nil, 0)
+	unix.Close(first.PIDFD)
+	for {
+		if _, err := unix.Wait4(first.PID, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	p.family.forget(first.PID)
+}
+
+func (p *podPIDs) close() {
+	for pod := range p.of {
+		p.remove(pod)
+	}
+	p.pause.Close()
+	p.machine.Close()
+}
