@@ -123,8 +123,8 @@ func (f *imageFlags) load() *cobra.Command {
 				return err
 			}
 			for _, file := range args {
-				err := archive.Read(file, s.WorkDir(), func(image archive.Image) error {
-					return f.addNamed(ctx, s, image, name)
+				err := s.Work(func(work string) error {
+					return archive.Read(file, work, func(image archive.Image) error { return f.addNamed(ctx, s, image, name) })
 				})
 				if err != nil {
 					return fmt.Errorf("load %s: %w", file, err)

@@ -28,7 +28,7 @@ const atATime = 3
 // Add puts an image into the store under a full name. What of it is there already is not read again. Progress, which may be
 // nil, is told while layers are read.
 func (s *Store) Add(ctx context.Context, name string, from Source, progress func(Progress)) (Image, error) {
-	unlock, err := s.lock(unix.LOCK_SH)
+	unlock, err := s.lock(workLockName, unix.LOCK_SH)
 	if err != nil {
 		return Image{}, err
 	}
@@ -37,24 +37,17 @@ func (s *Store) Add(ctx context.Context, name string, from Source, progress func
 	if err != nil {
 		return Image{}, err
 	}
-	if _, err := os.Lstat(s.Tree(image)); err != nil {
-		if err := s.addLayers(ctx, image.Layers, from.Layers, progress); err != nil {
-			return Image{}, err
-		}
-		if err := s.addTree(ctx, image); err != nil {
-			return Image{}, err
-		}
-	}
-	if err := renameio.WriteFile(s.configPath(image.ID), from.Config, 0o600); err != nil {
+	tree, err := s.addTree(ctx, image, from.Layers, progress)
+	if err != nil {
 		return Image{}, err
 	}
-	err = s.change(func(images []Image) []Image {
+	defer tree.Close()
+	return image, s.change(func(images []Image) ([]Image, error) {
 		images = slices.DeleteFunc(images, func(i Image) bool { return i.Name == name })
 		images = append(images, image)
 		slices.SortFunc(images, func(a, b Image) int { return strings.Compare(a.Name, b.Name) })
-		return images
+		return images, renameio.WriteFile(s.configPath(image.ID), from.Config, 0o600)
 	})
-	return image, err
 }
 
 // describe reads what the image says of itself.
@@ -80,10 +73,13 @@ func describe(name string, from Source) (Image, error) {
 	return image, nil
 }
 
-func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, progress func(Progress)) error {
+// addLayers returns the layers' directories, which are held.
+func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, progress func(Progress)) (held dirs, err error) {
 	missing := map[v1.Hash]Layer{}
 	for i, id := range ids {
-		if _, err := os.Lstat(s.layer(id)); err != nil {
+		if dir := s.hold(kept(layersName), id); dir != nil {
+			held = append(held, dir)
+		} else {
 			missing[id] = from[i]
 		}
 	}
@@ -91,34 +87,54 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, prog
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	room := make(chan struct{}, atATime)
+	made := make(chan *os.File, len(missing))
 	var adding sync.WaitGroup
 	for id, l := range missing {
 		room <- struct{}{}
 		adding.Go(func() {
 			defer func() { <-room }()
-			if err := s.addLayer(ctx, id, l, told.of(id)); err != nil {
+			dir, err := s.addLayer(ctx, id, l, told.of(id))
+			if err != nil {
 				cancel(fmt.Errorf("layer %s: %w", id, err))
+				return
 			}
+			made <- dir
 		})
 	}
 	adding.Wait()
-	return context.Cause(ctx)
+	close(made)
+	for dir := range made {
+		held = append(held, dir)
+	}
+	return held, context.Cause(ctx)
 }
 
-func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, told func(int64)) error {
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case l.Fetch != nil:
-		return s.addFetched(ctx, id, l, told)
+// dirs are open directories.
+type dirs []*os.File
+
+func (ds dirs) close() {
+	for _, d := range ds {
+		d.Close()
 	}
+}
+
+func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, told func(int64)) (*os.File, error) {
+	return s.have(ctx, kept(layersName), id, func(files string) error {
+		if l.Fetch != nil {
+			return s.addFetched(ctx, id, files, l, told)
+		}
+		return s.addOpened(ctx, id, files, l, told)
+	})
+}
+
+func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer, told func(int64)) error {
 	layer, err := l.Open()
 	if err != nil {
 		return err
 	}
 	defer layer.Close()
 	read := &reader{from: layer, ctx: ctx, told: told}
-	err = s.unpack(ctx, id, read)
+	err = unpack(ctx, id, files, read)
 	if err != nil && read.failure != nil {
 		return read.failure // the child has only seen that the layer ends too early
 	}
@@ -126,46 +142,64 @@ func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, told func(int
 }
 
 // unpack has a child make the layer that in holds.
-func (s *Store) unpack(ctx context.Context, id v1.Hash, in io.Reader) error {
-	return s.make(kept(layersName), id, func(dir string) error {
-		return runChild(ctx, childTask{Unpack: dir, Digest: id.String()}, in, nil)
-	})
+func unpack(ctx context.Context, id v1.Hash, files string, in io.Reader) error {
+	return runChild(ctx, childTask{Unpack: files, Digest: id.String()}, in, nil)
 }
 
-// addTree merges the image's layers.
-func (s *Store) addTree(ctx context.Context, image Image) error {
+// addTree returns the directory of the image's tree, which is held. The layers that it is merged from stay for that long.
+func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress func(Progress)) (*os.File, error) {
+	id := chainID(image.Layers)
+	if tree := s.hold(kept(treesName), id); tree != nil {
+		return tree, nil
+	}
+	layers, err := s.addLayers(ctx, image.Layers, from, progress)
+	defer layers.close()
+	if err != nil {
+		return nil, err
+	}
 	task := childTask{}
 	for _, l := range image.Layers {
 		task.Layers = append(task.Layers, s.layer(l))
 	}
-	return s.make(kept(treesName), chainID(image.Layers), func(dir string) error {
-		task.Merge = dir
+	return s.have(ctx, kept(treesName), id, func(files string) error {
+		task.Merge = files
 		return runChild(ctx, task, nil, nil)
 	})
 }
 
-// make has do fill a directory and puts it in its place. Another program may have been faster; both have made the same.
-func (s *Store) make(kind string, id v1.Hash, do func(dir string) error) error {
-	dir, err := os.MkdirTemp(s.path(workName), nameOf(id)+".")
+// make has do fill a directory, puts it in its place and returns it, held.
+func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
+	path, err := os.MkdirTemp(s.path(workName), nameOf(id)+".")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	files := filepath.Join(dir, filesName)
-	err = os.Mkdir(files, 0o755)
-	if err == nil {
-		err = do(files)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.discard(filepath.Base(path)))
+		}
+	}()
+	files := filepath.Join(path, filesName)
+	if err := os.Mkdir(files, 0o755); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return errors.Join(err, s.discard(filepath.Base(dir)))
+	if err := do(files); err != nil {
+		return nil, err
 	}
 	if err := s.retire(kind, id); err != nil {
-		return errors.Join(err, s.discard(filepath.Base(dir)))
+		return nil, err
 	}
-	err = os.Rename(dir, s.path(kind, nameOf(id)))
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.ENOTEMPTY) {
-		return s.discard(filepath.Base(dir))
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if err = flock(dir, unix.LOCK_SH); err == nil {
+		err = os.Rename(path, s.path(kind, nameOf(id)))
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
 }
 
 // retire takes a layer or tree out of its place that is not as this version has them.

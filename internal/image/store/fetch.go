@@ -11,7 +11,7 @@ import (
 
 // addFetched adds a layer that comes from elsewhere. What an interruption leaves of it is gone on with by the next pull,
 // also of another program; Prune removes it.
-func (s *Store) addFetched(ctx context.Context, id v1.Hash, l Layer, told func(int64)) error {
+func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Layer, told func(int64)) error {
 	part, err := s.part(l.Digest)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (s *Store) addFetched(ctx context.Context, id v1.Hash, l Layer, told func(i
 	if _, err := part.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	err = s.unpack(ctx, id, part)
+	err = unpack(ctx, id, files, part)
 	if ctx.Err() == nil {
 		_ = os.Remove(part.Name()) // it is unpacked, or no good
 	}
@@ -47,14 +47,4 @@ func (s *Store) part(digest v1.Hash) (*os.File, error) {
 		return nil, err
 	}
 	return own, os.Remove(own.Name())
-}
-
-// isAt reports whether a file still has its name: another pull may have been done with it meanwhile.
-func isAt(f *os.File, path string) bool {
-	opened, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(path)
-	return err == nil && os.SameFile(opened, named)
 }

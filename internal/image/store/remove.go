@@ -18,11 +18,11 @@ import (
 
 // Remove takes a name from the store. What only this name had goes with Prune.
 func (s *Store) Remove(name string) (found bool, err error) {
-	err = s.change(func(images []Image) []Image {
+	err = s.change(func(images []Image) ([]Image, error) {
 		return slices.DeleteFunc(images, func(i Image) bool {
 			found = found || i.Name == name
 			return i.Name == name
-		})
+		}), nil
 	})
 	return found, err
 }
@@ -45,24 +45,72 @@ func (s *Store) Prune(ctx context.Context) (p Pruned, err error) {
 // prune is what a child does: this user may not remove what belongs to others. Only in the directories that are kept
 // anything is.
 func (s *Store) prune(dirs []string) (p Pruned, err error) {
-	unlock, err := s.lock(unix.LOCK_EX)
+	if err := s.sweep(); err != nil {
+		return p, err
+	}
+	unlock, err := s.lock(workLockName, unix.LOCK_SH)
 	if err != nil {
 		return p, err
 	}
 	defer unlock()
-	images, err := s.List()
-	if err != nil {
-		return p, err
+	taken, err := s.takeUnnamed(dirs, &p)
+	for _, name := range taken {
+		err = errors.Join(err, s.discardHere(name))
 	}
-	// No other program makes anything now.
+	return p, err
+}
+
+// sweep removes what interrupted programs have left in the work directory. Where another one works just now, it is left
+// to the next time.
+func (s *Store) sweep() error {
+	unlock, err := s.lock(workLockName, unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	work, err := beneath.Open(s.path(workName))
 	if err != nil {
-		return p, err
+		return err
 	}
 	defer work.Close()
-	if err := work.Empty(); err != nil {
-		return p, err
+	return work.Empty()
+}
+
+// takeUnnamed takes out of its place what no name stands for. No name is given meanwhile.
+func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error) {
+	unlock, err := s.lock(listLockName, unix.LOCK_EX)
+	if err != nil {
+		return nil, err
 	}
+	defer unlock()
+	images, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	named := namedBy(images)
+	for _, kind := range []string{treesName, treesName + oneOwner, layersName, layersName + oneOwner} {
+		removed := &p.Layers
+		if strings.HasPrefix(kind, treesName) {
+			removed = &p.Trees
+		}
+		// The files of a tree are its own: links outlive what they were made from.
+		isNamed := func(name string) bool { return named[name] && slices.Contains(dirs, kind) }
+		names, inUse, err := s.takeOthers(kind, isNamed)
+		*removed += len(names)
+		p.InUse += inUse
+		taken = append(taken, names...)
+		if err != nil {
+			return taken, err
+		}
+	}
+	return taken, s.pruneConfigs(named)
+}
+
+// namedBy are the names of all files and directories that images are made of.
+func namedBy(images []Image) map[string]bool {
 	named := map[string]bool{}
 	for _, i := range images {
 		named[nameOf(chainID(i.Layers))] = true
@@ -71,60 +119,29 @@ func (s *Store) prune(dirs []string) (p Pruned, err error) {
 			named[nameOf(l)] = true
 		}
 	}
-	for _, kind := range []string{treesName, treesName + oneOwner, layersName, layersName + oneOwner} {
-		removed := &p.Layers
-		if strings.HasPrefix(kind, treesName) {
-			removed = &p.Trees
-		}
-		// The files of a tree are its own: links outlive what they were made from.
-		isNamed := func(name string) bool { return named[name] && slices.Contains(dirs, kind) }
-		if err := s.pruneKind(kind, isNamed, removed, &p.InUse); err != nil {
-			return p, err
-		}
-	}
-	return p, s.pruneConfigs(named)
+	return named
 }
 
-func (s *Store) pruneKind(kind string, isNamed func(string) bool, removed, inUse *int) error {
+// takeOthers takes what is not named, and counts what is left because it is in use.
+func (s *Store) takeOthers(kind string, isNamed func(string) bool) (taken []string, inUse int, err error) {
 	entries, err := os.ReadDir(s.path(kind))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, 0, err
 	}
 	for _, e := range entries {
 		if isNamed(e.Name()) {
 			continue
 		}
-		switch err := s.take(kind, e.Name()); {
+		switch name, err := s.take(kind, e.Name()); {
 		case errors.Is(err, errInUse):
-			*inUse++
+			inUse++
 		case err != nil:
-			return err
+			return taken, inUse, err
 		default:
-			*removed++
+			taken = append(taken, name)
 		}
 	}
-	return nil
-}
-
-var errInUse = errors.New("containers run from it")
-
-// take removes a directory that is not in use. From when it is renamed on, it cannot be found any more.
-func (s *Store) take(kind, name string) error {
-	dir, err := os.Open(s.path(kind, name, filesName))
-	if errors.Is(err, fs.ErrNotExist) {
-		dir, err = os.Open(s.path(kind, name)) // of an older version
-	}
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return errInUse
-	}
-	if err := os.Rename(s.path(kind, name), s.path(workName, name)); err != nil {
-		return err
-	}
-	return s.discardHere(name)
+	return taken, inUse, nil
 }
 
 // discardHere is what a child does for discard.

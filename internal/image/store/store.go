@@ -19,12 +19,13 @@ import (
 )
 
 const (
-	imagesName  = "images.json"
-	lockName    = "lock"
-	configsName = "configs"
-	layersName  = "layers"
-	treesName   = "trees"
-	workName    = "work"
+	imagesName   = "images.json"
+	listLockName = imagesName + ".lock"
+	workLockName = "lock"
+	configsName  = "configs"
+	layersName   = "layers"
+	treesName    = "trees"
+	workName     = "work"
 )
 
 // What is unpacked by a user without subordinate ids has one owner, and is of no use to who has them.
@@ -98,8 +99,15 @@ func Open(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
-// WorkDir is for files that are needed only while something is added.
-func (s *Store) WorkDir() string { return s.path(workName) }
+// Work lends do a directory for files that are needed only while something is added.
+func (s *Store) Work(do func(dir string) error) error {
+	unlock, err := s.lock(workLockName, unix.LOCK_SH)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do(s.path(workName))
+}
 
 func (s *Store) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
@@ -107,24 +115,6 @@ func (s *Store) path(parts ...string) string {
 
 // nameOf is the name of a digest's directory.
 func nameOf(h v1.Hash) string { return h.Algorithm + "-" + h.Hex }
-
-// lock takes the store's lock, shared by those who add and alone for who removes.
-func (s *Store) lock(how int) (unlock func(), err error) {
-	f, err := os.OpenFile(s.path(lockName), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		err := unix.Flock(int(f.Fd()), how)
-		if err == nil {
-			return func() { f.Close() }, nil
-		}
-		if !errors.Is(err, unix.EINTR) {
-			f.Close()
-			return nil, fmt.Errorf("lock the image store: %w", err)
-		}
-	}
-}
 
 // List returns the images, in the order of their names.
 func (s *Store) List() ([]Image, error) {
@@ -143,20 +133,20 @@ func (s *Store) List() ([]Image, error) {
 }
 
 // change changes the list of images. No other program does meanwhile.
-func (s *Store) change(do func([]Image) []Image) error {
-	f, err := os.OpenFile(s.path(imagesName+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+func (s *Store) change(do func([]Image) ([]Image, error)) error {
+	unlock, err := s.lock(listLockName, unix.LOCK_EX)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		return err
-	}
+	defer unlock()
 	images, err := s.List()
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(do(images), "", "\t")
+	if images, err = do(images); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(images, "", "\t")
 	if err != nil {
 		return err
 	}

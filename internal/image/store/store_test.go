@@ -16,6 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/userns"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/images"
 	"github.com/stint-dev/stint/test/unprivileged"
 )
@@ -289,5 +290,114 @@ func TestAStoreThatOthersMayWriteToIsRefused(t *testing.T) {
 	}
 	if _, err := store.Open(filepath.Join(shared, "store")); err == nil || !strings.Contains(err.Error(), "any user may write") {
 		t.Errorf("Open() = %v", err)
+	}
+}
+
+// waiting is a layer that is read when the test lets go of it. It tells when somebody begins to.
+type waiting struct {
+	v1.Layer
+	begun chan struct{}
+	goOn  chan struct{}
+}
+
+func wait(l v1.Layer) waiting {
+	return waiting{l, make(chan struct{}, 10), make(chan struct{})}
+}
+
+func (l waiting) Compressed() (io.ReadCloser, error) {
+	l.begun <- struct{}{}
+	<-l.goOn
+	return l.Layer.Compressed()
+}
+
+type layersImage struct {
+	v1.Image
+	layers []v1.Layer
+}
+
+func (i layersImage) Layers() ([]v1.Layer, error) { return i.layers, nil }
+
+// adding adds an image aside.
+func adding(t *testing.T, s *store.Store, name string, image v1.Image) (ended chan error) {
+	t.Helper()
+	from := source(t, image)
+	ended = make(chan error, 1)
+	go func() {
+		_, err := s.Add(context.Background(), name, from, nil)
+		ended <- err
+	}()
+	return ended
+}
+
+// What is removed is not what an image is just being made of.
+func TestPruneDoesNotWaitForPulls(t *testing.T) {
+	s, dir := open(t)
+	base, slow := layer(t, "base"), wait(layer(t, "slow"))
+	add(t, s, "a:1", images.Image(t, v1.Config{}, base))
+	image := images.Image(t, v1.Config{}, base, slow.Layer)
+	ended := adding(t, s, "b:1", layersImage{image, []v1.Layer{base, slow}})
+	await.Value(t, "the slow layer is read", slow.begun)
+	if found, err := s.Remove("a:1"); err != nil || !found {
+		t.Fatal(found, err)
+	}
+	if p, err := s.Prune(t.Context()); err != nil || p.Trees != 1 || p.Layers != 0 || p.InUse != 1 {
+		t.Errorf("Prune() = %+v, %v", p, err)
+	}
+	close(slow.goOn)
+	if err := await.Value(t, "the image is added", ended); err != nil {
+		t.Fatal(err)
+	}
+	added, ok, err := s.Get("b:1")
+	if err != nil || !ok {
+		t.Fatal(added, ok, err)
+	}
+	for _, name := range []string{"base", "slow"} {
+		if _, err := os.Stat(filepath.Join(s.Tree(added), name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := entries(t, dir, "work"); n != 0 {
+		t.Errorf("%d are left in work", n)
+	}
+}
+
+func TestALayerThatTwoImagesShareIsFetchedOnce(t *testing.T) {
+	s, dir := open(t)
+	again, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := wait(layer(t, "shared"))
+	one, two := layer(t, "one"), wait(layer(t, "two"))
+	first := adding(t, s, "one:1", layersImage{images.Image(t, v1.Config{}, shared.Layer, one), []v1.Layer{shared, one}})
+	await.Value(t, "the first image reads the layer", shared.begun)
+	second := adding(t, again, "two:1", layersImage{images.Image(t, v1.Config{}, shared.Layer, two.Layer), []v1.Layer{shared, two}})
+	await.Value(t, "the second image reads its own layer", two.begun)
+	close(two.goOn)
+	close(shared.goOn)
+	for _, ended := range []chan error{first, second} {
+		if err := await.Value(t, "an image is added", ended); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(shared.begun); n != 0 {
+		t.Errorf("the layer was read %d times more", n)
+	}
+}
+
+func TestWhoWaitsForALayerOfAnotherStopsWaitingWithItsContext(t *testing.T) {
+	s, _ := open(t)
+	slow := wait(layer(t, "slow"))
+	image := layersImage{images.Image(t, v1.Config{}, slow.Layer), []v1.Layer{slow}}
+	ended := adding(t, s, "a:1", image)
+	await.Value(t, "the layer is read", slow.begun)
+	ctx, cancel := context.WithCancel(t.Context())
+	go cancel()
+	if _, err := s.Add(ctx, "b:1", source(t, image), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("Add() = %v", err)
+	}
+	close(slow.goOn)
+	if err := await.Value(t, "the image is added", ended); err != nil {
+		t.Error(err)
 	}
 }

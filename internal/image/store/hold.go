@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sys/unix"
+)
+
+// have returns a layer or tree, which is not removed until it is closed. Where it is not there, do fills it; what another
+// program is making meanwhile is waited for and not made again.
+func (s *Store) have(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
+	if dir := s.hold(kind, id); dir != nil {
+		return dir, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	claim, err := s.claim(ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Close()
+	defer os.Remove(claim.Name())
+	if dir := s.hold(kind, id); dir != nil {
+		return dir, nil
+	}
+	return s.make(kind, id, do)
+}
+
+// hold is nil if the layer or tree is not there, or is being removed.
+func (s *Store) hold(kind string, id v1.Hash) *os.File {
+	path := s.path(kind, nameOf(id))
+	if _, err := os.Lstat(s.path(kind, nameOf(id), filesName)); err != nil {
+		return nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	if flock(dir, unix.LOCK_SH|unix.LOCK_NB) == nil && isAt(dir, path) {
+		return dir
+	}
+	dir.Close()
+	return nil
+}
+
+// claim waits until no other program makes the layer or tree, and keeps others from it until it is closed.
+func (s *Store) claim(ctx context.Context, kind string, id v1.Hash) (*os.File, error) {
+	path := s.path(workName, kind+"-"+nameOf(id)+".claim")
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := await(ctx, f); err != nil {
+			return nil, err
+		}
+		// It may have been another's, who is done with it and has removed it.
+		if isAt(f, path) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// await takes the lock of f, which it closes if ctx ends before.
+func await(ctx context.Context, f *os.File) error {
+	if flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil {
+		return nil
+	}
+	locked := make(chan error, 1)
+	go func() { locked <- flock(f, unix.LOCK_EX) }()
+	select {
+	case err := <-locked:
+		if err != nil {
+			f.Close()
+		}
+		return err
+	case <-ctx.Done():
+		go func() { <-locked; f.Close() }()
+		return context.Cause(ctx)
+	}
+}
+
+// isAt reports whether a file still has its name.
+func isAt(f *os.File, path string) bool {
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(opened, named)
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// lock takes a lock of the store, in the file of that name, until unlock is called.
+func (s *Store) lock(name string, how int) (unlock func(), err error) {
+	f, err := os.OpenFile(s.path(name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, how); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock the image store: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+var errInUse = errors.New("containers run from it, or an image is being made of it")
+
+// take takes a directory of layers or trees that is not in use out of its place, and returns its new name in the work
+// directory. From then on it cannot be found any more.
+func (s *Store) take(kind, name string) (taken string, err error) {
+	for _, path := range []string{s.path(kind, name), s.path(kind, name, filesName)} {
+		dir, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a version before had the files in the first directory
+		}
+		if err != nil {
+			return "", err
+		}
+		defer dir.Close()
+		if flock(dir, unix.LOCK_EX|unix.LOCK_NB) != nil {
+			return "", errInUse
+		}
+	}
+	aside, err := os.MkdirTemp(s.path(workName), name+".")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Base(aside), unix.Rename(s.path(kind, name), aside)
+}
