@@ -42,6 +42,9 @@ func (s *Store) Add(ctx context.Context, name string, from Source, progress func
 		return Image{}, err
 	}
 	defer tree.Close()
+	if err := s.Touch(image); err != nil {
+		return Image{}, err
+	}
 	return image, s.change(func(images []Image) ([]Image, error) {
 		images = slices.DeleteFunc(images, func(i Image) bool { return i.Name == name })
 		images = append(images, image)

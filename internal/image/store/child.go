@@ -45,6 +45,8 @@ type childTask struct {
 	// Prune removes what no name stands for, and all that is not in the directories of layers and trees that are Kept.
 	Prune bool     `json:"prune,omitempty"`
 	Kept  []string `json:"kept,omitempty"`
+	// Collect removes images by that policy.
+	Collect *collection `json:"collect,omitempty"`
 }
 
 // ChildMain changes a store's files if args, the program's own, ask for it. A program that adds images calls it before
@@ -84,6 +86,9 @@ func (t childTask) run() error {
 	case t.Prune:
 		pruned, err := s.prune(t.Kept)
 		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(pruned))
+	case t.Collect != nil:
+		collected, err := s.collect(*t.Collect, t.Kept)
+		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(collected))
 	case t.Merge != "":
 		return t.merge()
 	}
@@ -108,6 +113,9 @@ func (t childTask) unpack(compressed io.Reader) error {
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
 		return fmt.Errorf("what it holds has the digest %s", got)
 	}
+	if err := noteSize(t.Unpack, sizeOfLayer); err != nil {
+		return err
+	}
 	// Nothing of the layer may be missing after a crash of the machine.
 	return unix.Syncfs(int(dir.Fd()))
 }
@@ -128,6 +136,9 @@ func (t childTask) merge() error {
 		layers = append(layers, l)
 	}
 	if err := layer.Merge(dst, layers); err != nil {
+		return err
+	}
+	if err := noteSize(t.Merge, sizeOfTree); err != nil {
 		return err
 	}
 	return unix.Syncfs(int(dst.Fd()))

@@ -4,6 +4,7 @@
 //	configs/<digest>.json   what an image says of itself
 //	layers/<digest>/files   a layer, unpacked once for all images that have it (package layer)
 //	trees/<digest>/files    the files of an image: hard links into its layers
+//	…/size                  how many bytes that takes on disk; the directory's time is when an image was last used
 //	work/                   what is being made or removed, and what has come of a layer that is being fetched
 //
 // Several programs use a store at a time. What is in its place is whole: things are made in work and renamed. None waits for

@@ -165,8 +165,10 @@ func TestWhatAnOlderVersionHasUnpackedIsReplaced(t *testing.T) {
 		if err := os.Rename(files, aside); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(above); err != nil {
-			t.Fatal(err)
+		for _, left := range []string{filepath.Join(above, "size"), above} {
+			if err := os.Remove(left); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := os.Rename(aside, above); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/filesystem"
+)
+
+// enough is the size of a file system beyond which the thresholds do not grow: nobody needs 300 GB to be free.
+const enough = 64 << 30
+
+// GCPolicy says when images are removed, as a kubelet's does. Those go first that were not used for the longest time.
+type GCPolicy struct {
+	// HighThreshold is the percentage of the file system that has to be in use for images to be removed, LowThreshold that
+	// to which they are. 100 and 100 have none removed for the sake of the file system.
+	HighThreshold, LowThreshold int
+	// MinAge is for how long an image that was used stays.
+	MinAge time.Duration
+	// Limit is how many bytes the store may take; 0 is without limit.
+	Limit int64
+}
+
+// DefaultGCPolicy is that of a kubelet.
+func DefaultGCPolicy() GCPolicy {
+	return GCPolicy{HighThreshold: 85, LowThreshold: 80, MinAge: 2 * time.Minute}
+}
+
+// Collected is what Collect has done.
+type Collected struct {
+	// Images are the names that were removed.
+	Images []string
+	// Lacking is how many bytes more should have been freed, and could not be.
+	Lacking int64
+}
+
+// Touch remembers that the image is used now.
+func (s *Store) Touch(i Image) error {
+	return s.touch(kept(treesName), nameOf(chainID(i.Layers)))
+}
+
+func (s *Store) touch(kind, name string) error {
+	now := time.Now()
+	return os.Chtimes(s.path(kind, name), now, now)
+}
+
+// Collect removes images as the policy says, with the layers that no other needs. Those that containers run from stay, and
+// those of the names in use, which are used now. No pull waits for it.
+func (s *Store) Collect(ctx context.Context, p GCPolicy, inUse []string) (c Collected, err error) {
+	begun := time.Now()
+	if err := s.touchAll(inUse); err != nil {
+		return c, err
+	}
+	// A child is needed to see what the store takes, not what the file system has.
+	if excess, err := s.excessOfFileSystem(p.HighThreshold); err != nil || p.Limit == 0 && excess == 0 {
+		return c, err
+	}
+	var answer bytes.Buffer
+	task := childTask{Store: s.dir, Collect: &collection{p, begun.Add(-p.MinAge)}, Kept: []string{kept(layersName), kept(treesName)}}
+	if err := runChild(ctx, task, nil, &answer); err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(answer.Bytes(), &c)
+}
+
+func (s *Store) touchAll(names []string) error {
+	images, err := s.List()
+	for _, i := range images {
+		if slices.Contains(names, i.Name) && s.isWhole(i) {
+			err = errors.Join(err, s.Touch(i))
+		}
+	}
+	return err
+}
+
+// collection is a collection for a child to do, of what was last used before UsedBefore.
+type collection struct {
+	Policy     GCPolicy
+	UsedBefore time.Time
+}
+
+// collect is what a child does. What no name stands for goes first.
+func (s *Store) collect(of collection, dirs []string) (c Collected, err error) {
+	p := of.Policy
+	if c.Lacking, err = s.excess(p, p.HighThreshold); err != nil || c.Lacking == 0 {
+		return c, err
+	}
+	if _, err := s.prune(dirs); err != nil {
+		return c, err
+	}
+	unlock, err := s.lock(workLockName, unix.LOCK_SH)
+	if err != nil {
+		return c, err
+	}
+	defer unlock()
+	for {
+		if excess, err := s.excess(p, p.LowThreshold); err != nil || excess == 0 {
+			c.Lacking = 0
+			return c, err
+		}
+		names, err := s.removeOldest(of.UsedBefore, dirs)
+		if errors.Is(err, errNone) {
+			c.Lacking, err = s.excess(p, p.HighThreshold)
+		}
+		if err != nil || names == nil {
+			return c, err
+		}
+		c.Images = append(c.Images, names...)
+	}
+}
+
+// excess is how many bytes there are too many.
+func (s *Store) excess(p GCPolicy, threshold int) (int64, error) {
+	excess, err := s.excessOfFileSystem(threshold)
+	if err != nil || p.Limit == 0 {
+		return excess, err
+	}
+	size, err := s.size()
+	return max(excess, size-p.Limit), err
+}
+
+func (s *Store) excessOfFileSystem(threshold int) (int64, error) {
+	space, err := filesystem.SpaceOf(s.dir)
+	return max(filesystem.Share(space.Bytes, enough, 100-threshold)-space.BytesAvailable, 0), err
+}
+
+var errNone = errors.New("no image can be removed")
+
+// removeOldest removes the image that was not used for the longest time, by all its names, unless that was after before.
+func (s *Store) removeOldest(before time.Time, dirs []string) (names []string, err error) {
+	var taken string
+	err = s.change(func(images []Image) ([]Image, error) {
+		var tree string
+		if tree, taken, err = s.takeOldest(images, dirs, before); err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(images, func(i Image) bool {
+			isOf := nameOf(chainID(i.Layers)) == tree
+			if isOf {
+				names = append(names, i.Name)
+			}
+			return isOf
+		}), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	rest, err := s.takeUnnamed(dirs, &Pruned{})
+	for _, name := range append(rest, taken) {
+		err = errors.Join(err, s.discardHere(name))
+	}
+	return names, err
+}
+
+// takeOldest takes the tree out of its place. One that containers run from is used now.
+func (s *Store) takeOldest(images []Image, dirs []string, before time.Time) (tree, taken string, err error) {
+	for _, u := range s.uses(images, dirs) {
+		if !u.last.Before(before) {
+			break
+		}
+		taken, err := s.take(u.kind, u.tree)
+		if !errors.Is(err, errInUse) {
+			return u.tree, taken, err
+		}
+		if err := s.touch(u.kind, u.tree); err != nil {
+			return "", "", err
+		}
+	}
+	return "", "", errNone
+}
+
+// use is when a tree was last used.
+type use struct {
+	kind, tree string
+	last       time.Time
+}
+
+// uses are those of the images that are there, the oldest first.
+func (s *Store) uses(images []Image, dirs []string) (all []use) {
+	seen := map[v1.Hash]bool{}
+	for _, i := range images {
+		id := chainID(i.Layers)
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		for _, kind := range dirs {
+			info, err := os.Stat(s.path(kind, nameOf(id)))
+			if err == nil && strings.HasPrefix(kind, treesName) {
+				all = append(all, use{kind, nameOf(id), info.ModTime()})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b use) int { return cmp.Or(a.last.Compare(b.last), cmp.Compare(a.tree, b.tree)) })
+	return all
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// sizeName is the file beside the files of a layer or tree that tells how many bytes they take. It never changes.
+const sizeName = "size"
+
+// noteSize is for who has made files, before they are in their place.
+func noteSize(files string, count func(string) (int64, error)) error {
+	size, err := count(files)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(filepath.Dir(files), sizeName), strconv.AppendInt(nil, size, 10), 0o600)
+}
+
+// size is how many bytes the layers and trees take.
+func (s *Store) size() (sum int64, err error) {
+	for kind, count := range map[string]func(string) (int64, error){
+		layersName: sizeOfLayer, layersName + oneOwner: sizeOfLayer, treesName: sizeOfTree, treesName + oneOwner: sizeOfTree,
+	} {
+		entries, err := os.ReadDir(s.path(kind))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		for _, e := range entries {
+			size, err := noted(s.path(kind, e.Name()), count)
+			if err != nil {
+				return 0, err
+			}
+			sum += size
+		}
+	}
+	return sum, nil
+}
+
+func noted(dir string, count func(string) (int64, error)) (int64, error) {
+	text, err := os.ReadFile(filepath.Join(dir, sizeName))
+	if err == nil {
+		if size, err := strconv.ParseInt(string(text), 10, 64); err == nil && size >= 0 {
+			return size, nil
+		}
+	}
+	return count(dir) // made by a version that did not note it
+}
+
+// sizeOfLayer counts each file once, whatever names it has.
+func sizeOfLayer(dir string) (int64, error) {
+	seen := map[uint64]bool{}
+	return sizeOf(dir, func(s *unix.Stat_t) bool {
+		defer func() { seen[s.Ino] = true }()
+		return !seen[s.Ino]
+	})
+}
+
+// sizeOfTree leaves out what has other names: those files are the layers'.
+func sizeOfTree(dir string) (int64, error) {
+	return sizeOf(dir, func(s *unix.Stat_t) bool { return s.Nlink == 1 })
+}
+
+// sizeOf adds up what directories, and the files that count, take on disk.
+func sizeOf(dir string, counts func(*unix.Stat_t) bool) (sum int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		var stat unix.Stat_t
+		if err == nil {
+			err = unix.Lstat(path, &stat)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENAMETOOLONG):
+			return nil // removed meanwhile, or too deep for its path to be written
+		case err != nil:
+			return err
+		}
+		if stat.Mode&unix.S_IFMT == unix.S_IFDIR || counts(&stat) {
+			sum += stat.Blocks * 512
+		}
+		return nil
+	})
+	return sum, err
+}
