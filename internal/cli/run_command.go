@@ -27,6 +27,7 @@ type runFlags struct {
 	keepLogs    keepLogs
 	maxPIDs     podMaxPIDs
 	runtime     runtimeFlags
+	imageGC     imageGCFlags
 }
 
 func newRun(streams genericiooptions.IOStreams) *cobra.Command {
@@ -72,6 +73,7 @@ Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 aft
 	f.keepLogs.add(flags)
 	f.maxPIDs.add(flags)
 	f.runtime.add(flags)
+	f.imageGC.add(flags)
 	f.addFlags(flags)
 	return cmd
 }
@@ -106,6 +108,10 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 	if err != nil {
 		return run.Options{}, err
 	}
+	imageGC, err := f.imageGC.policy()
+	if err != nil {
+		return run.Options{}, err
+	}
 	where, err := f.where.options()
 	if err != nil {
 		return run.Options{}, err
@@ -115,7 +121,7 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 		RuntimeClass: class, RuntimeAsked: f.runtime.flag != "",
 		Start: embedded(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
 			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
-			RuntimeClass: class, ImageDir: f.runtime.imageDir}),
+			RuntimeClass: class, ImageDir: f.runtime.imageDir, ImageGC: imageGC}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
 }

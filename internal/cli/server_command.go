@@ -30,6 +30,7 @@ type serverFlags struct {
 	start       startTimeout
 	listen      string
 	runtime     runtimeFlags
+	imageGC     imageGCFlags
 	criEndpoint string
 	allocatable string
 	keepLogs    keepLogs
@@ -70,6 +71,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	f.start.add(flags)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
 	f.runtime.add(flags)
+	f.imageGC.add(flags)
 	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
 	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.add(flags)
@@ -121,12 +123,16 @@ func (f *serverFlags) options() (server.Options, error) {
 	if err != nil {
 		return server.Options{}, err
 	}
+	imageGC, err := f.imageGC.policy()
+	if err != nil {
+		return server.Options{}, err
+	}
 	dir, err := dataDir(f.dataDir)
 	if err != nil {
 		return server.Options{}, err
 	}
 	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.metricsListen, Node: true,
-		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.imageDir,
+		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.imageDir, ImageGC: imageGC,
 		Controllers: f.service.controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: stintVersion()}, nil
 }
 

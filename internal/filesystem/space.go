@@ -31,7 +31,7 @@ func SpaceOf(path string) (Space, error) {
 
 // Share is a percentage of total. A few percent of something large are plenty, so no more of it counts than most.
 func Share(total, most int64, percent int) int64 {
-	return min(total, most) / 100 * int64(percent)
+	return min(total, most) * int64(percent) / 100
 }
 
 // Text is a number of bytes in few digits.

@@ -169,6 +169,9 @@ func (n *Node) imagePulled(uid types.UID) {
 
 // announcePull writes the events that a kubelet writes of pulls.
 func (n *Node) announcePull(uid types.UID, e images.Event) {
+	if !e.Begins && e.Failure == nil {
+		n.imageAdded()
+	}
 	p := n.pods.get(uid)
 	if p == nil {
 		return

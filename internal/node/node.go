@@ -39,6 +39,8 @@ type Config struct {
 	// Images holds the images that containers run from; nil has none run from one, for the reason WhyNoImages.
 	Images      *store.Store
 	WhyNoImages string
+	// ImageGC says when images are removed; the zero policy is the default.
+	ImageGC store.GCPolicy
 	// Allocatable bounds what pods may request together: cpu, memory, pods. What it leaves out is the machine's.
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is DefaultKeepLogs, 0
@@ -60,13 +62,14 @@ type Config struct {
 }
 
 // times are those that tests change; a zero one is the constant of that name.
-type times struct{ reportAfter, leaveWithin, logsLinger time.Duration }
+type times struct{ reportAfter, leaveWithin, logsLinger, lookAtDisk time.Duration }
 
 func (t times) complete() times {
 	return times{
 		reportAfter: cmp.Or(t.reportAfter, reportAfter),
 		leaveWithin: cmp.Or(t.leaveWithin, leaveWithin),
 		logsLinger:  cmp.Or(t.logsLinger, logsLinger),
+		lookAtDisk:  cmp.Or(t.lookAtDisk, lookAtDisk),
 	}
 }
 
@@ -90,6 +93,7 @@ type Node struct {
 	uses    uses
 	images  *images.Manager
 	filters filters
+	disk    disk
 	env     env.Resolver
 	vols    volumes.Maker
 	synced  []cache.InformerSynced
@@ -110,6 +114,7 @@ func New(c Config) (*Node, error) {
 		c.Workers = 32
 	}
 	c.times = c.times.complete()
+	c.ImageGC = cmp.Or(c.ImageGC, store.DefaultGCPolicy())
 	name, err := nameFor(c.Name, c.Dir)
 	if err != nil {
 		return nil, err
@@ -129,6 +134,7 @@ func New(c Config) (*Node, error) {
 		pods:        pods{byUID: map[types.UID]*pod{}},
 		placer:      newPlacer(allocatable, c.Cordoned),
 		missing:     make(chan struct{}, 1),
+		disk:        disk{pulled: make(chan struct{}, 1)},
 	}
 	n.keeper = newKeeper(c, n.trash.Add)
 	n.Logs = &Logs{dir: c.Dir, pods: &n.pods}

@@ -282,7 +282,11 @@ func TestNodeObject(t *testing.T) {
 	if got := object.Status.Allocatable.Cpu().String(); got != "3" {
 		t.Errorf("allocatable cpu %s", got)
 	}
-	if ready := object.Status.Conditions[0]; ready.Type != corev1.NodeReady || ready.Status != corev1.ConditionTrue {
-		t.Errorf("condition %+v", ready)
+	states := map[corev1.NodeConditionType]corev1.ConditionStatus{}
+	for _, c := range object.Status.Conditions {
+		states[c.Type] = c.Status
+	}
+	if states[corev1.NodeReady] != corev1.ConditionTrue || states[corev1.NodeDiskPressure] != corev1.ConditionFalse {
+		t.Errorf("conditions %+v", object.Status.Conditions)
 	}
 }

@@ -116,7 +116,7 @@ func (n *Node) unenforced() []string {
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		object, ok := obj.(*corev1.Node)
-		if ok && object.Name == n.name && n.placer.taint(taints.Of(object)) {
+		if ok && object.Name == n.name && n.placer.taint(taints.Of(object), taints.DiskPressure(object)) {
 			n.wakeAll(n.pods.uids())
 		}
 	}
@@ -147,25 +147,28 @@ func (n *Node) describeStatus(object *corev1.Node) {
 		OperatingSystem:         goruntime.GOOS,
 		Architecture:            goruntime.GOARCH,
 	}
-	s.Conditions = []corev1.NodeCondition{n.ready(s.Conditions)}
+	s.Conditions = []corev1.NodeCondition{at(n.diskPressure(), s.Conditions), at(n.ready(), s.Conditions)}
 }
 
-func (n *Node) ready(before []corev1.NodeCondition) corev1.NodeCondition {
-	t := metav1.NewTime(now().Truncate(time.Second))
-	ready := corev1.NodeCondition{
-		Type:               corev1.NodeReady,
-		Status:             corev1.ConditionTrue,
-		Reason:             "KubeletReady",
-		Message:            "takes pods; isolation: " + n.isolation.Isolation + "; processes: " + cmp.Or(n.isolation.ProcessLimit, "no limit"),
-		LastHeartbeatTime:  t,
-		LastTransitionTime: t,
+func (n *Node) ready() corev1.NodeCondition {
+	return corev1.NodeCondition{
+		Type:    corev1.NodeReady,
+		Status:  corev1.ConditionTrue,
+		Reason:  "KubeletReady",
+		Message: "takes pods; isolation: " + n.isolation.Isolation + "; processes: " + cmp.Or(n.isolation.ProcessLimit, "no limit"),
 	}
+}
+
+// at gives a condition its times.
+func at(is corev1.NodeCondition, before []corev1.NodeCondition) corev1.NodeCondition {
+	t := metav1.NewTime(now().Truncate(time.Second))
+	is.LastHeartbeatTime, is.LastTransitionTime = t, t
 	for _, c := range before {
-		if c.Type == ready.Type && c.Status == ready.Status {
-			ready.LastTransitionTime = c.LastTransitionTime
+		if c.Type == is.Type && c.Status == is.Status {
+			is.LastTransitionTime = c.LastTransitionTime
 		}
 	}
-	return ready
+	return is
 }
 
 func firstLine(file string) string {

@@ -24,6 +24,8 @@ type placer struct {
 	// waiting are the pods without a share, whether they are in the queue or not.
 	waiting map[types.UID]*corev1.Pod
 	taints  []corev1.Taint
+	// diskPressure is why there is the taint of that name.
+	diskPressure string
 	// closed: no pod is to be taken, whatever it tolerates.
 	closed bool
 	// moved is when a pod last got its share.
@@ -74,9 +76,10 @@ func (p *placer) release(uid types.UID) []types.UID {
 }
 
 // taint has the node's taints be these, and reports whether they were others.
-func (p *placer) taint(now []corev1.Taint) (changed bool) {
+func (p *placer) taint(now []corev1.Taint, diskPressure string) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.diskPressure = diskPressure
 	if equality.Semantic.DeepEqual(p.taints, now) {
 		return false
 	}
@@ -130,7 +133,7 @@ func (p *placer) explain(uid types.UID) (reason, message string) {
 	defer p.mu.Unlock()
 	if pod, waits := p.waiting[uid]; waits {
 		if taint, out := taints.KeepsOut(p.taints, &pod.Spec); out {
-			return keptOut(taint)
+			return p.keptOut(taint)
 		}
 	}
 	message = p.queue.Explain(uid)
@@ -141,11 +144,15 @@ func (p *placer) explain(uid types.UID) (reason, message string) {
 }
 
 // keptOut words what a pod has to wait for. A cordon is of its nature temporary, so it counts as waiting for a turn.
-func keptOut(taint corev1.Taint) (reason, message string) {
-	if taint.Key == corev1.TaintNodeUnschedulable {
+func (p *placer) keptOut(taint corev1.Taint) (reason, message string) {
+	message = untolerated(taint)
+	switch {
+	case taint.Key == corev1.TaintNodeUnschedulable:
 		return lifecycle.WaitingForTurn, "the node takes no pods: its spec.unschedulable is set"
+	case taint.Key == corev1.TaintNodeDiskPressure && p.diskPressure != "":
+		message += ": " + p.diskPressure
 	}
-	return corev1.PodReasonUnschedulable, untolerated(taint)
+	return corev1.PodReasonUnschedulable, message
 }
 
 // place tries to give the pod its share and tells whether it has it.

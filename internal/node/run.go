@@ -14,6 +14,7 @@ import (
 
 // Run runs the node until ctx ends. Containers of pods run on then, and the next Run takes them back.
 func (n *Node) Run(ctx context.Context) error {
+	n.disk.change(n.judgeDisk(ctx, ""))
 	if err := n.register(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -33,6 +34,7 @@ func (n *Node) Run(ctx context.Context) error {
 	parts.Go(func() { n.alarms.run(ctx) })
 	parts.Go(func() { n.listen(ctx) })
 	parts.Go(func() { n.heartbeat(ctx) })
+	parts.Go(func() { n.tendDisk(ctx) })
 	keeping.Go(func() { n.keeper.run(ctx) })
 	sweeping.Go(func() { n.sweepTrash(ctx) })
 	for range n.Workers {

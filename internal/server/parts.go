@@ -110,6 +110,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		Client:      c,
 		Images:      images,
 		WhyNoImages: whyNoImages,
+		ImageGC:     o.ImageGC,
 		Runtime:     containers,
 		Dir:         o.DataDir,
 		Allocatable: o.Allocatable,

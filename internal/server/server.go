@@ -20,6 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/datadir"
+	imagestore "github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/pages"
 )
@@ -48,6 +49,8 @@ type Options struct {
 	RuntimeClass string
 	// ImageDir is the store of images; empty is that of the user.
 	ImageDir string
+	// ImageGC says when images are removed; the zero policy is the default.
+	ImageGC imagestore.GCPolicy
 	// PodMaxPIDs bounds the processes of a container; 0 is process.DefaultPodMaxPIDs, less is without limit.
 	PodMaxPIDs int64
 	// Controllers are those to run; nil is all.

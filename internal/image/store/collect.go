@@ -103,8 +103,12 @@ func (s *Store) collect(of collection, dirs []string) (c Collected, err error) {
 		return c, err
 	}
 	defer unlock()
+	low := p.LowThreshold
+	if excess, err := s.excessOfFileSystem(p.HighThreshold); err != nil || excess == 0 {
+		low = p.HighThreshold // only the limit is exceeded
+	}
 	for {
-		if excess, err := s.excess(p, p.LowThreshold); err != nil || excess == 0 {
+		if excess, err := s.excess(p, low); err != nil || excess == 0 {
 			c.Lacking = 0
 			return c, err
 		}

@@ -22,7 +22,7 @@ func big(t *testing.T, name string, mib int) v1.Layer {
 
 // limited has images removed for the sake of the limit alone.
 func limited(mib int64) store.GCPolicy {
-	return store.GCPolicy{HighThreshold: 100, LowThreshold: 100, Limit: mib << 20}
+	return store.GCPolicy{HighThreshold: 100, LowThreshold: 1, Limit: mib << 20}
 }
 
 func collect(t *testing.T, s *store.Store, p store.GCPolicy, inUse ...string) store.Collected {

@@ -99,6 +99,9 @@ func Open(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
+// Dir is the store's directory.
+func (s *Store) Dir() string { return s.dir }
+
 // Work lends do a directory for files that are needed only while something is added.
 func (s *Store) Work(do func(dir string) error) error {
 	unlock, err := s.lock(workLockName, unix.LOCK_SH)

@@ -60,7 +60,12 @@ type Image struct {
 	Config v1.Config
 
 	repository string
+	// touchedAt is when the store was last told that the image is used.
+	touchedAt time.Time
 }
+
+// touchEvery is how exactly the last use of an image is remembered: hundreds of containers may start in a second.
+const touchEvery = time.Minute
 
 // Manager brings images. It is safe for concurrent use.
 type Manager struct {
@@ -108,6 +113,9 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	fresh := p != nil && !p.succeeded.Before(r.Since)
 	if r.Policy != corev1.PullAlways || fresh {
 		image, err := m.find(ref)
+		if image != nil {
+			m.use(image)
+		}
 		if image != nil || err != nil {
 			return image, err
 		}
@@ -144,6 +152,14 @@ func (m *Manager) find(ref registry.Reference) (*Image, error) {
 	image := &Image{Image: stored, Tree: m.store.Tree(stored), Config: config.Config, repository: ref.Name()}
 	m.known[name] = image
 	return image, nil
+}
+
+// use has the image be one that was used now. Where that fails it is only taken for older than it is.
+func (m *Manager) use(image *Image) {
+	if t := time.Now(); t.Sub(image.touchedAt) >= touchEvery {
+		image.touchedAt = t
+		_ = m.store.Touch(image.Image)
+	}
 }
 
 func inspected(name string, err error) error {

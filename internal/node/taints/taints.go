@@ -2,6 +2,7 @@
 package taints
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -10,13 +11,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Of lists the taints of a node. A cordoned node has the one that kube-controller-manager gives it.
+// Of lists the taints of a node. A node that is cordoned or under disk pressure has those that kube-controller-manager
+// gives it.
 func Of(node *corev1.Node) []corev1.Taint {
 	listed := slices.Clone(node.Spec.Taints)
 	if node.Spec.Unschedulable {
 		listed = append(listed, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
+	if DiskPressure(node) != "" {
+		listed = append(listed, corev1.Taint{Key: corev1.TaintNodeDiskPressure, Effect: corev1.TaintEffectNoSchedule})
+	}
 	return listed
+}
+
+// DiskPressure is what the node's condition says of its disks; empty is no pressure.
+func DiskPressure(node *corev1.Node) string {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeDiskPressure && c.Status == corev1.ConditionTrue {
+			return cmp.Or(c.Message, c.Reason, string(c.Type))
+		}
+	}
+	return ""
 }
 
 // KeepsOut returns the first of the taints that keeps a pod without a place from getting one. NoSchedule is for the

@@ -29,6 +29,8 @@ func limited(key string, seconds int64) corev1.Toleration {
 var everything = corev1.Toleration{Operator: corev1.TolerationOpExists}
 
 func TestKeepsOut(t *testing.T) {
+	pressed := node(false)
+	pressed.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}}
 	noSchedule, noExecute := taint("gpu", "yes", corev1.TaintEffectNoSchedule), taint("gpu", "yes", corev1.TaintEffectNoExecute)
 	for sentence, tc := range map[string]struct {
 		node *corev1.Node
@@ -39,6 +41,7 @@ func TestKeepsOut(t *testing.T) {
 		"NoSchedule":                             {node: node(false, noSchedule), want: "gpu=yes:NoSchedule"},
 		"NoExecute":                              {node: node(false, noExecute), want: "gpu=yes:NoExecute"},
 		"PreferNoSchedule has no better node":    {node: node(false, taint("gpu", "yes", corev1.TaintEffectPreferNoSchedule))},
+		"full disks":                             {node: pressed, want: "node.kubernetes.io/disk-pressure:NoSchedule"},
 		"a cordon":                               {node: node(true), want: "node.kubernetes.io/unschedulable:NoSchedule"},
 		"a tolerated cordon":                     {node: node(true), pod: corev1.PodSpec{Tolerations: []corev1.Toleration{everything}}},
 		"the value has to match":                 {node: node(false, noSchedule), pod: corev1.PodSpec{Tolerations: []corev1.Toleration{equals("gpu", "no", "")}}, want: "gpu=yes:NoSchedule"},

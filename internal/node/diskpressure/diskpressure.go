@@ -1,0 +1,51 @@
+// Package diskpressure decides when a node takes no more pods because its disks are full.
+//
+// The signals are a kubelet's (nodefs.available, imagefs.available, nodefs.inodesFree), the thresholds are not: a few
+// percent of a large disk are no reason to refuse work. See docs/decisions/0021.
+package diskpressure
+
+import (
+	"fmt"
+
+	"github.com/stint-dev/stint/internal/filesystem"
+)
+
+// Percentages of a file system that have to be free: pressure begins below the first, and ends at the second.
+const (
+	beginsBytes, endsBytes   = 10, 12
+	beginsInodes, endsInodes = 5, 6
+)
+
+// Sizes of a file system beyond which the thresholds do not grow: pressure begins below 1 GiB, or 50,000 inodes, at most.
+const (
+	enoughBytes  = 10 << 30
+	enoughInodes = 1_000_000
+)
+
+// FileSystem is one that the node's pods need.
+type FileSystem struct {
+	Dir   string
+	Space filesystem.Space
+}
+
+// Judge returns what is short on the first file system that is, in words that stay the same while it is; empty is no
+// pressure. Was reports whether there has been pressure before.
+func Judge(was bool, systems []FileSystem) (message string) {
+	percentBytes, percentInodes := beginsBytes, beginsInodes
+	if was {
+		percentBytes, percentInodes = endsBytes, endsInodes
+	}
+	for _, f := range systems {
+		if f.Space.BytesAvailable < filesystem.Share(f.Space.Bytes, enoughBytes, percentBytes) {
+			return fmt.Sprintf("less than %s are free on the file system of %s: free %s, stint image rm and prune help where the images are there",
+				filesystem.Text(filesystem.Share(f.Space.Bytes, enoughBytes, beginsBytes)), f.Dir,
+				filesystem.Text(filesystem.Share(f.Space.Bytes, enoughBytes, endsBytes)))
+		}
+		if f.Space.InodesFree < filesystem.Share(f.Space.Inodes, enoughInodes, percentInodes) {
+			return fmt.Sprintf("less than %d inodes are free on the file system of %s: remove files until %d are",
+				filesystem.Share(f.Space.Inodes, enoughInodes, beginsInodes), f.Dir,
+				filesystem.Share(f.Space.Inodes, enoughInodes, endsInodes))
+		}
+	}
+	return ""
+}
