@@ -83,7 +83,10 @@ func await(ctx context.Context, f *os.File) error {
 		}
 		return err
 	case <-ctx.Done():
-		go func() { <-locked; f.Close() }()
+		go func() {
+			_ = <-locked
+			f.Close()
+		}()
 		return context.Cause(ctx)
 	}
 }
