@@ -79,10 +79,14 @@ func (n *Node) relieve(ctx context.Context) {
 		n.log(ctx, "report the pressure of disks", err)
 		return
 	}
+	n.tellPressure(before)
+}
+
+func (n *Node) tellPressure(before string) {
 	switch now := n.disk.underPressure(); {
-	case now == "":
+	case now == "" && before != "":
 		n.Recorder.Eventf(n.reference(), corev1.EventTypeNormal, "NodeHasNoDiskPressure", "Node %s status is now: NodeHasNoDiskPressure", n.name)
-	case before == "":
+	case now != "" && before == "":
 		n.Recorder.Eventf(n.reference(), corev1.EventTypeWarning, "NodeHasDiskPressure", "Node %s status is now: NodeHasDiskPressure: %s", n.name, now)
 	}
 }

@@ -101,6 +101,15 @@ func TestANodeWhoseDiskIsFullTakesNoPods(t *testing.T) {
 	h.until(runs, "the pod that ran has stayed", inPhase(corev1.PodSucceeded))
 }
 
+func TestANodeThatStartsOnAFullDiskTellsOfIt(t *testing.T) {
+	disk := smallDisk(t)
+	fill(t, filepath.Join(disk, "file"), 60)
+	h := newHouse(t, newScripted())
+	h.startNode(func(c *node.Config) { c.Dir = disk })
+	h.untilEvent("NodeHasDiskPressure")
+	h.untilPressure(corev1.ConditionTrue)
+}
+
 // add puts an image with so many MiB of its own into the store.
 func add(t *testing.T, s *store.Store, name string, mib int) {
 	t.Helper()
@@ -140,6 +149,9 @@ func TestANodeRemovesImagesThatNoPodUses(t *testing.T) {
 	h.startNode(func(c *node.Config) {
 		c.Images, c.ImageGC = s, store.GCPolicy{HighThreshold: 100, LowThreshold: 99, Limit: 1 << 20}
 	})
+	if e := h.untilEvent("ImagesRemoved"); !strings.Contains(e, "docker.io/library/idle:1") {
+		t.Errorf("the event is %q", e)
+	}
 	if e := h.untilEvent("FreeDiskSpaceFailed"); !strings.Contains(e, "Warning") || !strings.Contains(e, "--image-store-limit") {
 		t.Errorf("the event is %q", e)
 	}

@@ -2,8 +2,8 @@ package node
 
 import (
 	"context"
-	"log/slog"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -23,7 +23,7 @@ func (n *Node) collectImages(ctx context.Context) {
 		return
 	}
 	if len(c.Images) > 0 {
-		slog.InfoContext(ctx, "removed images that were not used for long", "images", c.Images)
+		n.Recorder.Event(n.reference(), corev1.EventTypeNormal, "ImagesRemoved", "were not used for long: "+strings.Join(c.Images, ", "))
 	}
 	switch {
 	case err != nil:

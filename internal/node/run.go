@@ -21,6 +21,7 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		return err
 	}
+	n.tellPressure("")
 	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
 		return nil
 	}

@@ -84,7 +84,7 @@ func await(ctx context.Context, f *os.File) error {
 		return err
 	case <-ctx.Done():
 		go func() {
-			_ = <-locked
+			<-locked
 			f.Close()
 		}()
 		return context.Cause(ctx)
