@@ -74,8 +74,15 @@ func await(ctx context.Context, f *os.File) error {
 	if flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil {
 		return nil
 	}
-	locked := make(chan error, 1)
-	go func() { locked <- flock(f, unix.LOCK_EX) }()
+	locked := make(chan error)
+	go func() {
+		err := flock(f, unix.LOCK_EX)
+		select {
+		case locked <- err:
+		case <-ctx.Done():
+			f.Close()
+		}
+	}()
 	select {
 	case err := <-locked:
 		if err != nil {
@@ -83,10 +90,6 @@ func await(ctx context.Context, f *os.File) error {
 		}
 		return err
 	case <-ctx.Done():
-		go func() {
-			<-locked
-			f.Close()
-		}()
 		return context.Cause(ctx)
 	}
 }
