@@ -65,9 +65,18 @@ func (n *Node) fromImage(c *runtime.Container, image *images.Image, api *corev1.
 			ptr.Deref(securityOf(spec).ProcMount, corev1.DefaultProcMount) == corev1.UnmaskedProcMount,
 		HostPID: api.Spec.HostPID, HostIPC: api.Spec.HostIPC,
 		SharePIDs:    ptr.Deref(api.Spec.ShareProcessNamespace, false),
+		Sysctls:      sysctlsOf(api),
 		Capabilities: capabilities, Seccomp: filter.instructions, SeccompFlags: filter.flags,
 	}
 	return nil
+}
+
+func sysctlsOf(api *corev1.Pod) map[string]string {
+	sysctls := map[string]string{}
+	for _, s := range ptr.Deref(api.Spec.SecurityContext, corev1.PodSecurityContext{}).Sysctls {
+		sysctls[runtime.SysctlName(s.Name)] = s.Value
+	}
+	return sysctls
 }
 
 // imageGroups are those that the container's user has beside its own.

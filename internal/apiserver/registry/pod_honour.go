@@ -50,6 +50,7 @@ func withHostname(i runtime.Info) bool { return i.CanSetHostname }
 // For what a container from an image can have, but not on every machine or of every user.
 func runningPrivileged(i runtime.Info) bool { return asContainer(i) && i.CanRunPrivileged }
 func sharingPIDs(i runtime.Info) bool       { return asContainer(i) && i.CanSharePIDs }
+func settingSysctls(i runtime.Info) bool    { return asContainer(i) && i.CanSetSysctls }
 func sharingNamespaces(i runtime.Info) bool { return asContainer(i) && i.CanShareNamespaces }
 
 // withoutMachineUsers is for what holds of itself in a user namespace.

@@ -2,9 +2,12 @@ package registry
 
 import (
 	"os"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 const oneNode = "has no effect: there is one node and every pod runs on it"
@@ -77,8 +80,10 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"securityContext.runAsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.RunAsGroup, os.Getgid()) }), withUsers, refuse, cannotSetUser},
 	{"securityContext.supplementalGroups", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.SupplementalGroups) > 0 }), withUsers, refuse, cannotSetUser},
 	{"securityContext.fsGroup", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.FSGroup, os.Getgid()) }), withUsers, refuse, cannotSetUser},
-	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.Sysctls) > 0 }), nil, refuse,
-		"processes share the machine's kernel parameters: set them on the machine and remove this field"},
+	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return slices.ContainsFunc(c.Sysctls, isOfMachine) }), nil, refuse,
+		"only kernel.shm*, kernel.msg*, kernel.sem and fs.mqueue.* can be a pod's own here: set the others on the machine and remove them"},
+	{"securityContext.sysctls", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return len(c.Sysctls) > 0 }), settingSysctls, refuse,
+		"only containers from images can have kernel parameters of their own, and without root only from Linux 6.9 on: set them on the machine and remove this field"},
 	{"securityContext.seLinuxOptions", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxOptions != nil }), nil, refuse, noLabels},
 	{"securityContext.seLinuxChangePolicy", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return c.SELinuxChangePolicy != nil }), nil, warn,
 		"has no effect: the process runtime sets no SELinux labels"},
@@ -88,6 +93,8 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmorFile(c.AppArmorProfile) }), nil, refuse, noProfiles},
 	{"securityContext.appArmorProfile", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return wantsAppArmor(c.AppArmorProfile) }), nil, warn, noAppArmor},
 }
+
+func isOfMachine(s corev1.Sysctl) bool { return !runtime.IsIPCSysctl(runtime.SysctlName(s.Name)) }
 
 func ofPodSecurity(asked func(*corev1.PodSecurityContext) bool) func(*corev1.PodSpec) bool {
 	return func(s *corev1.PodSpec) bool { return s.SecurityContext != nil && asked(s.SecurityContext) }

@@ -76,6 +76,9 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"users of one's own without": {edit: inSpec(ownUsers), node: ofImages},
 		"ids of processes for all":   {edit: inSpec(sharePIDs), node: ofImages},
 		"not of an old host":         {edit: inSpec(sharePIDs), node: imagesOnly, refused: []string{"spec.shareProcessNamespace"}},
+		"kernel parameters":          {edit: inSpec(setSysctl("kernel/sem")), node: ofImages},
+		"not the machine's":          {edit: inSpec(setSysctl("net.core.somaxconn")), node: ofImages, refused: []string{"spec.securityContext.sysctls"}},
+		"nor those of an old host":   {edit: inSpec(setSysctl("kernel.sem")), node: imagesOnly, refused: []string{"spec.securityContext.sysctls"}},
 		"privileges":                 {edit: inSecurity(bePrivileged), node: ofImages},
 		"privileges of an old host":  {edit: inSecurity(bePrivileged), node: imagesOnly, refused: []string{c0 + "securityContext.privileged"}},
 		"pull secrets are for images": {edit: inSpec(func(s *corev1.PodSpec) { s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "reg"}} }),
@@ -157,7 +160,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 // Nodes that run images: of a host process that can do no more, of a user, and of root.
 var (
 	imagesOnly     = runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}
-	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged, i.CanSharePIDs = true, true })
+	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged, i.CanSharePIDs, i.CanSetSysctls = true, true, true })
 	ofImagesAsRoot = with(ofImages, func(i *runtime.Info) { i.CanShareNamespaces = true })
 )
 
@@ -169,8 +172,13 @@ func with(i runtime.Info, change func(*runtime.Info)) runtime.Info {
 func addAlias(s *corev1.PodSpec) {
 	s.HostAliases = []corev1.HostAlias{{IP: "127.0.0.1", Hostnames: []string{"db"}}}
 }
-func shareNamespaces(s *corev1.PodSpec)      { s.HostPID, s.HostIPC = true, true }
-func sharePIDs(s *corev1.PodSpec)            { s.ShareProcessNamespace = ptr.To(true) }
+func shareNamespaces(s *corev1.PodSpec) { s.HostPID, s.HostIPC = true, true }
+func sharePIDs(s *corev1.PodSpec)       { s.ShareProcessNamespace = ptr.To(true) }
+func setSysctl(name string) func(*corev1.PodSpec) {
+	return func(s *corev1.PodSpec) {
+		s.SecurityContext = &corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: name, Value: "1"}}}
+	}
+}
 func ownUsers(s *corev1.PodSpec)             { s.HostUsers = ptr.To(false) }
 func bePrivileged(s *corev1.SecurityContext) { s.Privileged = ptr.To(true) }
 

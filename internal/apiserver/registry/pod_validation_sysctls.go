@@ -2,24 +2,19 @@ package registry
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 const maxSysctlName = 253
 
 // sysctlName is a kernel parameter: net.ipv4.ip_forward, or net/ipv4/ip_forward.
 var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
-
-// ipcSysctls are the kernel parameters that each namespace of messages and semaphores has of its own, beside fs.mqueue.
-var ipcSysctls = []string{
-	"kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm",
-	"kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg",
-}
 
 func validateSysctls(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
@@ -44,14 +39,11 @@ func validateSysctls(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 
 // hostOf returns by which field of the pod a kernel parameter is the machine's, if it is.
 func hostOf(name string, s *corev1.PodSpec) string {
-	// The first of the two characters tells which one parts the name.
-	if i := strings.IndexAny(name, "./"); i >= 0 && name[i] == '/' {
-		name = strings.ReplaceAll(name, "/", ".")
-	}
+	name = runtime.SysctlName(name)
 	switch {
 	case s.HostNetwork && strings.HasPrefix(name, "net."):
 		return "hostNetwork"
-	case s.HostIPC && (strings.HasPrefix(name, "fs.mqueue.") || slices.Contains(ipcSysctls, name)):
+	case s.HostIPC && runtime.IsIPCSysctl(name):
 		return "hostIPC"
 	}
 	return ""

@@ -513,3 +513,28 @@ func TestContainersOfAnImageShareProcessIDs(t *testing.T) {
 		t.Errorf("another pod sees %s processes", got)
 	}
 }
+
+func TestKernelParametersInAnImage(t *testing.T) {
+	m := imager(t)
+	if !m.Info().CanSetSysctls {
+		t.Skip("this kernel does not let this user set them")
+	}
+	tree := imageTree(t)
+	const show = "cat /proc/sys/kernel/shmmni /proc/sys/fs/mqueue/msg_max"
+	usual := m.printed(m.imageContainer(tree, "sh", "-c", show))
+	c := m.imageContainer(tree, "sh", "-c", show)
+	c.Root.Sysctls = map[string]string{"kernel.shmmni": "123", "fs.mqueue.msg_max": "9"}
+	if got := m.printed(c); got != "123\n9\n" {
+		t.Errorf("printed %q", got)
+	}
+	if got := m.printed(m.imageContainer(tree, "sh", "-c", show)); got != usual {
+		t.Errorf("the next container has %q, want %q", got, usual)
+	}
+	for name, want := range map[string]string{"kernel.core_pattern": "the machine's", "fs.mqueue.none": "no such file", "kernel.shmmni": "invalid argument"} {
+		c := m.imageContainer(tree, "sh", "-c", show)
+		c.Root.Sysctls = map[string]string{name: "many"}
+		if s := m.run(c); !strings.Contains(s.StartError, name) || !strings.Contains(s.StartError, want) {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}

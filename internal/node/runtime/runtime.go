@@ -99,6 +99,8 @@ type Root struct {
 	HostIPC bool `json:"hostIPC,omitempty"`
 	// SharePIDs has it share process ids with the other containers of its pod that do.
 	SharePIDs bool `json:"sharePIDs,omitempty"`
+	// Sysctls are kernel parameters for which IsIPCSysctl.
+	Sysctls map[string]string `json:"sysctls,omitempty"`
 }
 
 // Instruction is one of a seccomp filter, as struct sock_filter.
@@ -194,10 +196,11 @@ type Info struct {
 	// know of images says neither.
 	CanRunImages bool
 	WhyNoImages  string
-	// CanRunPrivileged, CanSharePIDs and CanShareNamespaces: whether containers with a Root can be Privileged, can have
-	// SharePIDs, and can have HostPID and HostIPC.
+	// CanRunPrivileged, CanSharePIDs, CanSetSysctls and CanShareNamespaces: whether containers with a Root can be
+	// Privileged, can have SharePIDs and Sysctls, and can have HostPID and HostIPC.
 	CanRunPrivileged   bool
 	CanSharePIDs       bool
+	CanSetSysctls      bool
 	CanShareNamespaces bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.

@@ -105,6 +105,11 @@ func (l *launch) forkInRoot(t *thread) error {
 			return err
 		}
 	}
+	if len(c.Root.Sysctls) > 0 {
+		if err := t.enterIPC(c.Root.Sysctls); err != nil {
+			return err
+		}
+	}
 	if err := l.enterRoot(t); err != nil {
 		return err
 	}
@@ -190,7 +195,7 @@ func (l *launch) startChild(path, dir string, env []string) error {
 	if l.container.Root.HostPID || l.container.Root.SharePIDs {
 		own &^= unix.CLONE_NEWPID
 	}
-	if l.container.Root.HostIPC {
+	if root := l.container.Root; root.HostIPC || len(root.Sysctls) > 0 {
 		own &^= unix.CLONE_NEWIPC
 	}
 	return l.clone(p, own)
