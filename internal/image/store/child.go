@@ -78,6 +78,9 @@ func (t childTask) run() error {
 	if err := unix.Setrlimit(unix.RLIMIT_DATA, &limit); err != nil {
 		return err
 	}
+	if err := confine(); err != nil {
+		return err
+	}
 	syscall.Umask(0)
 	s := &Store{dir: t.Store}
 	switch {
