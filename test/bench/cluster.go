@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,7 +37,7 @@ func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s, err := server.Start(ctx, server.Options{
-		DataDir: dir, Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs, MaxResults: b.maxResults}})
+		DataDir: dir, ImageDir: b.imageDir(), Node: realNode, Job: job.Options{ConcurrentSyncs: b.syncs, MaxResults: b.maxResults}})
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("start the server: %w", err)
@@ -58,6 +59,9 @@ func (b *bench) start(ctx context.Context, realNode bool) (*cluster, error) {
 	nodes.Go(func() { fake.run(ctx) })
 	return c, nil
 }
+
+// imageDir is the store of images of all servers of this call.
+func (b *bench) imageDir() string { return filepath.Join(b.dir, "images") }
 
 // during measures what work costs. Writes are counted by the store's revision, which goes up by one with every write
 // of any object, events included: a ConfigMap made before and one made after tell it.

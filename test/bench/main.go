@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
@@ -34,8 +35,10 @@ type options struct {
 }
 
 func main() {
-	if handled, code := process.HostMain(os.Args); handled {
-		os.Exit(code)
+	for _, other := range []func([]string) (bool, int){process.HostMain, store.ChildMain} {
+		if handled, code := other(os.Args); handled {
+			os.Exit(code)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,9 +50,9 @@ func main() {
 
 func parse() options {
 	var o options
-	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g,h", "the parts to run")
+	flag.StringVar(&o.only, "only", "a,b,c,d,e,f,g,h,i", "the parts to run")
 	flag.IntVar(&o.runs, "runs", 3, "runs a figure")
-	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a, b and h")
+	flag.IntVar(&o.pods, "pods", 2000, "pods of the Job in parts a, b, h and i")
 	flag.StringVar(&o.parallelism, "parallelism", "8,32", "pods at a time in parts a and b")
 	flag.IntVar(&o.jobs, "jobs", 1000, "Jobs in parts c and h")
 	flag.IntVar(&o.finished, "finished", 10000, "finished pods in part e")
@@ -58,7 +61,7 @@ func parse() options {
 	flag.IntVar(&o.indexes, "indexes", 10000, "indexes of the Job whose results part h reads")
 	flag.IntVar(&o.latencies, "latencies", 300, "pods whose way from exit to status part d measures in a run")
 	flag.IntVar(&o.syncs, "concurrent-job-syncs", 0, "as stint server's flag; 0 is its default")
-	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d and f measure")
+	flag.StringVar(&o.stint, "stint", "bin/stint", "the binary that parts d, f and i measure")
 	flag.StringVar(&o.dir, "dir", "", "where to keep the data of the runs (default the temporary directory)")
 	flag.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.StringVar(&o.memProfile, "memprofile", "", "write an allocation profile of this process to a file")
@@ -79,6 +82,7 @@ var parts = []struct {
 	{"f", (*bench).onCluster},
 	{"g", (*bench).schedules},
 	{"h", (*bench).keptResults},
+	{"i", (*bench).images},
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -89,7 +93,12 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	defer func() {
+		for _, do := range b.atEnd {
+			do()
+		}
+		err = errors.Join(err, os.RemoveAll(b.dir))
+	}()
 	stop, err := profile(o)
 	if err != nil {
 		return err
@@ -114,6 +123,8 @@ type bench struct {
 	dir     string
 	// maxResults is that of the Job controller; nil is its default.
 	maxResults *int
+	// atEnd is done before the directory is removed.
+	atEnd []func()
 }
 
 func newBench(o options) (*bench, error) {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// pulls compares fetching an image of 300 MB into an empty store, from a registry in this process.
+func (b *bench) pulls(ctx context.Context, _ *hostBench, program file) error {
+	image, err := largeImage(program)
+	if err != nil {
+		return err
+	}
+	served := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer served.Close()
+	ref, err := name.ParseReference(strings.TrimPrefix(served.URL, "http://")+"/bench/large:1", name.Insecure)
+	if err != nil {
+		return err
+	}
+	if err := remote.Write(ref, image, remote.WithContext(ctx)); err != nil {
+		return err
+	}
+	ways := map[string]func(i int) error{
+		"stint image pull": func(i int) error { return b.stintPull(ctx, ref.String(), i) },
+		"podman pull":      func(i int) error { return b.podmanPull(ctx, ref.String(), i) },
+	}
+	all := map[string][]result{}
+	for i := range b.runs {
+		for way, pull := range ways {
+			clock := newStopwatch()
+			clock.start()
+			if err := pull(i); err != nil {
+				if way == "stint image pull" {
+					return err
+				}
+				fmt.Printf("%s is left out: %v\n", way, err)
+				delete(ways, way)
+				continue
+			}
+			r := clock.stop()
+			r.things = 1
+			all[way] = append(all[way], r)
+		}
+	}
+	printPulls(all["stint image pull"], all["podman pull"])
+	return nil
+}
+
+func printPulls(stint, podman []result) {
+	seconds := func(r result) float64 { return r.took.Seconds() }
+	own := medianOf(stint, seconds)
+	t := newTable("(i) an image of 300 MB from a local registry into an empty store", "", "seconds", "stint is × as fast")
+	t.line("stint image pull", own, "")
+	if len(podman) == 0 {
+		t.print()
+		return
+	}
+	other := medianOf(podman, seconds)
+	t.line("podman pull", other, other/own)
+	t.print()
+	aim("pulls, as fast as podman", other/own, 1, false)
+}
+
+// largeImage has three layers: thousands of small files, some larger ones, and one that is large.
+func largeImage(program file) (v1.Image, error) {
+	var small, medium []file
+	for i := range 8000 {
+		small = append(small, file{fmt.Sprintf("etc/%d/%d", i/100, i), plausible(uint64(i), 8<<10)})
+	}
+	for i := range 140 {
+		medium = append(medium, file{fmt.Sprint("bin/library-", i), plausible(uint64(i), 1<<20)})
+	}
+	return imageOf([]file{program}, small, medium, []file{{"tmp/large", plausible(1, 100<<20)}})
+}
+
+func (b *bench) stintPull(ctx context.Context, ref string, i int) error {
+	dir := filepath.Join(b.dir, fmt.Sprint("pulled-", i))
+	return quietly(exec.CommandContext(ctx, b.stint, "image", "pull", "--image-dir", dir, ref))
+}
+
+func (b *bench) podmanPull(ctx context.Context, ref string, i int) error {
+	command, err := b.podmanCommand(fmt.Sprint("podman-", i))
+	if err != nil {
+		return err
+	}
+	return quietly(command(ctx, "pull", "--tls-verify=false", ref))
+}
