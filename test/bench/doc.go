@@ -7,6 +7,8 @@
 //	e  deleting a Job with its finished pods
 //	f  the Job controller on a cluster, beside kube-controller-manager on the same kube-apiserver
 //	g  many schedules that are due in the same second: how late their Jobs are
+//	h  what keeping the results of a Job costs
+//	i  containers from images, beside processes, crun and podman
 //
 // Every figure is the median of several runs, each on a server and a data directory of its own. Aims are shown beside
 // what was reached; nothing fails because of them. With -cpuprofile the parts chosen with -only can be looked into.

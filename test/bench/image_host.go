@@ -101,6 +101,7 @@ func (h *hostBench) run(ctx context.Context, c runtime.Container) error {
 	if err != nil {
 		return err
 	}
+	defer h.forget(ctx, c)
 	if s.State != runtime.Exited {
 		select {
 		case s = <-ended:
@@ -112,6 +113,13 @@ func (h *hostBench) run(ctx context.Context, c runtime.Container) error {
 		return fmt.Errorf("a container ended with %d: %s", s.ExitCode, s.StartError)
 	}
 	return nil
+}
+
+// forget has the host keep nothing of the container, as a node does when its pod is gone.
+func (h *hostBench) forget(ctx context.Context, c runtime.Container) {
+	if h.RemovePod(ctx, c.PodUID, "") == nil {
+		_ = h.Forget(ctx, c.ID) // it ends with the host at the latest
+	}
 }
 
 // many runs n of them.

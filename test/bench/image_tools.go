@@ -20,6 +20,8 @@ type containerTool struct {
 	name string
 	// command runs one container; {} is its number.
 	command []string
+	// fraction of the number of pods is how many containers are enough to tell how fast it is.
+	fraction int
 }
 
 // containerTools are those that this machine has and that run the image here.
@@ -64,7 +66,7 @@ func (t containerTool) run(ctx context.Context, n int) (result, error) {
 
 // crun runs the files of the image in place, read-only, on the machine's network and without cgroups.
 func (b *bench) crun(ctx context.Context, program file) (t containerTool, err error) {
-	t.name = "crun run --cgroup-manager=disabled"
+	t.name, t.fraction = "crun run --cgroup-manager=disabled", 4
 	path, err := exec.LookPath("crun")
 	if err != nil {
 		return t, err
@@ -133,11 +135,13 @@ func without(list any, types ...string) (left []any) {
 
 // podman keeps all that it has below the directory of this run.
 func (b *bench) podman(ctx context.Context, program file) (t containerTool, err error) {
-	t.name = "podman run --rm --network=host --cgroups=disabled"
-	command, err := b.podmanCommand("podman")
+	t.name, t.fraction = "podman run --rm --network=host --cgroups=disabled", 40
+	dir := filepath.Join(b.dir, "podman")
+	command, err := podmanCommand(dir)
 	if err != nil {
 		return t, err
 	}
+	b.atEnd = append(b.atEnd, func() { _ = unix.Unmount(filepath.Join(dir, "root", "overlay"), unix.MNT_DETACH) })
 	packed, err := archiveOf([]file{program})
 	if err != nil {
 		return t, err
@@ -152,14 +156,12 @@ func (b *bench) podman(ctx context.Context, program file) (t containerTool, err 
 	return t, nil
 }
 
-// podmanCommand makes commands of podman on a storage of that name.
-func (b *bench) podmanCommand(name string) (func(ctx context.Context, args ...string) *exec.Cmd, error) {
+// podmanCommand makes commands of podman that keep everything in dir.
+func podmanCommand(dir string) (func(ctx context.Context, args ...string) *exec.Cmd, error) {
 	path, err := exec.LookPath("podman")
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(b.dir, name)
-	b.atEnd = append(b.atEnd, func() { _ = unix.Unmount(filepath.Join(dir, "root", "overlay"), unix.MNT_DETACH) })
 	return func(ctx context.Context, args ...string) *exec.Cmd {
 		where := []string{"--root", filepath.Join(dir, "root"), "--runroot", filepath.Join(dir, "run"), "--tmpdir", filepath.Join(dir, "tmp"),
 			"--storage-driver=overlay", "--cgroup-manager=cgroupfs", "--events-backend=none"}

@@ -47,27 +47,15 @@ func (b *bench) inHost(ctx context.Context, h *hostBench, program file) error {
 	if err != nil {
 		return err
 	}
-	type way struct {
-		name string
-		n    int
-		run  func(n int) (result, error)
-		all  []result
-	}
 	ways := []*way{
-		{name: "stint, from an image", n: b.pods, run: func(n int) (result, error) { return h.many(ctx, n, tree) }},
-		{name: "stint, as a process", n: b.pods, run: func(n int) (result, error) { return h.many(ctx, n, "") }},
+		{name: "stint, from an image", run: func() (result, error) { return h.many(ctx, b.pods, tree) }},
+		{name: "stint, as a process", run: func() (result, error) { return h.many(ctx, b.pods, "") }},
 	}
 	for _, tool := range b.containerTools(ctx, program) {
-		ways = append(ways, &way{name: tool.name, n: max(1, b.pods/20), run: func(n int) (result, error) { return tool.run(ctx, n) }})
+		ways = append(ways, &way{name: tool.name, run: func() (result, error) { return tool.run(ctx, max(1, b.pods/tool.fraction)) }})
 	}
-	for range b.runs {
-		for _, w := range ways {
-			r, err := w.run(w.n)
-			if err != nil {
-				return err
-			}
-			w.all = append(w.all, r)
-		}
+	if err := byTurns(b.runs, ways); err != nil {
+		return err
 	}
 	t := newTable(fmt.Sprintf("(i) no-op containers from start to reaped, %d at a time, %s, no control plane", atATimeInHost, whoRuns(h.Info())),
 		"", "containers/s", "stint is × as fast")
@@ -119,15 +107,12 @@ func (b *bench) manyLayers(ctx context.Context, h *hostBench, program file) erro
 			return err
 		}
 	}
-	var all [2][]result
-	for range b.runs {
-		for i, tree := range trees {
-			r, err := h.many(ctx, b.pods/2, tree)
-			if err != nil {
-				return err
-			}
-			all[i] = append(all[i], r)
-		}
+	var ways []*way
+	for _, tree := range trees {
+		ways = append(ways, &way{run: func() (result, error) { return h.many(ctx, b.pods/2, tree) }})
+	}
+	if err := byTurns(b.runs, ways); err != nil {
+		return err
 	}
 	t := newTable("(i) the same files in one layer and in many", "layers", "containers/s", "mounts in a container")
 	var rates [2]float64
@@ -136,7 +121,7 @@ func (b *bench) manyLayers(ctx context.Context, h *hostBench, program file) erro
 		if err != nil {
 			return err
 		}
-		rates[i] = medianOf(all[i], result.rate)
+		rates[i] = medianOf(ways[i].all, result.rate)
 		t.line(count, rates[i], mounts)
 	}
 	t.print()
@@ -181,27 +166,24 @@ func (b *bench) throughAPI(ctx context.Context, h *hostBench, _ file) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	classes := []string{runtime.ClassOCI, runtime.ClassProcess}
-	all := map[string][]result{}
+	var ways []*way
 	jobs := 0
-	for i := range b.runs + 1 {
-		for _, class := range classes {
+	for _, class := range []string{runtime.ClassOCI, runtime.ClassProcess} {
+		ways = append(ways, &way{name: class, run: func() (result, error) {
 			jobs++
-			r, err := b.nextJob(ctx, c, jobs, class)
-			if err != nil {
-				return err
-			}
-			if i > 0 { // the first one of each warms up
-				all[class] = append(all[class], r)
-			}
-		}
+			return b.nextJob(ctx, c, jobs, class)
+		}})
+	}
+	if err := byTurns(b.runs+1, ways); err != nil {
+		return err
 	}
 	t := newTable(fmt.Sprintf("(i) Jobs of %d no-op pods through the API, %d at a time, %s", b.pods, atATimeInHost, whoRuns(h.Info())),
 		"runtime class", "pods/s", "CPU ms/pod of the server")
 	var rates []float64
-	for _, class := range classes {
-		rates = append(rates, medianOf(all[class], result.rate))
-		t.line(class, medianOf(all[class], result.rate), medianOf(all[class], result.cpuEach))
+	for _, w := range ways {
+		all := w.all[1:] // the first one warms up
+		rates = append(rates, medianOf(all, result.rate))
+		t.line(w.name, medianOf(all, result.rate), medianOf(all, result.cpuEach))
 	}
 	t.print()
 	aim("pods from an image, of processes", rates[0]/rates[1], 0.8, false)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"golang.org/x/sys/unix"
 )
 
 // pulls compares fetching an image of 300 MB into an empty store, from a registry in this process.
@@ -31,29 +34,29 @@ func (b *bench) pulls(ctx context.Context, _ *hostBench, program file) error {
 	if err := remote.Write(ref, image, remote.WithContext(ctx)); err != nil {
 		return err
 	}
-	ways := map[string]func(i int) error{
-		"stint image pull": func(i int) error { return b.stintPull(ctx, ref.String(), i) },
-		"podman pull":      func(i int) error { return b.podmanPull(ctx, ref.String(), i) },
-	}
-	all := map[string][]result{}
-	for i := range b.runs {
-		for way, pull := range ways {
+	pull := func(pull func(ctx context.Context, ref, dir string) error) func() (result, error) {
+		return func() (r result, err error) {
+			dir := filepath.Join(b.dir, "pulled")
 			clock := newStopwatch()
 			clock.start()
-			if err := pull(i); err != nil {
-				if way == "stint image pull" {
-					return err
-				}
-				fmt.Printf("%s is left out: %v\n", way, err)
-				delete(ways, way)
-				continue
-			}
-			r := clock.stop()
+			err = pull(ctx, ref.String(), dir)
+			r = clock.stop()
 			r.things = 1
-			all[way] = append(all[way], r)
+			_ = unix.Unmount(filepath.Join(dir, "root", "overlay"), unix.MNT_DETACH) // podman's
+			return r, errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	printPulls(all["stint image pull"], all["podman pull"])
+	ways := []*way{{name: "stint image pull", run: pull(b.stintPull)}}
+	podman := &way{name: "podman pull", run: pull(b.podmanPull)}
+	if _, err := podman.run(); err != nil {
+		fmt.Printf("podman pull is left out: %v\n", err)
+	} else {
+		ways = append(ways, podman)
+	}
+	if err := byTurns(b.runs, ways); err != nil {
+		return err
+	}
+	printPulls(ways[0].all, podman.all)
 	return nil
 }
 
@@ -84,13 +87,12 @@ func largeImage(program file) (v1.Image, error) {
 	return imageOf([]file{program}, small, medium, []file{{"tmp/large", plausible(1, 100<<20)}})
 }
 
-func (b *bench) stintPull(ctx context.Context, ref string, i int) error {
-	dir := filepath.Join(b.dir, fmt.Sprint("pulled-", i))
+func (b *bench) stintPull(ctx context.Context, ref, dir string) error {
 	return quietly(exec.CommandContext(ctx, b.stint, "image", "pull", "--image-dir", dir, ref))
 }
 
-func (b *bench) podmanPull(ctx context.Context, ref string, i int) error {
-	command, err := b.podmanCommand(fmt.Sprint("podman-", i))
+func (b *bench) podmanPull(ctx context.Context, ref, dir string) error {
+	command, err := podmanCommand(dir)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -34,6 +35,31 @@ func medianOf(all []result, f func(result) float64) float64 {
 		values = append(values, f(r))
 	}
 	return percentile(values, 50)
+}
+
+// way is one of several to do the same.
+type way struct {
+	name string
+	run  func() (result, error)
+	all  []result
+}
+
+// byTurns goes through the ways again and again, every second time backwards, so that none has the better place.
+func byTurns(rounds int, ways []*way) error {
+	for range rounds {
+		for _, w := range ways {
+			r, err := w.run()
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			w.all = append(w.all, r)
+		}
+		slices.Reverse(ways)
+	}
+	if rounds%2 == 1 {
+		slices.Reverse(ways)
+	}
+	return nil
 }
 
 // repeat runs measure as often as asked for.
