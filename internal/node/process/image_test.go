@@ -508,6 +508,12 @@ func TestContainersOfAnImageShareProcessIDs(t *testing.T) {
 	if err := m.RemovePod(await.Context(t), proxy.PodUID, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
+	// Process 1 is of the pod, not of the container for which it was made: that one's cgroup must be free when it ends.
+	limited := sharing("limited", `grep ':memory:/$' /proc/1/cgroup | wc -l`)
+	limited.MemoryLimitBytes = 64 << 20
+	if got := m.printed(limited); got != "0\n" {
+		t.Errorf("process 1 is in %s cgroup of the first container", got)
+	}
 	// The next pod's are its own.
 	if got := m.printed(sharing("alone", "ls -d /proc/[0-9]* | wc -l")); got > "4\n" {
 		t.Errorf("another pod sees %s processes", got)

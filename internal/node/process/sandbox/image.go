@@ -92,16 +92,17 @@ func (b *Box) tryRoot() error {
 
 // forkInRoot starts the container in the root file system of its image.
 func (l *launch) forkInRoot(t *thread) error {
+	c := l.container
+	// Before the cgroups: what this may start outlives the container.
+	if c.Root.SharePIDs {
+		if err := l.box.podPIDs.enter(t, c.PodUID); err != nil {
+			return err
+		}
+	}
 	// From the container's root file system the cgroups cannot be seen.
 	if l.limited != nil {
 		t.later(l.limited.leave)
 		if err := l.limited.enter(); err != nil {
-			return err
-		}
-	}
-	c := l.container
-	if c.Root.SharePIDs {
-		if err := l.box.podPIDs.enter(t, c.PodUID); err != nil {
 			return err
 		}
 	}
