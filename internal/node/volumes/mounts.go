@@ -39,7 +39,7 @@ func (m Maker) Mounts(ctx context.Context, pod Pod, c *corev1.Container, lookup 
 		if v == nil {
 			return nil, fmt.Errorf("volume %q: the pod has no volume of this name", vm.Name)
 		}
-		mount, err := m.prepare(ctx, pod, v)
+		mount, err := m.prepare(ctx, pod, v, vm.ReadOnly)
 		if err != nil {
 			return nil, fmt.Errorf("volume %q: %w", v.Name, err)
 		}
@@ -70,15 +70,15 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 		if _, err := os.Stat(pod.path(v)); err != nil {
 			continue
 		}
-		if _, err := m.prepare(ctx, pod, v); err != nil {
+		if _, err := m.prepare(ctx, pod, v, true); err != nil {
 			return fmt.Errorf("update volume %q: %w", v.Name, err)
 		}
 	}
 	return nil
 }
 
-// prepare makes the volume, or brings it up to date.
-func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume) (runtime.Mount, error) {
+// prepare makes the volume, or brings it up to date. ReadOnly is how the container mounts it.
+func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly bool) (runtime.Mount, error) {
 	mount := runtime.Mount{HostPath: pod.path(v)}
 	switch {
 	case v.EmptyDir != nil:
@@ -89,6 +89,8 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume) (runtime.
 			}
 		}
 		return mount, makeEmptyDir(mount.HostPath, pod.group())
+	case v.HostPath != nil && readOnly && isMissing(v.HostPath):
+		return mount, makeVolume(mount.HostPath)
 	case v.HostPath != nil:
 		mount.HostPath = v.HostPath.Path
 		return mount, ensureHostPath(v.HostPath)

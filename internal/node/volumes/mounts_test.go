@@ -1,6 +1,9 @@
 package volumes
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +63,42 @@ func TestASubPathSaysWhichPartOfTheVolume(t *testing.T) {
 			}
 			if err != nil || mounts[0].HostPath != filepath.Join(dir, "v") || mounts[0].SubPath != want {
 				t.Errorf("mounts %+v, error %v, want the part %s of the volume", mounts, err, want)
+			}
+		})
+	}
+}
+
+// On a cluster the container runtime makes the directory. Here nothing is made on the machine that a pod only reads.
+func TestAMissingHostPathIsEmptyToWhoOnlyReadsIt(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	directory := corev1.HostPathDirectory
+	for name, c := range map[string]struct {
+		source   corev1.HostPathVolumeSource
+		readOnly bool
+		want     bool
+	}{
+		"read-only":                 {corev1.HostPathVolumeSource{Path: missing}, true, true},
+		"to be written to":          {corev1.HostPathVolumeSource{Path: missing}, false, false},
+		"a directory must be there": {corev1.HostPathVolumeSource{Path: missing, Type: &directory}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			container := corev1.Container{VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v", ReadOnly: c.readOnly}}}
+			pod := &corev1.Pod{Spec: corev1.PodSpec{
+				Volumes:    []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{HostPath: &c.source}}},
+				Containers: []corev1.Container{container},
+			}}
+			mounts, err := Maker{}.Mounts(t.Context(), Pod{Pod: pod, Dir: t.TempDir()}, &container, nil)
+			if (err == nil) != c.want {
+				t.Fatalf("mounts %+v, error %v", mounts, err)
+			}
+			if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("something was made on the machine: %v", err)
+			}
+			if !c.want {
+				return
+			}
+			if entries, err := os.ReadDir(mounts[0].HostPath); err != nil || len(entries) != 0 || !mounts[0].ReadOnly {
+				t.Errorf("%+v shows %v, %v", mounts[0], entries, err)
 			}
 		})
 	}

@@ -52,6 +52,16 @@ var wanted = map[corev1.HostPathType]struct {
 	}, "block device"},
 }
 
+// isMissing reports whether a path may be missing, and is. On a cluster the container runtime then makes a directory; who
+// only reads finds it empty, and needs none on the machine.
+func isMissing(h *corev1.HostPathVolumeSource) bool {
+	if h.Type != nil && *h.Type != corev1.HostPathUnset {
+		return false
+	}
+	_, err := os.Stat(h.Path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // ensureHostPath makes or checks a path of the machine, as its type asks.
 func ensureHostPath(h *corev1.HostPathVolumeSource) error {
 	kind := corev1.HostPathUnset
