@@ -139,6 +139,13 @@ func explanationsOfPods() map[string]explanation {
 			p.Status.ContainerStatuses[0].RestartCount = 2
 			p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3}
 		})),
+		"a container cannot be started again and again": explained(stintv1.JobPodsWaiting, aJob(born, func(j *batchv1.Job) {
+			j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		}), aPod("a", running, stuckFor("CrashLoopBackOff", "back-off 20s restarting failed container"), func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].RestartCount = 2
+			p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
+				ExitCode: 128, Reason: "StartError", Message: `cannot run "./job.sh": it is not executable (chmod +x)`}
+		})),
 	}
 }
 

@@ -81,9 +81,21 @@ func hindrance(p *corev1.Pod) (reason, message string) {
 		message = fmt.Sprintf("container %s was restarted once", c.Name)
 	}
 	if end := c.LastTerminationState.Terminated; end != nil {
-		message += fmt.Sprintf(", last exit code %d", end.ExitCode)
+		message += ", " + lastEnd(end)
 	}
 	return cmp.Or(c.State.Waiting.Reason, "Waiting"), message
+}
+
+// lastEnd tells of an end what the exit code alone does not.
+func lastEnd(end *corev1.ContainerStateTerminated) string {
+	text := fmt.Sprintf("last exit code %d", end.ExitCode)
+	switch end.Reason {
+	case "", "Completed", "Error":
+		return text
+	case "StartError", "ContainerCannotRun":
+		return fmt.Sprintf("%s (%s): %s", text, end.Reason, end.Message)
+	}
+	return fmt.Sprintf("%s (%s)", text, end.Reason)
 }
 
 // isPlain is about what every pod goes through, as long as nothing is said to be wrong with it.

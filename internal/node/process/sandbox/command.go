@@ -60,20 +60,24 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// program finds what command[0] names, in the view of the calling thread.
-func program(command, env []string, dir string) (string, error) {
+// program finds what command[0] names, in the view of the calling thread. Where says whose files these are.
+func program(command, env []string, dir, where string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", startErrorf("the container has no command")
 	}
 	name := command[0]
 	if filepath.IsAbs(name) {
-		if reason := whyNotExecutable(name); reason != "" {
+		switch reason := whyNotExecutable(name); reason {
+		case "":
+			return name, nil
+		case noSuchFile:
+			return "", startErrorf("cannot run %q: %s %s", name, reason, where)
+		default:
 			return "", startErrorf("cannot run %q: %s", name, reason)
 		}
-		return name, nil
 	}
 	if strings.Contains(name, "/") {
-		return relativeProgram(name, dir)
+		return relativeProgram(name, dir, where)
 	}
 	path, _ := lookup(env, "PATH")
 	found := ""
@@ -96,20 +100,26 @@ func program(command, env []string, dir string) (string, error) {
 	return "", startErrorf("cannot run %q: there is no such program in PATH", name)
 }
 
-func relativeProgram(name, dir string) (string, error) {
+func relativeProgram(name, dir, where string) (string, error) {
 	at := filepath.Join(dir, name)
 	switch reason := whyNotExecutable(at); reason {
 	case "":
 		return at, nil
 	case noSuchFile:
-		return "", startErrorf("cannot run %q: there is no %s on this machine; the container starts in %s: write the whole path, or set workingDir",
-			name, at, dir)
+		return "", startErrorf("cannot run %q: there is no %s %s; the container starts in %s: write the whole path, or set workingDir",
+			name, at, where, dir)
 	default:
 		return "", startErrorf("cannot run %q: %s: %s", name, at, reason)
 	}
 }
 
-const noSuchFile = "no such file on this machine"
+// Whose files a program is looked for in.
+const (
+	onThisMachine = "on this machine"
+	inTheImage    = "in the image"
+)
+
+const noSuchFile = "no such file"
 
 func whyNotExecutable(path string) string {
 	var stat unix.Stat_t

@@ -119,7 +119,7 @@ func (l *launch) forkInRoot(t *thread) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return startErrorf("working directory: %v", err)
 	}
-	path, err := program(c.Command, env, dir)
+	path, err := program(c.Command, env, dir, inTheImage)
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (l *launch) fork(t *thread) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := program(l.container.Command, env, dir)
+	path, err := program(l.container.Command, env, dir, onThisMachine)
 	if err != nil {
 		return nil, err
 	}
