@@ -94,10 +94,11 @@ func (b *Box) tryRoot() error {
 func (l *launch) forkInRoot(t *thread) error {
 	// From the container's root file system the cgroups cannot be seen.
 	if l.limited != nil {
-		t.later(l.limited.leave)
-		if err := l.limited.enter(); err != nil {
+		var err error
+		if l.cgroups, err = l.limited.view(l.container.Root.Privileged); err != nil {
 			return err
 		}
+		defer l.cgroups.close()
 	}
 	c := l.container
 	if c.Root.SharePIDs {
@@ -159,6 +160,11 @@ func (l *launch) enterRoot(t *thread) error {
 	}
 	if c.Root.Privileged {
 		if err := rootfs.OpenSys(); err != nil {
+			return err
+		}
+	}
+	if l.cgroups != nil {
+		if err := l.cgroups.makePoints(); err != nil {
 			return err
 		}
 	}

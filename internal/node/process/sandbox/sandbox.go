@@ -161,15 +161,15 @@ func (b *Box) describe() runtime.Info {
 	switch {
 	case b.unified != nil && (b.unified.holds("memory") || b.unified.holds("cpu")):
 		info.Isolation = "cgroup v2"
-	case b.unified != nil && (b.divided.memory != "" || b.divided.cpu != ""):
+	case b.unified != nil && (b.divided.memory != nil || b.divided.cpu != nil):
 		info.Isolation = "cgroup v2, limits by v1"
 	case b.unified != nil:
 		info.Isolation = "cgroup v2 without limits"
 	case b.config.PIDNamespace:
 		info.Isolation = "user and pid namespaces"
 	}
-	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != ""
-	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != ""
+	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != nil
+	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != nil
 	info.ProcessLimit = b.processLimit()
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
