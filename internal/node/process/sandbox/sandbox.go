@@ -97,6 +97,7 @@ func Open(config Config) (*Box, error) {
 	}
 	b.info.CanRunImages = b.roots != nil
 	b.info.CanRunPrivileged, b.info.CanSharePIDs = b.info.CanRunImages, b.info.CanRunImages
+	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.alone()
 	b.info.CanSetSysctls = b.info.CanRunImages && b.trySysctls()
 	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()
 	return b, nil
