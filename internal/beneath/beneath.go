@@ -1,5 +1,5 @@
-// Package beneath removes what lies below a directory of Stint's own, and nothing else, whatever links and mounts
-// others have put there.
+// Package beneath removes what lies below a directory of Stint's own, or gives it to a group, and touches nothing else,
+// whatever links and mounts others have put there.
 //
 // It is the only place that removes recursively; the linter forbids os.RemoveAll elsewhere. Names come one element at a
 // time and are looked up from an open descriptor, so that no link is followed and nothing can be swapped on the way.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
+	"github.com/stint-dev/stint/internal/userns"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/images"
 	"github.com/stint-dev/stint/test/unprivileged"
@@ -67,11 +68,14 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(what string) (bool, error) {
-			if what != "images" {
-				return false, fmt.Errorf("there is no condition %q", what)
+			switch what {
+			case "images":
+				_, err := exec.LookPath("busybox")
+				return err == nil && exec.Command("unshare", "--user", "true").Run() == nil, nil
+			case "groups":
+				return os.Geteuid() == 0 || userns.Own().WhyOne == nil, nil
 			}
-			_, err := exec.LookPath("busybox")
-			return err == nil && exec.Command("unshare", "--user", "true").Run() == nil, nil
+			return false, fmt.Errorf("there is no condition %q", what)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"archive": archiveImage,

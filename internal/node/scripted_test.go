@@ -158,6 +158,8 @@ func (r *scripted) Forget(_ context.Context, ids ...runtime.ID) error {
 	return nil
 }
 
+func (r *scripted) ShareVolume(context.Context, string, uint32) error { return nil }
+
 func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -153,7 +153,7 @@ func hostname(api *corev1.Pod) string {
 }
 
 func (n *Node) volumePod(api *corev1.Pod) volumes.Pod {
-	return volumes.Pod{Pod: api, Dir: filepath.Join(n.podDir(api.UID), "volumes")}
+	return volumes.Pod{Pod: api, Dir: filepath.Join(n.podDir(api.UID), "volumes"), Share: n.sharing(api)}
 }
 
 func (n *Node) podDir(uid types.UID) string { return filepath.Join(n.Dir, podsDir, string(uid)) }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/env"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -68,6 +70,21 @@ func groupsOf(s *corev1.PodSecurityContext) []uint32 {
 		groups = append(groups, uint32(*s.FSGroup))
 	}
 	return groups
+}
+
+// sharing is how the pod's volumes are given to its fsGroup; nil if they are not.
+func (n *Node) sharing(api *corev1.Pod) func(context.Context, string, uint32) error {
+	s := api.Spec.SecurityContext
+	switch {
+	case s == nil || s.FSGroup == nil:
+		return nil
+	case os.Geteuid() == 0:
+		return func(_ context.Context, dir string, group uint32) error { return beneath.Share(dir, group) }
+	case runtime.HandlerOf(api) == runtime.ClassOCI && n.isolation.CanShareVolumes && *s.FSGroup < int64(n.isolation.ImageIDs):
+		// Subordinate ids are the runtime's to give. A group that is none of them is for the runtime to refuse.
+		return n.Runtime.ShareVolume
+	}
+	return nil
 }
 
 // primaryGroup is the user's own group on this machine. A user that the machine does not know gets a group of the

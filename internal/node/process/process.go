@@ -151,6 +151,12 @@ func (r *Runtime) RemovePod(ctx context.Context, uid types.UID, dir string) erro
 	return err
 }
 
+// ShareVolume implements runtime.Runtime.
+func (r *Runtime) ShareVolume(ctx context.Context, dir string, group uint32) error {
+	_, err := r.call(ctx, wire.Request{Op: wire.OpShare, Dir: dir, Group: group})
+	return err
+}
+
 // Events implements runtime.Runtime.
 func (r *Runtime) Events() <-chan runtime.Status { return r.events.out }
 

@@ -128,6 +128,8 @@ type Mount struct {
 	// once a pod.
 	Tmpfs     bool  `json:"tmpfs,omitempty"`
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
+	// Group has its files, if it is not 0.
+	Group uint32 `json:"group,omitempty"`
 }
 
 // State is where an attempt stands.
@@ -202,6 +204,8 @@ type Info struct {
 	CanSharePIDs       bool
 	CanSetSysctls      bool
 	CanShareNamespaces bool
+	// CanShareVolumes: whether ShareVolume can be asked for.
+	CanShareVolumes bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32
@@ -244,6 +248,9 @@ type Runtime interface {
 	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs), and what they have
 	// written to volumes, as far as this user may not remove it. Dir is the directory of these volumes.
 	RemovePod(ctx context.Context, uid types.UID, dir string) error
+
+	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
+	ShareVolume(ctx context.Context, dir string, group uint32) error
 
 	// Close disconnects. Containers run on.
 	Close() error

@@ -24,6 +24,9 @@ type Maker struct {
 type Pod struct {
 	*corev1.Pod
 	Dir string
+	// Share gives a directory and all in it to the pod's fsGroup, as its containers call it; nil where that cannot be done,
+	// or is of no account.
+	Share func(ctx context.Context, dir string, group uint32) error
 }
 
 // Mounts makes the volumes that the container mounts and returns where it is to see them. Lookup knows the
@@ -87,8 +90,10 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 			if v.EmptyDir.SizeLimit != nil {
 				mount.SizeBytes = v.EmptyDir.SizeLimit.Value()
 			}
+			mount.Group, _ = pod.group()
+			return mount, makeVolume(mount.HostPath)
 		}
-		return mount, makeEmptyDir(mount.HostPath, pod.group())
+		return mount, makeEmptyDir(mount.HostPath, pod.sharer(ctx))
 	case v.HostPath != nil && readOnly && isMissing(v.HostPath):
 		return mount, makeVolume(mount.HostPath)
 	case v.HostPath != nil:
@@ -99,7 +104,7 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 	if err != nil {
 		return mount, err
 	}
-	return mount, write(mount.HostPath, files, pod.group())
+	return mount, write(mount.HostPath, files, pod.sharer(ctx))
 }
 
 func showsObjects(v *corev1.Volume) bool {
@@ -108,13 +113,25 @@ func showsObjects(v *corev1.Volume) bool {
 
 func (p Pod) path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
 
-// group is the group that shall own the files, or -1.
-func (p Pod) group() int {
-	if p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil || os.Geteuid() != 0 {
-		return -1
+// group is whom the files are shared with, if with anyone.
+func (p Pod) group() (group uint32, shared bool) {
+	if p.Share == nil || p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
+		return 0, false
 	}
-	return int(*p.Spec.SecurityContext.FSGroup)
+	return uint32(*p.Spec.SecurityContext.FSGroup), true
 }
+
+// sharer shares a directory of the pod's with its group; nil if there is none.
+func (p Pod) sharer(ctx context.Context) sharer {
+	group, shared := p.group()
+	if !shared {
+		return nil
+	}
+	return func(dir string) error { return p.Share(ctx, dir, group) }
+}
+
+// sharer gives a directory and all in it to a group.
+type sharer func(dir string) error
 
 // containerPath makes a mount path absolute as a container runtime does: relative to the root.
 func containerPath(path string) string {

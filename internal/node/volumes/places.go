@@ -10,21 +10,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// makeEmptyDir makes a folder that every user of the pod may write to.
-func makeEmptyDir(path string, group int) error {
+// makeEmptyDir makes a folder that every user of the pod may write to. It is put together aside, so that one that is there is
+// as it shall be, and what containers have made of it since then stays.
+func makeEmptyDir(path string, share sharer) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := makeVolume(path); err != nil {
+	// No volume has such a name.
+	aside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
+	if err := makeVolume(aside); err != nil {
 		return err
 	}
-	if group >= 0 {
-		if err := os.Chown(path, -1, group); err != nil {
+	if err := os.Chmod(aside, 0o777); err != nil {
+		return err
+	}
+	if share != nil {
+		if err := share(aside); err != nil {
 			return err
 		}
-		return os.Chmod(path, 0o777|fs.ModeSetgid)
 	}
-	return os.Chmod(path, 0o777)
+	return os.Rename(aside, path)
 }
 
 // makeVolume makes the directory that a container sees. Those above it are for the server's user alone.

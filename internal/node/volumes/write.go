@@ -18,7 +18,7 @@ const dataLink = "..data"
 
 // write makes the folder show exactly these files, old ones or new ones at any instant and never a mixture.
 // It does nothing if the folder shows them already.
-func write(dir string, files map[string]file, group int) error {
+func write(dir string, files map[string]file, share sharer) error {
 	for path := range files {
 		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
 			return fmt.Errorf("file path %q must be relative, inside the volume, and not begin with two dots", path)
@@ -28,10 +28,10 @@ func write(dir string, files map[string]file, group int) error {
 		return err
 	}
 	shown, err := os.Readlink(filepath.Join(dir, dataLink))
-	if err == nil && isGeneration(shown) && same(filepath.Join(dir, shown), files, group) {
+	if err == nil && isGeneration(shown) && same(filepath.Join(dir, shown), files, share != nil) {
 		return nil
 	}
-	generation, err := writeGeneration(dir, files, group)
+	generation, err := writeGeneration(dir, files, share)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func removeOthers(dir, generation string) error {
 	return nil
 }
 
-func writeGeneration(dir string, files map[string]file, group int) (string, error) {
+func writeGeneration(dir string, files map[string]file, share sharer) (string, error) {
 	generation, err := os.MkdirTemp(dir, time.Now().UTC().Format("..2006_01_02_15_04_05."))
 	if err != nil {
 		return "", err
@@ -81,32 +81,30 @@ func writeGeneration(dir string, files map[string]file, group int) (string, erro
 		return "", err
 	}
 	for path, f := range files {
-		if err := writeFile(filepath.Join(generation, path), f, group); err != nil {
+		if err := writeFile(filepath.Join(generation, path), f, share != nil); err != nil {
 			return "", err
 		}
+	}
+	if share != nil {
+		return generation, share(generation)
 	}
 	return generation, nil
 }
 
-func writeFile(path string, f file, group int) error {
+func writeFile(path string, f file, shared bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, f.data, 0o600); err != nil {
 		return err
 	}
-	if group >= 0 {
-		if err := os.Chown(path, -1, group); err != nil {
-			return err
-		}
-	}
-	return os.Chmod(path, f.permissions(group))
+	return os.Chmod(path, f.permissions(shared))
 }
 
-// permissions lets the owning group read what it owns.
-func (f file) permissions(group int) fs.FileMode {
+// permissions lets a group that shares the file read it.
+func (f file) permissions(shared bool) fs.FileMode {
 	mode := fs.FileMode(f.mode) & fs.ModePerm
-	if group >= 0 {
+	if shared {
 		mode |= 0o040
 	}
 	return mode
@@ -157,7 +155,7 @@ func link(dir string, files map[string]file) error {
 var errDiffers = errors.New("differs")
 
 // same tells whether the generation holds exactly these files.
-func same(generation string, files map[string]file, group int) bool {
+func same(generation string, files map[string]file, shared bool) bool {
 	found := 0
 	err := filepath.WalkDir(generation, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -168,14 +166,14 @@ func same(generation string, files map[string]file, group int) bool {
 			return err
 		}
 		found++
-		return files[name].compare(path, e, group)
+		return files[name].compare(path, e, shared)
 	})
 	return err == nil && found == len(files)
 }
 
-func (f file) compare(path string, e fs.DirEntry, group int) error {
+func (f file) compare(path string, e fs.DirEntry, shared bool) error {
 	info, err := e.Info()
-	if err != nil || info.Mode().Perm() != f.permissions(group) {
+	if err != nil || info.Mode().Perm() != f.permissions(shared) {
 		return errDiffers
 	}
 	data, err := os.ReadFile(path)

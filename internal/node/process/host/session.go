@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/node/process/wire"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -147,6 +148,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = h.forget(r.IDs)
 	case wire.OpRemovePod:
 		err = h.removePod(r.PodUID, r.Dir)
+	case wire.OpShare:
+		err = beneath.Share(r.Dir, r.Group)
 	default:
 		err = fmt.Errorf("the host process does not know the operation %q: it is older than the control plane", r.Op)
 	}

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,31 +13,77 @@ import (
 // divided is our part of the version 1 trees, where controllers are not in version 2 yet. Only containers with
 // limits get cgroups there: moving a thread into one takes milliseconds.
 type divided struct {
-	name   string
-	memory string
-	cpu    string
-	pids   *sharedPIDs
+	name string
+	// parts are those of the trees that containers have cgroups in; memory and cpu are the ones that have limits.
+	parts       []*part
+	memory, cpu *part
+	pids        *sharedPIDs
+}
+
+// part is ours of one tree.
+type part struct {
+	hierarchy
+	dir string
 }
 
 // openDivided tries which of the controllers can be used.
 func openDivided(all []hierarchy, config Config) *divided {
-	name := config.Name
-	d := &divided{name: name}
+	d := &divided{name: config.Name}
+	d.memory = d.open(all, "memory", "memory.limit_in_bytes")
+	d.cpu = d.open(all, "cpu", "cpu.cfs_quota_us")
+	if len(d.parts) > 0 {
+		// A JVM believes none of its limits unless it sees these too.
+		d.open(all, "cpuacct", "cpuacct.usage")
+		d.open(all, "cpuset", "cpuset.cpus")
+	}
 	for _, h := range all {
-		if slices.Contains(h.controllers, "memory") && canMake(h.home, name, "memory.limit_in_bytes") {
-			d.memory = h.home
-		}
-		if slices.Contains(h.controllers, "cpu") && canMake(h.home, name, "cpu.cfs_quota_us") {
-			d.cpu = h.home
-		}
-		if slices.Contains(h.controllers, "pids") && config.MaxPIDs > 0 && canMake(h.home, name, "pids.max") {
-			d.pids = openSharedPIDs(h.home, name, config.MaxPIDs)
+		if slices.Contains(h.controllers, "pids") && config.MaxPIDs > 0 && canMake(h.home, d.name, "pids.max") {
+			d.pids = openSharedPIDs(h.home, d.name, config.MaxPIDs)
 		}
 	}
 	return d
 }
 
-// canMake makes our directory under home and tells whether its controls can be written.
+// open returns our part of the tree that has the controller; nil if there is none.
+func (d *divided) open(all []hierarchy, controller, control string) *part {
+	has := func(h hierarchy) bool { return slices.Contains(h.controllers, controller) }
+	for _, p := range d.parts {
+		if has(p.hierarchy) {
+			return p
+		}
+	}
+	for _, h := range all {
+		if !has(h) || !canMake(h.home, d.name, control) {
+			continue
+		}
+		p := &part{hierarchy: h, dir: filepath.Join(h.home, d.name)}
+		if p.setsCPUs() && p.handDownCPUs() != nil {
+			os.Remove(p.dir)
+			continue
+		}
+		d.parts = append(d.parts, p)
+		return p
+	}
+	return nil
+}
+
+func (p *part) setsCPUs() bool { return slices.Contains(p.controllers, "cpuset") }
+
+// handDownCPUs lets cgroups in our part have all that we have. The kernel gives a new one no CPU and no memory.
+func (p *part) handDownCPUs() error {
+	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
+		ours, err := os.ReadFile(filepath.Join(p.home, name))
+		if err != nil {
+			return err
+		}
+		if err := setFile(p.dir, name, string(ours)); err != nil {
+			return err
+		}
+	}
+	return setFile(p.dir, "cgroup.clone_children", "1")
+}
+
+// canMake makes our directory under home and reports whether its controls can be written.
 func canMake(home, name, control string) bool {
 	dir := filepath.Join(home, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
@@ -54,10 +98,8 @@ func canMake(home, name, control string) bool {
 
 func (d *divided) dirs() []string {
 	var dirs []string
-	for _, home := range []string{d.memory, d.cpu} {
-		if home != "" {
-			dirs = append(dirs, filepath.Join(home, d.name))
-		}
+	for _, p := range d.parts {
+		dirs = append(dirs, p.dir)
 	}
 	if d.pids != nil {
 		dirs = append(dirs, d.pids.dir)
@@ -69,100 +111,6 @@ func (d *divided) close() {
 	d.pids.empty()
 	for _, dir := range d.dirs() {
 		os.Remove(dir)
-	}
-}
-
-// limited is one container's place in the version 1 trees.
-type limited struct {
-	memory, cpu string
-	// homes are where the forking thread returns to.
-	homes []string
-}
-
-// newLimited returns nil when there is nothing to hold the container to.
-func (d *divided) newLimited(name string, want limits) (*limited, error) {
-	l := &limited{}
-	if d.memory != "" && want.memory > 0 {
-		l.memory = filepath.Join(d.memory, d.name, name)
-		l.homes = append(l.homes, d.memory)
-	}
-	if d.cpu != "" && want.cpu > 0 {
-		l.cpu = filepath.Join(d.cpu, d.name, name)
-		l.homes = append(l.homes, d.cpu)
-	}
-	if len(l.homes) == 0 {
-		return nil, nil
-	}
-	if err := l.make(want); err != nil {
-		l.remove()
-		return nil, err
-	}
-	return l, nil
-}
-
-func (l *limited) make(want limits) error {
-	if l.memory != "" {
-		if err := os.Mkdir(l.memory, 0o755); err != nil {
-			return err
-		}
-		value := strconv.FormatInt(want.memory, 10)
-		if err := setFile(l.memory, "memory.limit_in_bytes", value); err != nil {
-			return fmt.Errorf("set a memory limit of %s bytes: %w", value, err)
-		}
-		// Memory and swap together; kernels without swap accounting lack the file.
-		_ = setFile(l.memory, "memory.memsw.limit_in_bytes", value)
-	}
-	if l.cpu == "" {
-		return nil
-	}
-	if err := os.Mkdir(l.cpu, 0o755); err != nil && !os.IsExist(err) {
-		return err
-	}
-	if want.cpuRequest > 0 {
-		_ = setFile(l.cpu, "cpu.shares", strconv.FormatInt(want.shares(), 10))
-	}
-	_ = setFile(l.cpu, "cpu.cfs_period_us", strconv.Itoa(cpuPeriod))
-	if err := setFile(l.cpu, "cpu.cfs_quota_us", strconv.FormatInt(want.quota(), 10)); err != nil {
-		return fmt.Errorf("set a CPU limit of %dm: %w", want.cpu, err)
-	}
-	return nil
-}
-
-// enter moves the calling thread, so that what it forks is born inside.
-func (l *limited) enter() error {
-	for _, dir := range []string{l.memory, l.cpu} {
-		if dir == "" {
-			continue
-		}
-		if err := setFile(dir, "tasks", strconv.Itoa(unix.Gettid())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// leave moves the calling thread back.
-func (l *limited) leave() error {
-	for _, home := range l.homes {
-		if err := setFile(home, "tasks", strconv.Itoa(unix.Gettid())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *limited) oomKills() int64 {
-	if l.memory == "" {
-		return 0
-	}
-	return counter(l.memory, "memory.oom_control", "oom_kill")
-}
-
-func (l *limited) remove() {
-	pause := patience{limit: killPatience}
-	for _, dir := range []string{l.memory, l.cpu} {
-		for dir != "" && errors.Is(os.Remove(dir), unix.EBUSY) && pause.next() {
-		}
 	}
 }
 

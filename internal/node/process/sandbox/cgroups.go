@@ -4,14 +4,15 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // hierarchy is one mounted cgroup tree and this process's place in it.
 type hierarchy struct {
-	v2          bool
+	v2 bool
+	// controllers are those of version 1, name is that of the directory that the tree is mounted at.
 	controllers []string
+	name        string
 	// home is the directory of the cgroup that this process is in.
 	home string
 }
@@ -43,16 +44,17 @@ func parseMount(line string, places map[string]string) (hierarchy, bool) {
 	if !ok || len(where) < 5 || len(what) < 3 {
 		return hierarchy{}, false
 	}
-	var h hierarchy
+	h := hierarchy{name: filepath.Base(where[4])}
 	key := ""
 	switch what[0] {
 	case "cgroup2":
 		h.v2 = true
 	case "cgroup":
-		h.controllers = strings.Split(what[2], ",")
-		for known := range places {
-			if known != "" && slices.Contains(h.controllers, known) {
-				key = known
+		// The options of the mount hold other words too.
+		for _, word := range strings.Split(what[2], ",") {
+			if _, known := places[word]; known && word != "" {
+				h.controllers = append(h.controllers, word)
+				key = word
 			}
 		}
 		if key == "" {

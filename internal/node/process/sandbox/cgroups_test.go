@@ -18,27 +18,27 @@ func TestWhereThisProcessIsInACgroupTree(t *testing.T) {
 		"version 2 alone": {
 			"31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw",
 			map[string]string{"": "/user.slice/run-1.scope"},
-			hierarchy{v2: true, home: "/sys/fs/cgroup/user.slice/run-1.scope"}, true,
+			hierarchy{v2: true, name: "cgroup", home: "/sys/fs/cgroup/user.slice/run-1.scope"}, true,
 		},
 		"version 2 beside version 1": {
 			"41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw",
 			map[string]string{"": "/", "memory": "/x"},
-			hierarchy{v2: true, home: "/sys/fs/cgroup/unified"}, true,
+			hierarchy{v2: true, name: "unified", home: "/sys/fs/cgroup/unified"}, true,
 		},
 		"a controller of version 1": {
 			"35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory",
 			map[string]string{"": "/", "memory": "/a/b"},
-			hierarchy{controllers: []string{"rw", "memory"}, home: "/sys/fs/cgroup/memory/a/b"}, true,
+			hierarchy{controllers: []string{"memory"}, name: "memory", home: "/sys/fs/cgroup/memory/a/b"}, true,
 		},
 		"two controllers in one tree": {
 			"35 31 0:32 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct",
 			map[string]string{"cpu": "/a", "cpuacct": "/a"},
-			hierarchy{controllers: []string{"rw", "cpu", "cpuacct"}, home: "/sys/fs/cgroup/cpu,cpuacct/a"}, true,
+			hierarchy{controllers: []string{"cpu", "cpuacct"}, name: "cpu,cpuacct", home: "/sys/fs/cgroup/cpu,cpuacct/a"}, true,
 		},
 		"a container that sees its own part only": {
 			"35 31 0:32 /docker/123 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory",
 			map[string]string{"memory": "/docker/123"},
-			hierarchy{controllers: []string{"rw", "memory"}, home: "/sys/fs/cgroup/memory"}, true,
+			hierarchy{controllers: []string{"memory"}, name: "memory", home: "/sys/fs/cgroup/memory"}, true,
 		},
 		"a tree without controllers": {
 			"40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd",

@@ -101,10 +101,11 @@ func (l *launch) forkInRoot(t *thread) error {
 	}
 	// From the container's root file system the cgroups cannot be seen.
 	if l.limited != nil {
-		t.later(l.limited.leave)
-		if err := l.limited.enter(); err != nil {
+		var err error
+		if l.cgroups, err = l.limited.view(l.container.Root.Privileged); err != nil {
 			return err
 		}
+		defer l.cgroups.close()
 	}
 	if len(c.Root.Sysctls) > 0 {
 		if err := t.enterIPC(c.Root.Sysctls); err != nil {
@@ -160,6 +161,11 @@ func (l *launch) enterRoot(t *thread) error {
 	}
 	if c.Root.Privileged {
 		if err := rootfs.OpenSys(); err != nil {
+			return err
+		}
+	}
+	if l.cgroups != nil {
+		if err := l.cgroups.makePoints(); err != nil {
 			return err
 		}
 	}

@@ -95,8 +95,14 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 		c.user = *l.container.User
 	}
 	c.detach()
+	if l.cgroups != nil {
+		c.enterCgroups(l.cgroups)
+	}
 	c.begin()
 	c.mount()
+	if l.cgroups != nil {
+		c.mountCgroups(l.cgroups)
+	}
 	c.take(spec)
 	if l.users != nil {
 		c.enterUsers(l.users)

@@ -29,6 +29,7 @@ type launch struct {
 	// root is that of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
 	users   *os.File
+	cgroups *cgroupView
 	started time.Time
 }
 
@@ -119,7 +120,7 @@ func (l *launch) prepare() (err error) {
 			return err
 		}
 	}
-	l.limited, err = l.box.divided.newLimited(l.slot.name, l.limits)
+	l.limited, err = l.box.divided.newLimited(l.slot.name, l.limits, l.container.Root != nil)
 	return err
 }
 

@@ -97,6 +97,7 @@ func Open(config Config) (*Box, error) {
 	}
 	b.info.CanRunImages = b.roots != nil
 	b.info.CanRunPrivileged, b.info.CanSharePIDs = b.info.CanRunImages, b.info.CanRunImages
+	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.alone()
 	b.info.CanSetSysctls = b.info.CanRunImages && b.trySysctls()
 	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()
 	return b, nil
@@ -161,15 +162,15 @@ func (b *Box) describe() runtime.Info {
 	switch {
 	case b.unified != nil && (b.unified.holds("memory") || b.unified.holds("cpu")):
 		info.Isolation = "cgroup v2"
-	case b.unified != nil && (b.divided.memory != "" || b.divided.cpu != ""):
+	case b.unified != nil && (b.divided.memory != nil || b.divided.cpu != nil):
 		info.Isolation = "cgroup v2, limits by v1"
 	case b.unified != nil:
 		info.Isolation = "cgroup v2 without limits"
 	case b.config.PIDNamespace:
 		info.Isolation = "user and pid namespaces"
 	}
-	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != ""
-	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != ""
+	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != nil
+	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != nil
 	info.ProcessLimit = b.processLimit()
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why

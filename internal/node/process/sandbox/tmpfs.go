@@ -24,6 +24,9 @@ func (b *Box) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 			return err
 		}
 		options := "mode=0777"
+		if m.Group != 0 {
+			options = fmt.Sprintf("mode=2777,gid=%d", m.Group)
+		}
 		if m.SizeBytes > 0 {
 			options += fmt.Sprintf(",size=%d", m.SizeBytes)
 		}

@@ -70,6 +70,7 @@ const (
 	OpList      Op = "list"
 	OpForget    Op = "forget"
 	OpRemovePod Op = "removePod"
+	OpShare     Op = "shareVolume"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -80,8 +81,9 @@ type Request struct {
 	IDs       []runtime.ID
 	Grace     time.Duration
 	PodUID    types.UID
-	// Dir is the directory of the pod's volumes.
-	Dir string
+	// Dir is the directory of the pod's volumes, or the one in a volume that Group shall have.
+	Dir   string
+	Group uint32
 }
 
 // Reply answers the request of the same number.

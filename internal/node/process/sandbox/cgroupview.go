@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stint-dev/stint/internal/node/process/rootfs"
+)
+
+// cgroupView is what a container from an image sees of its cgroups of version 1.
+//
+//	/sys/fs/cgroup/memory             the container's cgroup
+//	/sys/fs/cgroup/cpu,cpuacct        the same, of a tree with two controllers
+//	/sys/fs/cgroup/cpu                a link to it
+//
+// What a mount shows is the cgroup that its process was in when it unshared its view of cgroups. So the container's process
+// enters, unshares and mounts by itself, and finds ready what it cannot see from its root file system. That moves no thread
+// there and back, either.
+type cgroupView struct {
+	cgroups []cgroup1
+	// tasks are the files by which the cgroups are entered.
+	tasks []*os.File
+	// affinity is which CPUs the process keeps to, if they could be told: in another cpuset, kernels before 6.2 forget it.
+	affinity []byte
+	// dir is the directory of the mount points; -1 before it is made.
+	dir      int
+	writable bool
+}
+
+// view opens what the container's process needs. The thread must see the machine's file system.
+func (l *limited) view(writable bool) (*cgroupView, error) {
+	v := &cgroupView{cgroups: l.cgroups, dir: -1, writable: writable}
+	for _, g := range l.cgroups {
+		tasks, err := os.OpenFile(filepath.Join(g.dir, tasksFile), os.O_WRONLY, 0)
+		if err != nil {
+			v.close()
+			return nil, err
+		}
+		v.tasks = append(v.tasks, tasks)
+	}
+	var cpus unix.CPUSet
+	if slices.ContainsFunc(l.cgroups, func(g cgroup1) bool { return g.setsCPUs() }) && unix.SchedGetaffinity(0, &cpus) == nil {
+		for _, word := range cpus {
+			v.affinity = binary.NativeEndian.AppendUint64(v.affinity, uint64(word))
+		}
+	}
+	return v, nil
+}
+
+// makePoints makes the mount points in the container's root file system, where the thread is.
+func (v *cgroupView) makePoints() (err error) {
+	var names []string
+	links := map[string]string{}
+	for _, g := range v.cgroups {
+		names = append(names, g.name)
+		for _, controller := range g.controllers {
+			if controller != g.name {
+				links[controller] = g.name
+			}
+		}
+	}
+	v.dir, err = rootfs.ShowCgroups(names, links, v.writable)
+	return err
+}
+
+func (v *cgroupView) close() {
+	for _, tasks := range v.tasks {
+		tasks.Close()
+	}
+	if v.dir >= 0 {
+		unix.Close(v.dir)
+	}
+}
+
+// enterCgroups moves the process.
+func (c *child) enterCgroups(v *cgroupView) {
+	const itself = "0"
+	for i, g := range v.cgroups {
+		c.Do("enter its cgroup of "+g.name, unix.SYS_WRITE, v.tasks[i].Fd(), c.String(itself), uintptr(len(itself)))
+	}
+	if len(v.affinity) > 0 {
+		c.Try(unix.SYS_SCHED_SETAFFINITY, 0, uintptr(len(v.affinity)), c.Bytes(v.affinity))
+	}
+}
+
+// mountCgroups goes by the open directory: over its path there may be a volume, with links of others in it. Where the kernel
+// refuses to mount, a mount point stays empty.
+func (c *child) mountCgroups(v *cgroupView) {
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	c.Do("enter "+cgroupMount, unix.SYS_FCHDIR, uintptr(v.dir))
+	for _, g := range v.cgroups {
+		controllers := c.String(strings.Join(g.controllers, ","))
+		c.Try(unix.SYS_MOUNT, c.String("cgroup"), c.String(g.name), c.String("cgroup"), flags|readOnlyUnless(v.writable), controllers)
+	}
+	c.Do("leave "+cgroupMount, unix.SYS_CHDIR, c.String("/"))
+}

@@ -1,0 +1,120 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// limited is one container's place in the version 1 trees.
+type limited struct {
+	cgroups []cgroup1
+	// memory and cpu are the directories where limits are set; empty is none.
+	memory, cpu string
+}
+
+// cgroup1 is a container's cgroup in one of the trees.
+type cgroup1 struct {
+	*part
+	dir string
+}
+
+// newLimited returns nil when there is nothing to hold the container to. One that shall see its cgroups gets one in each of
+// the trees.
+func (d *divided) newLimited(name string, want limits, seen bool) (*limited, error) {
+	l := &limited{}
+	if d.memory != nil && want.memory > 0 {
+		l.memory = filepath.Join(d.memory.dir, name)
+	}
+	if d.cpu != nil && want.cpu > 0 {
+		l.cpu = filepath.Join(d.cpu.dir, name)
+	}
+	if l.memory == "" && l.cpu == "" {
+		return nil, nil
+	}
+	for _, p := range d.parts {
+		if dir := filepath.Join(p.dir, name); seen || dir == l.memory || dir == l.cpu {
+			l.cgroups = append(l.cgroups, cgroup1{part: p, dir: dir})
+		}
+	}
+	if seen && d.cpu != nil {
+		l.cpu = filepath.Join(d.cpu.dir, name)
+	}
+	if err := l.make(want); err != nil {
+		l.remove()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *limited) make(want limits) error {
+	for _, c := range l.cgroups {
+		if err := os.Mkdir(c.dir, 0o755); err != nil {
+			return err
+		}
+	}
+	if l.memory != "" {
+		value := strconv.FormatInt(want.memory, 10)
+		if err := setFile(l.memory, "memory.limit_in_bytes", value); err != nil {
+			return fmt.Errorf("set a memory limit of %s bytes: %w", value, err)
+		}
+		// Memory and swap together; kernels without swap accounting lack the file.
+		_ = setFile(l.memory, "memory.memsw.limit_in_bytes", value)
+	}
+	if l.cpu == "" {
+		return nil
+	}
+	if want.cpuRequest > 0 {
+		_ = setFile(l.cpu, "cpu.shares", strconv.FormatInt(want.shares(), 10))
+	}
+	if want.cpu == 0 {
+		return nil
+	}
+	_ = setFile(l.cpu, "cpu.cfs_period_us", strconv.Itoa(cpuPeriod))
+	if err := setFile(l.cpu, "cpu.cfs_quota_us", strconv.FormatInt(want.quota(), 10)); err != nil {
+		return fmt.Errorf("set a CPU limit of %dm: %w", want.cpu, err)
+	}
+	return nil
+}
+
+// enter moves the calling thread, so that what it forks is born inside.
+func (l *limited) enter() error {
+	for _, c := range l.cgroups {
+		if err := setFile(c.dir, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave moves the calling thread back.
+func (l *limited) leave() error {
+	for _, c := range l.cgroups {
+		if err := setFile(c.home, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tasksFile takes the numbers of threads that are to move to a cgroup.
+const tasksFile = "tasks"
+
+func (l *limited) oomKills() int64 {
+	if l.memory == "" {
+		return 0
+	}
+	return counter(l.memory, "memory.oom_control", "oom_kill")
+}
+
+func (l *limited) remove() {
+	pause := patience{limit: killPatience}
+	for _, c := range l.cgroups {
+		for errors.Is(os.Remove(c.dir), unix.EBUSY) && pause.next() {
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package volumes
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What cannot be shared is shown to no container, and shared when it is tried again. What containers have made of an emptyDir
+// stays theirs.
+func TestAVolumeIsSharedBeforeItIsShown(t *testing.T) {
+	for name, fill := range map[string]func(string, sharer) error{
+		"an emptyDir": makeEmptyDir,
+		"files":       func(dir string, share sharer) error { return write(dir, files(map[string]string{"a": "1"}), share) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "volume")
+			refused := errors.New("not now")
+			if err := fill(dir, func(string) error { return refused }); !errors.Is(err, refused) {
+				t.Fatalf("not shared: %v", err)
+			}
+			if entries, _ := filepath.Glob(filepath.Join(dir, "[^.]*")); len(entries) != 0 {
+				t.Errorf("before it is shared it shows %v", entries)
+			}
+			var shared []string
+			for range 2 {
+				if err := fill(dir, func(part string) error { shared = append(shared, part); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(shared) != 1 {
+				t.Errorf("shared %v, want it once", shared)
+			}
+		})
+	}
+}
+
+func TestFilesAreSharedAgainWhenTheyChange(t *testing.T) {
+	dir := t.TempDir()
+	var modes []fs.FileMode
+	share := func(generation string) error {
+		info, err := os.Stat(filepath.Join(generation, "a"))
+		if err == nil {
+			modes = append(modes, info.Mode())
+		}
+		return err
+	}
+	for _, text := range []string{"1", "1", "2"} {
+		if err := write(dir, map[string]file{"a": {data: []byte(text), mode: 0o400}}, share); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]fs.FileMode{0o440, 0o440}, modes); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"a": "2"}, shown(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
