@@ -27,6 +27,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // What the stand-ins' images say of themselves.
@@ -87,7 +88,7 @@ func commandsByImage(files []*file, shell bool) map[string]map[string]bool {
 				if all[at] == nil {
 					all[at] = map[string]bool{imageEntrypoint[0]: true}
 				}
-				if len(c.Command) > 0 {
+				if len(c.Command) > 0 && !isMounted(c, pathOf(c.Command[0], c.WorkingDir)) {
 					all[at][pathOf(c.Command[0], c.WorkingDir)] = true
 				}
 				if !shell {
@@ -100,6 +101,11 @@ func commandsByImage(files []*file, shell bool) map[string]map[string]bool {
 		}
 	}
 	return all
+}
+
+// isMounted reports whether a program comes from a volume.
+func isMounted(c *corev1.Container, program string) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return path.Clean(m.MountPath) == program })
 }
 
 // pathOf is where the stand-in of a command is.
