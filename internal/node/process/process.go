@@ -151,6 +151,12 @@ func (r *Runtime) RemovePod(ctx context.Context, uid types.UID, dir string) erro
 	return err
 }
 
+// Measure implements runtime.Runtime.
+func (r *Runtime) Measure(ctx context.Context, ids []runtime.ID, dirs []string) (runtime.Usage, error) {
+	reply, err := r.call(ctx, wire.Request{Op: wire.OpMeasure, IDs: ids, Dirs: dirs})
+	return reply.Usage, err
+}
+
 // Events implements runtime.Runtime.
 func (r *Runtime) Events() <-chan runtime.Status { return r.events.out }
 

@@ -174,6 +174,9 @@ type MissingMountPoint struct {
 	IsFile bool   `json:"isFile,omitempty"`
 }
 
+// Usage is what was measured, in the order of what was asked for.
+type Usage struct{ Roots, Dirs []int64 }
+
 // Info tells what this runtime can hold to on this machine.
 type Info struct {
 	// Name and Version as in a node's containerRuntimeVersion: "process://1.0".
@@ -202,6 +205,8 @@ type Info struct {
 	CanSharePIDs       bool
 	CanSetSysctls      bool
 	CanShareNamespaces bool
+	// CanMeasure: whether Measure can be asked for.
+	CanMeasure bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32
@@ -244,6 +249,11 @@ type Runtime interface {
 	// RemovePod ends what is left of a pod and removes what its containers shared (cgroup, tmpfs), and what they have
 	// written to volumes, as far as this user may not remove it. Dir is the directory of these volumes.
 	RemovePod(ctx context.Context, uid types.UID, dir string) error
+
+	// Measure returns how many bytes of the disk are taken by what each of these attempts has written to its Root, and by
+	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that
+	// are not there take nothing.
+	Measure(ctx context.Context, ids []ID, dirs []string) (Usage, error)
 
 	// Close disconnects. Containers run on.
 	Close() error

@@ -147,6 +147,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = h.forget(r.IDs)
 	case wire.OpRemovePod:
 		err = h.removePod(r.PodUID, r.Dir)
+	case wire.OpMeasure:
+		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:
 		err = fmt.Errorf("the host process does not know the operation %q: it is older than the control plane", r.Op)
 	}

@@ -70,6 +70,7 @@ const (
 	OpList      Op = "list"
 	OpForget    Op = "forget"
 	OpRemovePod Op = "removePod"
+	OpMeasure   Op = "measure"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -82,12 +83,15 @@ type Request struct {
 	PodUID    types.UID
 	// Dir is the directory of the pod's volumes.
 	Dir string
+	// Dirs are to be measured.
+	Dirs []string
 }
 
 // Reply answers the request of the same number.
 type Reply struct {
 	Seq      uint64
 	Statuses []runtime.Status
+	Usage    runtime.Usage
 	Err      string
 }
 
