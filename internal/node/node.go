@@ -62,14 +62,15 @@ type Config struct {
 }
 
 // times are those that tests change; a zero one is the constant of that name.
-type times struct{ reportAfter, leaveWithin, logsLinger, lookAtDisk time.Duration }
+type times struct{ reportAfter, leaveWithin, logsLinger, lookAtDisk, measureEvery time.Duration }
 
 func (t times) complete() times {
 	return times{
-		reportAfter: cmp.Or(t.reportAfter, reportAfter),
-		leaveWithin: cmp.Or(t.leaveWithin, leaveWithin),
-		logsLinger:  cmp.Or(t.logsLinger, logsLinger),
-		lookAtDisk:  cmp.Or(t.lookAtDisk, lookAtDisk),
+		reportAfter:  cmp.Or(t.reportAfter, reportAfter),
+		leaveWithin:  cmp.Or(t.leaveWithin, leaveWithin),
+		logsLinger:   cmp.Or(t.logsLinger, logsLinger),
+		lookAtDisk:   cmp.Or(t.lookAtDisk, lookAtDisk),
+		measureEvery: cmp.Or(t.measureEvery, measureEvery),
 	}
 }
 

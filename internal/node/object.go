@@ -109,6 +109,9 @@ func (n *Node) unenforced() []string {
 	if !n.isolation.EnforcesMemory {
 		limits = append(limits, "memory")
 	}
+	if !n.isolation.CanMeasure {
+		limits = append(limits, "ephemeral-storage")
+	}
 	return limits
 }
 

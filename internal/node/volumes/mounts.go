@@ -67,7 +67,7 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 		if !showsObjects(v) {
 			continue
 		}
-		if _, err := os.Stat(pod.path(v)); err != nil {
+		if _, err := os.Stat(pod.Path(v)); err != nil {
 			continue
 		}
 		if _, err := m.prepare(ctx, pod, v); err != nil {
@@ -79,7 +79,7 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 
 // prepare makes the volume, or brings it up to date.
 func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume) (runtime.Mount, error) {
-	mount := runtime.Mount{HostPath: pod.path(v)}
+	mount := runtime.Mount{HostPath: pod.Path(v)}
 	switch {
 	case v.EmptyDir != nil:
 		if v.EmptyDir.Medium == corev1.StorageMediumMemory {
@@ -104,7 +104,8 @@ func showsObjects(v *corev1.Volume) bool {
 	return v.ConfigMap != nil || v.Secret != nil || v.DownwardAPI != nil || v.Projected != nil
 }
 
-func (p Pod) path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
+// Path is where a volume of the pod is.
+func (p Pod) Path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
 
 // group is the group that shall own the files, or -1.
 func (p Pod) group() int {
