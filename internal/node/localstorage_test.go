@@ -72,6 +72,24 @@ func TestPodsThatTakeMoreDiskThanTheyMayAreEvicted(t *testing.T) {
 	h.until(unlimited, "the pod without limits has stayed", inPhase(corev1.PodSucceeded))
 }
 
+func TestPodsThatRequestMoreDiskThanThereIsWait(t *testing.T) {
+	h := newHouse(t, newScripted())
+	h.startNode(nil)
+	pod := h.create(build("huge", []string{"exit", "0"}, mayTake("1Ei")))
+	waits := h.until(pod, "the pod says why it waits", func(p *corev1.Pod) bool {
+		return condition(p, corev1.PodScheduled).Reason == corev1.PodReasonUnschedulable
+	})
+	object, err := h.client.Nodes().Get(t.Context(), "", "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	has, capacity := object.Status.Allocatable.StorageEphemeral(), object.Status.Capacity.StorageEphemeral()
+	want := "ephemeral-storage: 1Ei requested, the machine has only " + has.String()
+	if got := condition(waits, corev1.PodScheduled).Message; got != want || has.Sign() <= 0 || capacity.Cmp(*has) != 0 {
+		t.Errorf("the pod says %q, want %q; the node's capacity is %s", got, want, capacity)
+	}
+}
+
 // A server may be killed between an eviction and the end of the pod.
 func TestAnEvictedPodStaysEvictedOverARestart(t *testing.T) {
 	rt := newScripted()

@@ -41,7 +41,7 @@ type Config struct {
 	WhyNoImages string
 	// ImageGC says when images are removed; the zero policy is the default.
 	ImageGC store.GCPolicy
-	// Allocatable bounds what pods may request together: cpu, memory, pods. What it leaves out is the machine's.
+	// Allocatable bounds what pods may request together: cpu, memory, ephemeral-storage, pods. What it leaves out is the machine's.
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is DefaultKeepLogs, 0
 	// keeps none.
@@ -120,7 +120,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	allocatable, err := allocatableFor(c.Allocatable)
+	allocatable, err := allocatableFor(c.Allocatable, c.Dir)
 	if err != nil {
 		return nil, err
 	}
