@@ -19,8 +19,10 @@ func parseResources(text string) (corev1.ResourceList, error) {
 			return nil, badInputf("--allocatable %q: write NAME=QUANTITY pairs, such as cpu=4,memory=8Gi", text)
 		}
 		key := corev1.ResourceName(name)
-		if key != corev1.ResourceCPU && key != corev1.ResourceMemory && key != corev1.ResourcePods {
-			return nil, badInputf("--allocatable: no resource %q here: there is cpu, memory and pods", name)
+		switch key {
+		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods:
+		default:
+			return nil, badInputf("--allocatable: no resource %q here: there is cpu, memory, ephemeral-storage and pods", name)
 		}
 		quantity, err := resource.ParseQuantity(value)
 		if err != nil || quantity.Sign() <= 0 {

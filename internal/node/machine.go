@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/stint-dev/stint/internal/datadir"
+	"github.com/stint-dev/stint/internal/filesystem"
 )
 
 // defaultPods is how many pods run side by side where nobody says. Pods are processes here, so twice what a
@@ -77,15 +78,15 @@ func dnsName(host string) string {
 	return name
 }
 
-// allocatableFor completes what was given by what the machine has.
-func allocatableFor(given corev1.ResourceList) (corev1.ResourceList, error) {
+// allocatableFor completes what was given by what the machine has, with the disk that has dir.
+func allocatableFor(given corev1.ResourceList, dir string) (corev1.ResourceList, error) {
 	list := corev1.ResourceList{}
 	for name, value := range given {
 		switch name {
-		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods:
+		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods:
 			list[name] = value
 		default:
-			return nil, fmt.Errorf("node: allocatable resource %q is not known; use cpu, memory and pods", name)
+			return nil, fmt.Errorf("node: allocatable resource %q is not known; use cpu, memory, ephemeral-storage and pods", name)
 		}
 	}
 	if _, ok := list[corev1.ResourceMemory]; !ok {
@@ -94,6 +95,13 @@ func allocatableFor(given corev1.ResourceList) (corev1.ResourceList, error) {
 			return nil, fmt.Errorf("node: cannot tell how much memory the machine has, set the allocatable memory: %w", err)
 		}
 		list[corev1.ResourceMemory] = *resource.NewQuantity(memory, resource.BinarySI)
+	}
+	if _, ok := list[corev1.ResourceEphemeralStorage]; !ok {
+		space, err := filesystem.SpaceOf(dir)
+		if err != nil {
+			return nil, fmt.Errorf("node: cannot tell how large the disk is, set the allocatable ephemeral-storage: %w", err)
+		}
+		list[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(space.Bytes, resource.BinarySI)
 	}
 	if _, ok := list[corev1.ResourceCPU]; !ok {
 		list[corev1.ResourceCPU] = *resource.NewQuantity(int64(goruntime.NumCPU()), resource.DecimalSI)
@@ -105,8 +113,8 @@ func allocatableFor(given corev1.ResourceList) (corev1.ResourceList, error) {
 }
 
 // capacity is what the machine has, and no less than what it may give.
-func capacity(allocatable corev1.ResourceList) corev1.ResourceList {
-	all, err := allocatableFor(corev1.ResourceList{corev1.ResourcePods: allocatable[corev1.ResourcePods]})
+func capacity(allocatable corev1.ResourceList, dir string) corev1.ResourceList {
+	all, err := allocatableFor(corev1.ResourceList{corev1.ResourcePods: allocatable[corev1.ResourcePods]}, dir)
 	if err != nil {
 		return maps.Clone(allocatable)
 	}

@@ -41,7 +41,7 @@ type Config struct {
 	WhyNoImages string
 	// ImageGC says when images are removed; the zero policy is the default.
 	ImageGC store.GCPolicy
-	// Allocatable bounds what pods may request together: cpu, memory, pods. What it leaves out is the machine's.
+	// Allocatable bounds what pods may request together: cpu, memory, ephemeral-storage, pods. What it leaves out is the machine's.
 	Allocatable corev1.ResourceList
 	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is DefaultKeepLogs, 0
 	// keeps none.
@@ -62,14 +62,15 @@ type Config struct {
 }
 
 // times are those that tests change; a zero one is the constant of that name.
-type times struct{ reportAfter, leaveWithin, logsLinger, lookAtDisk time.Duration }
+type times struct{ reportAfter, leaveWithin, logsLinger, lookAtDisk, measureEvery time.Duration }
 
 func (t times) complete() times {
 	return times{
-		reportAfter: cmp.Or(t.reportAfter, reportAfter),
-		leaveWithin: cmp.Or(t.leaveWithin, leaveWithin),
-		logsLinger:  cmp.Or(t.logsLinger, logsLinger),
-		lookAtDisk:  cmp.Or(t.lookAtDisk, lookAtDisk),
+		reportAfter:  cmp.Or(t.reportAfter, reportAfter),
+		leaveWithin:  cmp.Or(t.leaveWithin, leaveWithin),
+		logsLinger:   cmp.Or(t.logsLinger, logsLinger),
+		lookAtDisk:   cmp.Or(t.lookAtDisk, lookAtDisk),
+		measureEvery: cmp.Or(t.measureEvery, measureEvery),
 	}
 }
 
@@ -119,7 +120,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	allocatable, err := allocatableFor(c.Allocatable)
+	allocatable, err := allocatableFor(c.Allocatable, c.Dir)
 	if err != nil {
 		return nil, err
 	}

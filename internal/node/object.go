@@ -109,6 +109,9 @@ func (n *Node) unenforced() []string {
 	if !n.isolation.EnforcesMemory {
 		limits = append(limits, "memory")
 	}
+	if !n.isolation.CanMeasure {
+		limits = append(limits, "ephemeral-storage")
+	}
 	return limits
 }
 
@@ -131,7 +134,7 @@ func (n *Node) nodeHandler() cache.ResourceEventHandler {
 
 func (n *Node) describeStatus(object *corev1.Node) {
 	s := &object.Status
-	s.Capacity = capacity(n.allocatable)
+	s.Capacity = capacity(n.allocatable, n.Dir)
 	s.Allocatable = maps.Clone(n.allocatable)
 	s.Addresses = []corev1.NodeAddress{
 		{Type: corev1.NodeInternalIP, Address: n.address},

@@ -29,6 +29,8 @@ type pod struct {
 	endSeen bool
 	// stale: what the pod's volumes show may have changed, or what it waited for may be there.
 	stale bool
+	// eviction is why the pod is ended, once it is.
+	eviction *lifecycle.Eviction
 	// inbox holds news of the runtime that no worker has seen.
 	inbox []runtime.Status
 	// followers are closed when the attempt has ended.

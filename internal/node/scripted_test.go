@@ -35,6 +35,8 @@ type scripted struct {
 	removed map[types.UID]int
 	// graces are what pods were given to end.
 	graces map[types.UID]time.Duration
+	// roots is what containers have written, by their names.
+	roots map[string]int64
 	// twice are attempts that were asked for while another one of their container ran.
 	twice []runtime.ID
 }
@@ -43,11 +45,13 @@ func newScripted() *scripted {
 	return &scripted{
 		info: runtime.Info{
 			Name: "process", Version: "test", Isolation: "none at all", CanMount: true, CanSetHostname: true, CanSetUser: true,
+			CanMeasure: true,
 		},
 		events:   make(chan runtime.Status, 10_000),
 		attempts: map[runtime.ID]*runtime.Status{},
 		removed:  map[types.UID]int{},
 		graces:   map[types.UID]time.Duration{},
+		roots:    map[string]int64{},
 	}
 }
 
@@ -170,6 +174,23 @@ func (r *scripted) RemovePod(_ context.Context, uid types.UID, _ string) error {
 		}
 	}
 	return nil
+}
+
+func (r *scripted) Measure(_ context.Context, ids []runtime.ID, dirs []string) (runtime.Usage, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	usage := runtime.Usage{Dirs: make([]int64, len(dirs))}
+	for _, id := range ids {
+		usage.Roots = append(usage.Roots, r.roots[id.Container])
+	}
+	return usage, nil
+}
+
+// writes has all containers of that name have written so much.
+func (r *scripted) writes(container string, bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.roots[container] = bytes
 }
 
 func (r *scripted) Close() error { return nil }

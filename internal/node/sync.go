@@ -43,6 +43,7 @@ func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 		Containers: p.containers,
 		Hindrances: p.hindrances,
 		Refusal:    p.refusal,
+		Eviction:   p.evicted(),
 		Host:       n.host(api),
 	})
 	n.announce(p, api, d.Notices)
@@ -75,6 +76,9 @@ func (n *Node) learn(p *pod, api *corev1.Pod) {
 	}
 	p.mu.Lock()
 	lifecycle.Recall(api, p.containers)
+	if e := lifecycle.RecallEviction(api); e != nil {
+		p.eviction = e
+	}
 	p.mu.Unlock()
 	p.known = true
 	p.startTime = firstStart(p, api)

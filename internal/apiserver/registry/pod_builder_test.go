@@ -103,6 +103,7 @@ func runPodCases(t *testing.T, cases map[string]podCase) {
 // able is a process runtime that can do all that one can.
 var able = runtime.Info{
 	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
+	CanMeasure: true,
 }
 
 // unable is a process runtime on a machine that allows it nothing.

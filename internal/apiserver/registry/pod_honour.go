@@ -53,6 +53,10 @@ func sharingPIDs(i runtime.Info) bool       { return asContainer(i) && i.CanShar
 func settingSysctls(i runtime.Info) bool    { return asContainer(i) && i.CanSetSysctls }
 func sharingNamespaces(i runtime.Info) bool { return asContainer(i) && i.CanShareNamespaces }
 
+// For limits of disk space: a process's files are the machine's, but for its volumes and logs.
+func measuring(i runtime.Info) bool      { return i.CanMeasure }
+func measuringFiles(i runtime.Info) bool { return asContainer(i) || !i.CanMeasure }
+
 // withoutMachineUsers is for what holds of itself in a user namespace.
 func withoutMachineUsers(i runtime.Info) bool { return asContainer(i) && !i.CanShareNamespaces }
 

@@ -49,10 +49,14 @@ var containerRules = []rule[*corev1.Container]{
 		"has no effect: the resources of a running pod do not change here"},
 	{"resources.limits[cpu]", limits(corev1.ResourceCPU), func(i runtime.Info) bool { return i.EnforcesCPU }, warn, notInForce},
 	{"resources.limits[memory]", limits(corev1.ResourceMemory), func(i runtime.Info) bool { return i.EnforcesMemory }, warn, notInForce},
-	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), nil, warn, notInForce},
+	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), measuring, warn, notMeasured},
+	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), measuringFiles, warn,
+		"counts the logs and emptyDirs of a process only: its other files are the machine's"},
 	{"terminationMessagePath", messagesElsewhere, withMounts, warn,
 		"has no effect: the process runtime cannot put a file at this path on this machine"},
 }
+
+const notMeasured = "is not in force: the host process is of an older version; start the server again when all pods have ended"
 
 const notInForce = "is not in force: the node cannot hold processes to it on this machine"
 
@@ -102,9 +106,6 @@ func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 func judgeResources(c *corev1.Container, p *field.Path) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Requests)) {
-		if name == string(corev1.ResourceEphemeralStorage) {
-			found = append(found, finding{p.Child("requests").Key(name), warn, "has no effect: disk space is not accounted for"})
-		}
 		found = append(found, judgeDevice(name, p.Child("requests"))...)
 	}
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Limits)) {
@@ -123,7 +124,7 @@ func judgeDevice(name string, p *field.Path) []finding {
 	case strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
 		return []finding{{p.Key(name), refuse, "huge pages are not handed out here: remove it"}}
 	}
-	return []finding{{p.Key(name), refuse, "this node hands out cpu and memory only: remove it"}}
+	return []finding{{p.Key(name), refuse, "this node hands out cpu, memory and ephemeral-storage only: remove it"}}
 }
 
 func resourceNames(list corev1.ResourceList) func(func(string) bool) {

@@ -111,12 +111,16 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 		"a variable from a file is refused":      {edit: envFrom(corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}), node: able, refused: []string{c0 + "env[0].valueFrom.fileKeyRef"}},
 		"a name that overrides all is ignored":   {edit: inSpec(func(s *corev1.PodSpec) { s.HostnameOverride = ptr.To("a") }), node: able, warned: []string{"spec.hostnameOverride"}},
 		"an empty life cycle is refused":         {edit: inContainer(func(c *corev1.Container) { c.Lifecycle = &corev1.Lifecycle{} }), node: able, refused: []string{c0 + "lifecycle"}},
-		"a folder on disk is not limited":        {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: able, warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
+		"a folder on disk is limited":            {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: able},
+		"unless nothing measures it":             {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(amount("1Gi"))}}), node: with(able, dontMeasure), warned: []string{"spec.volumes[0].emptyDir.sizeLimit"}},
 		"a folder in memory is limited":          {edit: withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: ptr.To(amount("1Gi"))}}), node: able},
 		"a limit is held where it can be":        {edit: limited("memory", "64Mi"), node: able},
 		"a limit that is not held is told":       {edit: limited("memory", "64Mi"), node: unable, warned: []string{c0 + "resources.limits[memory]"}},
 		"a device is refused":                    {edit: limited("nvidia.com/gpu", "1"), node: able, refused: []string{c0 + "resources.requests[nvidia.com/gpu]"}},
-		"disk space is not accounted for":        {edit: limited("ephemeral-storage", "1Gi"), node: able, warned: []string{c0 + "resources.limits[ephemeral-storage]", c0 + "resources.requests[ephemeral-storage]"}},
+		"a process's files are the machine's":    {edit: limited("ephemeral-storage", "1Gi"), node: able, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space that nothing measures":       {edit: limited("ephemeral-storage", "1Gi"), node: with(able, dontMeasure), warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
+		"disk space of images is limited":        {edit: limited("ephemeral-storage", "1Gi"), node: with(ofImages, measure)},
+		"unless nothing measures that":           {edit: limited("ephemeral-storage", "1Gi"), node: ofImages, warned: []string{c0 + "resources.limits[ephemeral-storage]"}},
 		"restarting all containers is refused": {edit: inContainer(func(c *corev1.Container) {
 			c.RestartPolicyRules = []corev1.ContainerRestartRule{{Action: "RestartAllContainers"}}
 		}), node: able, refused: []string{c0 + "restartPolicyRules"}},
@@ -163,6 +167,9 @@ var (
 	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged, i.CanSharePIDs, i.CanSetSysctls = true, true, true })
 	ofImagesAsRoot = with(ofImages, func(i *runtime.Info) { i.CanShareNamespaces = true })
 )
+
+func measure(i *runtime.Info)     { i.CanMeasure = true }
+func dontMeasure(i *runtime.Info) { i.CanMeasure = false }
 
 func with(i runtime.Info, change func(*runtime.Info)) runtime.Info {
 	change(&i)

@@ -31,7 +31,7 @@ var volumeRules = []rule[*corev1.Volume]{
 		"must start at the root of the machine's file system: write it with a leading /"},
 	{"emptyDir.sizeLimit", func(v *corev1.Volume) bool {
 		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
-	}, nil, warn, "is not in force: only volumes with medium Memory are limited"},
+	}, measuring, warn, notMeasured},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
 		"is not kept by this node: change the directory's mode in the command"},
 	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},

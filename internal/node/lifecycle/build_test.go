@@ -21,6 +21,7 @@ type world struct {
 	containers map[string]lifecycle.History
 	hindrances map[string]lifecycle.Hindrance
 	refusal    *lifecycle.Refusal
+	eviction   *lifecycle.Eviction
 	unplaced   bool
 }
 
@@ -88,6 +89,12 @@ func (w *world) overruled(phase corev1.PodPhase) *world {
 	return w
 }
 
+// evicted has the node end the pod.
+func (w *world) evicted(at time.Time) *world {
+	w.eviction = &lifecycle.Eviction{Message: "too much", At: at}
+	return w
+}
+
 // stopping has a container told to end by a time.
 func (w *world) stopping(name string, by time.Time) *world {
 	h := w.containers[name]
@@ -105,6 +112,7 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 		Containers: w.containers,
 		Hindrances: w.hindrances,
 		Refusal:    w.refusal,
+		Eviction:   w.eviction,
 		Host:       lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
 	})
 }

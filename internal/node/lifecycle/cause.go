@@ -14,6 +14,8 @@ type cause struct {
 	reason, message string
 	// deadline is when everything must have stopped.
 	deadline time.Time
+	// hasty: the containers get no more than evictionGrace to end, whatever the pod's grace.
+	hasty bool
 	// disruption: the pod is not to blame.
 	disruption bool
 	// cut: the containers did not come to their end by themselves.
@@ -28,6 +30,7 @@ var causes = []func(*plan) *cause{
 	lost,
 	initFailed,
 	completed,
+	evicted,
 	deadlineExceeded,
 	deleted,
 }
@@ -114,7 +117,11 @@ func (p *plan) limit() (time.Time, bool) {
 	return p.StartTime.Add(time.Duration(*seconds) * time.Second), true
 }
 
+// inTime reports whether what has ended at t came before a limit.
 func (p *plan) inTime(t time.Time) bool {
+	if p.Eviction != nil && t.After(p.Eviction.At) {
+		return false
+	}
 	limit, ok := p.limit()
 	return !ok || !t.After(limit)
 }

@@ -173,6 +173,22 @@ func TestDecide(t *testing.T) {
 			}(),
 			want: outcome{Start: none, Stop: none, Phase: corev1.PodPending, WakeAfter: 4},
 		},
+		"an evicted pod is stopped": {
+			world: newWorld(onFailure, "a", "b").runs("a", 0, t0).exited("b", 0, 0, at(1)).evicted(at(2)), now: at(2),
+			want: outcome{Start: none, Stop: []string{"a"}, Phase: corev1.PodRunning, Reason: "Evicted"},
+		},
+		"whatever its containers make of it an evicted pod fails": {
+			world: newWorld(onFailure, "a").exited("a", 0, 0, at(3)).evicted(at(2)), now: at(3),
+			want: outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Reason: "Evicted", Ended: true},
+		},
+		"an init container that eviction has ended has not failed by itself": {
+			world: newWorld(never, "a").init("i").exited("i", 0, 143, at(3)).evicted(at(2)), now: at(3),
+			want: outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Reason: "Evicted", Ended: true},
+		},
+		"what has ended before its eviction has ended by itself": {
+			world: newWorld(onFailure, "a").exited("a", 0, 0, at(1)).evicted(at(2)), now: at(3),
+			want: outcome{Start: none, Stop: none, Phase: corev1.PodSucceeded, Ended: true},
+		},
 		"a pod that the machine cannot run fails": {
 			world: func() *world {
 				w := newWorld(never, "a")
@@ -207,6 +223,12 @@ func TestGrace(t *testing.T) {
 		},
 		"two seconds when it is used up": {
 			world: newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30), now: at(60), want: 2 * time.Second,
+		},
+		"a second, and no more, for an evicted pod": {
+			world: newWorld(never, "a").runs("a", 0, t0).evicted(at(10)), now: at(10), want: time.Second,
+		},
+		"even if it is deleted with more": {
+			world: newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30).stopping("a", at(30)).evicted(at(10)), now: at(12), want: time.Second,
 		},
 		"the pod's own where somebody else failed it": {
 			world: newWorld(never, "a").runs("a", 0, t0).overruled(corev1.PodFailed), now: at(100), want: 30 * time.Second,

@@ -22,6 +22,8 @@ type Observation struct {
 	Hindrances map[string]Hindrance
 	// Refusal is why this node cannot run the pod at all; nil if it can.
 	Refusal *Refusal
+	// Eviction is why the node ends the pod while it runs; nil if it does not.
+	Eviction *Eviction
 	// Host is where the pod runs.
 	Host Host
 }
@@ -46,6 +48,13 @@ type Hindrance struct {
 type Refusal struct {
 	Reason  string
 	Message string
+}
+
+// Eviction ends a pod that takes more than it may.
+type Eviction struct {
+	Message string
+	// At is when it was decided. What has ended before has ended by itself.
+	At time.Time
 }
 
 // Decision is what to do about the pod, in the order of the fields.

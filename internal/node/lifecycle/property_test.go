@@ -55,7 +55,7 @@ func TestAnyLife(t *testing.T) {
 
 // act lets something happen on the machine.
 func (h *history) act() {
-	switch rapid.SampledFrom([]string{"time", "exit", "exit", "exit", "lose", "delete", "nothing"}).Draw(h.t, "act") {
+	switch rapid.SampledFrom([]string{"time", "exit", "exit", "exit", "lose", "delete", "evict", "nothing"}).Draw(h.t, "act") {
 	case "time":
 		h.now = h.now.Add(time.Duration(rapid.IntRange(0, 700).Draw(h.t, "seconds")) * time.Second)
 	case "exit":
@@ -67,6 +67,10 @@ func (h *history) act() {
 	case "delete":
 		if h.pod.DeletionTimestamp == nil && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
 			h.deleted(h.now, 30)
+		}
+	case "evict":
+		if h.eviction == nil && rapid.IntRange(0, 4).Draw(h.t, "luck") == 0 {
+			h.evicted(h.now)
 		}
 	}
 }
@@ -117,7 +121,7 @@ func (h *history) step() lifecycle.Decision {
 }
 
 func (h *history) checkStarts(d lifecycle.Decision) {
-	if len(d.Start) > 0 && (h.pod.DeletionTimestamp != nil || d.Ended || h.ended != "") {
+	if len(d.Start) > 0 && (h.pod.DeletionTimestamp != nil || h.eviction != nil || d.Ended || h.ended != "") {
 		h.t.Fatalf("starts %v in a pod that is over", starts(d))
 	}
 	for _, s := range d.Start {
@@ -152,11 +156,15 @@ func (h *history) checkOrder(name string) {
 }
 
 func (h *history) checkStops(d lifecycle.Decision) {
+	least := 2 * time.Second
+	if h.eviction != nil {
+		least = time.Second
+	}
 	for _, s := range d.Stop {
 		if !h.containers[s.ID.Container].Running() {
 			h.t.Fatalf("stops %s, which does not run", s.ID.Container)
 		}
-		if s.Grace < 2*time.Second {
+		if s.Grace < least {
 			h.t.Fatalf("gives %s only %s to end", s.ID.Container, s.Grace)
 		}
 	}

@@ -50,8 +50,11 @@ func (p *plan) runningWorkers() []unit {
 
 // stopUnit asks for the container's end unless it has been asked to end as soon already.
 func (p *plan) stopUnit(u unit) {
-	by := p.end.deadline
-	if least := p.Now.Add(leastGrace); by.Before(least) {
+	by, least := p.end.deadline, p.Now.Add(leastGrace)
+	if p.end.hasty {
+		least = p.Now.Add(evictionGrace)
+	}
+	if by.Before(least) {
 		by = least
 	}
 	// A second of slack: a deadline that is only computed a little differently is the same.

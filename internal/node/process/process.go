@@ -157,6 +157,12 @@ func (r *Runtime) ShareVolume(ctx context.Context, dir string, group uint32) err
 	return err
 }
 
+// Measure implements runtime.Runtime.
+func (r *Runtime) Measure(ctx context.Context, ids []runtime.ID, dirs []string) (runtime.Usage, error) {
+	reply, err := r.call(ctx, wire.Request{Op: wire.OpMeasure, IDs: ids, Dirs: dirs})
+	return reply.Usage, err
+}
+
 // Events implements runtime.Runtime.
 func (r *Runtime) Events() <-chan runtime.Status { return r.events.out }
 

@@ -53,6 +53,14 @@ func TestPlace(t *testing.T) {
 			waiting: []pod{{"big", cpu(2000), 5}, {"none", cpu(0), 1}},
 			want:    []types.UID{"none"},
 		},
+		"disk space is shared out too": {
+			held:    []pod{{"running", resources.Request{Storage: 6 << 30, Pods: 1}, 9}},
+			waiting: []pod{{"large", resources.Request{Storage: 5 << 30, Pods: 1}, 5}, {"huge", resources.Request{Storage: 11 << 30, Pods: 1}, 4}},
+			explain: map[types.UID]string{
+				"large": "ephemeral-storage: 5Gi requested, 4Gi free of 10Gi",
+				"huge":  "ephemeral-storage: 11Gi requested, the machine has only 10Gi",
+			},
+		},
 		"a pod that will never fit holds up nobody": {
 			waiting: []pod{{"huge", cpu(5000), 5}, {"small", cpu(500), 1}},
 			want:    []types.UID{"small"},
@@ -65,7 +73,7 @@ func TestPlace(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			q := resources.NewQueue(resources.Request{MilliCPU: 4000, Memory: 8 << 30, Pods: 5})
+			q := resources.NewQueue(resources.Request{MilliCPU: 4000, Memory: 8 << 30, Storage: 10 << 30, Pods: 5})
 			for _, p := range c.held {
 				q.Hold(types.UID(p.name), p.request)
 			}

@@ -13,23 +13,28 @@ import (
 type Request struct {
 	MilliCPU int64
 	Memory   int64
+	// Storage is the disk space of containers, logs and emptyDirs.
+	Storage int64
 	// Pods is 1 for every pod.
 	Pods int64
 }
 
 // kinds in the order in which messages name them.
-var kinds = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
+var kinds = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods}
 
 // RequestOf sums up what the pod asks for: the larger of what its containers want together and of what any init
 // container wants with the sidecars started before it.
 func RequestOf(pod *corev1.Pod) Request {
 	sum := podresources.PodRequests(pod, podresources.PodResourcesOptions{})
-	return Request{MilliCPU: sum.Cpu().MilliValue(), Memory: sum.Memory().Value(), Pods: 1}
+	sum[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
+	return RequestFrom(sum)
 }
 
 // RequestFrom reads a list such as a node's allocatable resources.
 func RequestFrom(list corev1.ResourceList) Request {
-	return Request{MilliCPU: list.Cpu().MilliValue(), Memory: list.Memory().Value(), Pods: list.Pods().Value()}
+	return Request{
+		MilliCPU: list.Cpu().MilliValue(), Memory: list.Memory().Value(), Storage: list.StorageEphemeral().Value(), Pods: list.Pods().Value(),
+	}
 }
 
 func (r Request) of(kind corev1.ResourceName) int64 {
@@ -38,16 +43,18 @@ func (r Request) of(kind corev1.ResourceName) int64 {
 		return r.MilliCPU
 	case corev1.ResourceMemory:
 		return r.Memory
+	case corev1.ResourceEphemeralStorage:
+		return r.Storage
 	}
 	return r.Pods
 }
 
 func (r Request) plus(o Request) Request {
-	return Request{MilliCPU: r.MilliCPU + o.MilliCPU, Memory: r.Memory + o.Memory, Pods: r.Pods + o.Pods}
+	return Request{MilliCPU: r.MilliCPU + o.MilliCPU, Memory: r.Memory + o.Memory, Storage: r.Storage + o.Storage, Pods: r.Pods + o.Pods}
 }
 
 func (r Request) minus(o Request) Request {
-	return Request{MilliCPU: r.MilliCPU - o.MilliCPU, Memory: r.Memory - o.Memory, Pods: r.Pods - o.Pods}
+	return Request{MilliCPU: r.MilliCPU - o.MilliCPU, Memory: r.Memory - o.Memory, Storage: r.Storage - o.Storage, Pods: r.Pods - o.Pods}
 }
 
 // short returns the kinds of which the request wants more than there is.
@@ -65,7 +72,7 @@ func quantity(kind corev1.ResourceName, value int64) string {
 	switch kind {
 	case corev1.ResourceCPU:
 		return resource.NewMilliQuantity(value, resource.DecimalSI).String()
-	case corev1.ResourceMemory:
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return resource.NewQuantity(value, resource.BinarySI).String()
 	}
 	return fmt.Sprint(value)

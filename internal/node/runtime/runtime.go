@@ -176,6 +176,9 @@ type MissingMountPoint struct {
 	IsFile bool   `json:"isFile,omitempty"`
 }
 
+// Usage is what was measured, in the order of what was asked for.
+type Usage struct{ Roots, Dirs []int64 }
+
 // Info tells what this runtime can hold to on this machine.
 type Info struct {
 	// Name and Version as in a node's containerRuntimeVersion: "process://1.0".
@@ -206,6 +209,8 @@ type Info struct {
 	CanShareNamespaces bool
 	// CanShareVolumes: whether ShareVolume can be asked for.
 	CanShareVolumes bool
+	// CanMeasure: whether Measure can be asked for.
+	CanMeasure bool
 	// ImageIDs is how many users containers with a Root can have, from 0 on; 0 is all. WhyOneImageID says why there is
 	// only one: such a container can run as any user, but as no other beside it.
 	ImageIDs      uint32
@@ -251,6 +256,11 @@ type Runtime interface {
 
 	// ShareVolume gives a directory of a pod's volume, and all in it, to a group as containers with a Root call it.
 	ShareVolume(ctx context.Context, dir string, group uint32) error
+
+	// Measure returns how many bytes of the disk are taken by what each of these attempts has written to its Root, and by
+	// each of these directories with all that is in them. Attempts that do not run, or have no Root, and directories that
+	// are not there take nothing.
+	Measure(ctx context.Context, ids []ID, dirs []string) (Usage, error)
 
 	// Close disconnects. Containers run on.
 	Close() error

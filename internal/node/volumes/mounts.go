@@ -70,7 +70,7 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 		if !showsObjects(v) {
 			continue
 		}
-		if _, err := os.Stat(pod.path(v)); err != nil {
+		if _, err := os.Stat(pod.Path(v)); err != nil {
 			continue
 		}
 		if _, err := m.prepare(ctx, pod, v, true); err != nil {
@@ -82,7 +82,7 @@ func (m Maker) Update(ctx context.Context, pod Pod) error {
 
 // prepare makes the volume, or brings it up to date. ReadOnly is how the container mounts it.
 func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly bool) (runtime.Mount, error) {
-	mount := runtime.Mount{HostPath: pod.path(v)}
+	mount := runtime.Mount{HostPath: pod.Path(v)}
 	switch {
 	case v.EmptyDir != nil:
 		if v.EmptyDir.Medium == corev1.StorageMediumMemory {
@@ -111,7 +111,8 @@ func showsObjects(v *corev1.Volume) bool {
 	return v.ConfigMap != nil || v.Secret != nil || v.DownwardAPI != nil || v.Projected != nil
 }
 
-func (p Pod) path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
+// Path is where a volume of the pod is.
+func (p Pod) Path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name) }
 
 // group is whom the files are shared with, if with anyone.
 func (p Pod) group() (group uint32, shared bool) {

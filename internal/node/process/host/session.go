@@ -150,6 +150,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 		err = h.removePod(r.PodUID, r.Dir)
 	case wire.OpShare:
 		err = beneath.Share(r.Dir, r.Group)
+	case wire.OpMeasure:
+		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:
 		err = fmt.Errorf("the host process does not know the operation %q: it is older than the control plane", r.Op)
 	}

@@ -203,6 +203,16 @@ func (root *Root) Seal() error {
 	return unix.MountSetattr(root.fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 }
 
+// OpenWritten opens the directory that has what was written to it. The container must not have ended.
+func (root *Root) OpenWritten() (*os.File, error) {
+	upper := root.overlay.upper
+	fd, err := unix.Openat(int(upper.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: upper.Name(), Err: err}
+	}
+	return os.NewFile(uintptr(fd), upper.Name()), nil
+}
+
 // Leave is called once the container's process has been started, or could not be.
 func (root *Root) Leave() {
 	if root != nil && root.fd >= 0 {

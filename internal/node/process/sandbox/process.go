@@ -101,6 +101,15 @@ func (p *Process) Wait() error {
 	return failed
 }
 
+// OpenWritten opens the directory that has what it has written to a root file system of its own. It must not have been
+// released.
+func (p *Process) OpenWritten() (*os.File, error) {
+	if p.root == nil {
+		return nil, os.ErrNotExist
+	}
+	return p.root.OpenWritten()
+}
+
 // Terminate asks the main process to end.
 func (p *Process) Terminate() error { return p.signal(p.stopSignal) }
 

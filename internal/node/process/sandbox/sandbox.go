@@ -175,6 +175,7 @@ func (b *Box) describe() runtime.Info {
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename
+	info.CanMeasure = true // Hosts of older versions cannot.
 	info.CanSetUser = b.config.Outside == nil && isRoot()
 	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID
 	return info

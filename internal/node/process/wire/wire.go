@@ -71,6 +71,7 @@ const (
 	OpForget    Op = "forget"
 	OpRemovePod Op = "removePod"
 	OpShare     Op = "shareVolume"
+	OpMeasure   Op = "measure"
 )
 
 // Request asks for one operation; only the fields of its operation are set.
@@ -84,12 +85,15 @@ type Request struct {
 	// Dir is the directory of the pod's volumes, or the one in a volume that Group shall have.
 	Dir   string
 	Group uint32
+	// Dirs are to be measured.
+	Dirs []string
 }
 
 // Reply answers the request of the same number.
 type Reply struct {
 	Seq      uint64
 	Statuses []runtime.Status
+	Usage    runtime.Usage
 	Err      string
 }
 

@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/localstorage"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+const (
+	// measureEvery is as often as a kubelet looks at its pods.
+	measureEvery = 10 * time.Second
+	// measureRest is how many times as long as measuring the pause after it is at least.
+	measureRest = 10
+)
+
+// tendLocalStorage measures pods that have limits of disk space, one after the other, until ctx ends.
+func (n *Node) tendLocalStorage(ctx context.Context) {
+	pause := time.NewTimer(n.times.measureEvery)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+		began := now()
+		if n.Runtime.Info().CanMeasure {
+			for _, uid := range n.pods.uids() {
+				n.judgeLocalStorage(ctx, uid)
+			}
+		}
+		pause.Reset(max(n.times.measureEvery, measureRest*now().Sub(began)))
+	}
+}
+
+// judgeLocalStorage has a pod evicted that takes more of the disk than it may.
+func (n *Node) judgeLocalStorage(ctx context.Context, uid types.UID) {
+	p := n.pods.get(uid)
+	if p == nil || ctx.Err() != nil {
+		return
+	}
+	api, running := p.measurable()
+	if api == nil || !localstorage.IsLimited(api) {
+		return
+	}
+	usage, err := n.localStorageOf(ctx, api, running)
+	if err != nil {
+		n.log(ctx, "measure what a pod takes of the disk", err, "pod", api.Namespace+"/"+api.Name)
+		return
+	}
+	if message := localstorage.Exceeded(api, usage); message != "" {
+		p.evict(lifecycle.Eviction{Message: message, At: now()})
+		n.queue.Add(uid)
+	}
+}
+
+// localStorageOf measures a pod with these running containers.
+func (n *Node) localStorageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
+	var names, dirs []string
+	for _, containers := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
+		for i := range containers {
+			names = append(names, containers[i].Name)
+			dirs = append(dirs, filepath.Dir(n.logPath(api, containers[i].Name, 0)))
+		}
+	}
+	var volumes []string
+	for i := range api.Spec.Volumes {
+		if v := &api.Spec.Volumes[i]; localstorage.OnDisk(v) {
+			volumes = append(volumes, v.Name)
+			dirs = append(dirs, n.volumePod(api).Path(v))
+		}
+	}
+	measured, err := n.Runtime.Measure(ctx, running, dirs)
+	usage := localstorage.Usage{Containers: map[string]int64{}, EmptyDirs: map[string]int64{}}
+	if err != nil {
+		return usage, err
+	}
+	for i, id := range running {
+		usage.Containers[id.Container] += measured.Roots[i]
+	}
+	for i, name := range names {
+		usage.Containers[name] += measured.Dirs[i]
+	}
+	for i, name := range volumes {
+		usage.EmptyDirs[name] = measured.Dirs[len(names)+i]
+	}
+	return usage, nil
+}
+
+// measurable returns the pod and its running containers if it has begun, is not over, and is not being evicted.
+func (p *pod) measurable() (*corev1.Pod, []runtime.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.api == nil || p.absent || len(p.containers) == 0 || p.eviction != nil || lifecycle.Final(p.api.Status.Phase) {
+		return nil, nil
+	}
+	var running []runtime.ID
+	for _, h := range p.running() {
+		running = append(running, h.Last.ID)
+	}
+	return p.api, running
+}
+
+func (p *pod) evict(e lifecycle.Eviction) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.eviction = &e
+}
+
+func (p *pod) evicted() *lifecycle.Eviction {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.eviction
+}
