@@ -17,6 +17,8 @@ const (
 	block = 512
 	// batch is how many names of a directory are read at a time.
 	batch = 1024
+	// maxCounted bounds the memory for files with several names. Of those beyond, each name counts for its share.
+	maxCounted = 1 << 20
 )
 
 // Of returns how many bytes are allocated for the directory and for all that is in it; a file with several names there
@@ -119,14 +121,22 @@ func (w *walk) count(name string) (isDir bool) {
 	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return true
 	}
-	if stat.Nlink > 1 {
-		if w.counted[inodeOf(&stat)] {
-			return false
-		}
-		w.counted[inodeOf(&stat)] = true
-	}
-	w.bytes += stat.Blocks * block
+	w.bytes += w.share(&stat) * block
 	return false
+}
+
+// share is how many blocks of a file its name at hand counts for.
+func (w *walk) share(stat *unix.Stat_t) int64 {
+	switch {
+	case stat.Nlink <= 1:
+		return stat.Blocks
+	case w.counted[inodeOf(stat)]:
+		return 0
+	case len(w.counted) >= maxCounted:
+		return stat.Blocks / int64(stat.Nlink)
+	}
+	w.counted[inodeOf(stat)] = true
+	return stat.Blocks
 }
 
 // back returns to the directory above. If this one is no longer in it, the way from the top is taken.
