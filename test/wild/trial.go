@@ -36,6 +36,7 @@ func (t *trial) run(ctx context.Context) (state, string) {
 	if err := t.prepare(ctx); err != nil {
 		return stateStuck, err.Error()
 	}
+	defer t.end()
 	name, err := t.server.create(ctx, t.namespace, t.job.object)
 	if err != nil {
 		return stateRefused, err.Error()
@@ -110,6 +111,21 @@ func (t *trial) await(ctx context.Context, name string) (end batchv1.JobConditio
 		return end != "", nil
 	})
 	return end, err
+}
+
+// end leaves nothing running: pods outlive their server.
+func (t *trial) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), t.timeout)
+	defer cancel()
+	policy := metav1.DeletePropagationBackground
+	_ = t.server.BatchV1().Jobs(t.namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &policy}, metav1.ListOptions{})
+	now := int64(1)
+	_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		pods := t.server.CoreV1().Pods(t.namespace)
+		_ = pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
+		left, err := pods.List(ctx, metav1.ListOptions{})
+		return err == nil && len(left.Items) == 0, nil
+	})
 }
 
 // explain says what a Job waits for.
