@@ -17,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/image/archive"
+	"github.com/stint-dev/stint/internal/image/progress"
 	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/image/registry"
 	"github.com/stint-dev/stint/internal/image/store"
@@ -180,25 +181,11 @@ func (f *imageFlags) list() *cobra.Command {
 			table := tabwriter.NewWriter(f.streams.Out, 0, 8, 3, ' ', 0)
 			fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tAGE")
 			for _, i := range images {
-				fmt.Fprintf(table, "%s\t%.19s\t%s\t%s\n", i.Name, i.Digest, bytesText(i.Size), duration.HumanDuration(time.Since(i.AddedAt)))
+				fmt.Fprintf(table, "%s\t%.19s\t%s\t%s\n", i.Name, i.Digest, progress.Bytes(i.Size), duration.HumanDuration(time.Since(i.AddedAt)))
 			}
 			return table.Flush()
 		},
 	}
-}
-
-// bytesText is a number of bytes in few digits.
-func bytesText(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB"}
-	size, unit := float64(n), 0
-	for size >= 1000 && unit < len(units)-1 {
-		size /= 1000
-		unit++
-	}
-	if unit == 0 || size >= 10 {
-		return fmt.Sprintf("%.0f %s", size, units[unit])
-	}
-	return fmt.Sprintf("%.1f %s", size, units[unit])
 }
 
 func (f *imageFlags) remove() *cobra.Command {

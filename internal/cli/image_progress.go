@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
+	"github.com/stint-dev/stint/internal/image/progress"
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
@@ -37,7 +38,7 @@ func (l *pullLine) show(p store.Progress) {
 		return
 	}
 	// A line that wraps could not be drawn over.
-	text := ansi.Truncate(fmt.Sprintf("%s of %s  %s", bytesText(p.Done), bytesText(p.Total), l.image), l.width-1, "…")
+	text := ansi.Truncate(fmt.Sprintf("%s of %s  %s", progress.Bytes(p.Done), progress.Bytes(p.Total), l.image), l.width-1, "…")
 	if text != l.drawn {
 		l.drawn = text
 		fmt.Fprint(l.to, "\r"+ansi.EraseLineRight+text)

@@ -57,6 +57,7 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 	if err != nil {
 		return nil, fmt.Errorf("the pods of Job %s: %w", name, err)
 	}
+	pods = o.withPulls(ctx, pods)
 	obs := core.Stored(job, pods, now, o.Settings)
 	if obs.Dependencies, err = o.dependencies(ctx, job); err != nil {
 		return nil, err

@@ -178,7 +178,10 @@ func (n *Node) imagePulled(uid types.UID) {
 
 // announcePull writes the events that a kubelet writes of pulls.
 func (n *Node) announcePull(uid types.UID, e images.Event) {
-	if !e.Begins && e.Failure == nil {
+	switch {
+	case e.Begins:
+		n.pullBegins()
+	case e.Failure == nil:
 		n.imageAdded()
 	}
 	p := n.pods.get(uid)

@@ -89,6 +89,8 @@ type Node struct {
 	alarms *alarms
 	// missing tells that the node's object may have been deleted.
 	missing chan struct{}
+	// pulling tells that a pull has begun.
+	pulling chan struct{}
 	pods    pods
 	placer  *placer
 	uses    uses
@@ -135,6 +137,7 @@ func New(c Config) (*Node, error) {
 		pods:        pods{byUID: map[types.UID]*pod{}},
 		placer:      newPlacer(allocatable, c.Cordoned),
 		missing:     make(chan struct{}, 1),
+		pulling:     make(chan struct{}, 1),
 		disk:        disk{pulled: make(chan struct{}, 1)},
 	}
 	n.keeper = newKeeper(c, n.trash.Add)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/stint-dev/stint/internal/image/progress"
 	"github.com/stint-dev/stint/internal/node/taints"
 )
 
@@ -90,6 +91,8 @@ func (n *Node) describe(object *corev1.Node) {
 	}
 	annotate(object.Annotations, noMountsAnnotation, why)
 	annotate(object.Annotations, noImagesAnnotation, n.isolation.WhyNoImages)
+	pulls, _ := n.pullsText()
+	annotate(object.Annotations, progress.Annotation, pulls)
 }
 
 func annotate(annotations map[string]string, key, value string) {

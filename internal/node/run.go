@@ -37,6 +37,7 @@ func (n *Node) Run(ctx context.Context) error {
 	parts.Go(func() { n.heartbeat(ctx) })
 	parts.Go(func() { n.tendDisk(ctx) })
 	parts.Go(func() { n.tendLocalStorage(ctx) })
+	parts.Go(func() { n.tellPulls(ctx) })
 	keeping.Go(func() { n.keeper.run(ctx) })
 	sweeping.Go(func() { n.sweepTrash(ctx) })
 	for range n.Workers {

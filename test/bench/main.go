@@ -83,6 +83,7 @@ var parts = []struct {
 	{"g", (*bench).schedules},
 	{"h", (*bench).keptResults},
 	{"i", (*bench).images},
+	{"pulls", (*bench).onlyPulls}, // a piece of i
 }
 
 func run(ctx context.Context, o options) (err error) {

@@ -19,6 +19,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// onlyPulls is a piece of part i by itself.
+func (b *bench) onlyPulls(ctx context.Context) error {
+	program, err := trueProgram()
+	if err != nil {
+		return err
+	}
+	return b.pulls(ctx, nil, program)
+}
+
 // pulls compares fetching an image of 300 MB into an empty store, from a registry in this process.
 func (b *bench) pulls(ctx context.Context, _ *hostBench, program file) error {
 	image, err := largeImage(program)

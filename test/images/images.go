@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,6 +139,47 @@ func Login(user, password string) func(http.Handler) http.Handler {
 			inside.ServeHTTP(w, r)
 		})
 	}
+}
+
+// Hold has a registry stop in the middle of blobs of at least size bytes, until the test closes goOn.
+func Hold(size int, goOn <-chan struct{}) func(http.Handler) http.Handler {
+	return func(inside http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "/blobs/") {
+				w = &held{ResponseWriter: w, size: size, goOn: goOn, gone: r.Context().Done()}
+			}
+			inside.ServeHTTP(w, r)
+		})
+	}
+}
+
+// held is an answer that stops in the middle.
+type held struct {
+	http.ResponseWriter
+	size int
+	goOn <-chan struct{}
+	gone <-chan struct{}
+	sent int
+}
+
+func (h *held) Write(data []byte) (n int, err error) {
+	length, _ := strconv.Atoi(h.Header().Get("Content-Length"))
+	if left := length/2 - h.sent; length >= h.size && left >= 0 && left < len(data) {
+		n, err = h.ResponseWriter.Write(data[:left])
+		if err == nil {
+			err = http.NewResponseController(h.ResponseWriter).Flush()
+		}
+		if err != nil {
+			return n, err
+		}
+		select {
+		case <-h.goOn:
+		case <-h.gone:
+		}
+	}
+	more, err := h.ResponseWriter.Write(data[n:])
+	h.sent += n + more
+	return n + more, err
 }
 
 // Hosts writes a hosts.toml below dir, by which the registry called name is found at host without TLS.

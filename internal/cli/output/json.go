@@ -19,6 +19,7 @@ import (
 //	{"type":"log", "pod", "container", "text"}
 //	{"type":"podFailed", "pod", "reason", "message", "containers": [{"name", "exitCode", "signal", "reason", "message"}]}
 //	{"type":"podWaiting", "pod", "reason", "message"}
+//	{"type":"imagePull", "image", "done", "total", "seconds", "ended", "arrived"}
 //	{"type":"jobFinished", "outcome": "Complete" | "Failed" | "Deleted", "reason", "message", "succeeded", "failed",
 //	 "seconds", "failedPods": [{"pod", "reason", "message", "containers", "lastLines"}], "moreFailedPods",
 //	 "waitingPods": [{"pod", "reason", "message"}], "moreWaitingPods"}

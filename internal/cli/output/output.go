@@ -10,6 +10,8 @@ package output
 
 import (
 	"time"
+
+	"github.com/stint-dev/stint/internal/image/progress"
 )
 
 // Job names a Job.
@@ -84,6 +86,16 @@ type PodWait struct {
 	Message string
 }
 
+// Pull is how far the pull of an image is that pods of the run wait for.
+type Pull struct {
+	progress.Pull
+	At time.Time
+	// Took is for how long the run has waited for it.
+	Took time.Duration
+	// Ended: no pod waits for it any more. Arrived: and that is because the image is there.
+	Ended, Arrived bool
+}
+
 // JobWait tells which Jobs one waits for before it starts.
 type JobWait struct {
 	Job
@@ -143,6 +155,7 @@ type Output interface {
 	Log(l Line)
 	PodFailed(f PodFailure)
 	PodWaiting(w PodWait)
+	Pull(p Pull)
 	Finish(r Result)
 	// Close says what is left to say.
 	Close() error

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-dev/stint/internal/image/progress"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -35,6 +37,16 @@ func tell(o Output) {
 	o.PodFailed(failure)
 	wait := PodWait{Job: bad, Pod: "bad-w", Reason: "CreateContainerConfigError", Message: "configmap \"settings\" not found"}
 	o.PodWaiting(wait)
+	pull := Pull{Pull: progress.Pull{Image: "perl:5.34.0", Done: 34_000_000, Total: 120_000_000}, At: start, Took: time.Second}
+	o.Pull(pull)
+	pull.At, pull.Done = start.Add(2*time.Second), 50_000_000
+	o.Pull(pull)
+	pull.At, pull.Took, pull.Done = start.Add(11*time.Second), 12*time.Second, 100_000_000
+	o.Pull(pull)
+	pull.Ended, pull.Arrived, pull.Done = true, true, 120_000_000
+	o.Pull(pull)
+	pull.Image, pull.Ended, pull.Arrived = "none", true, false
+	o.Pull(pull)
 	o.Finish(Result{Job: good, Outcome: Complete, Succeeded: 4, Took: 6 * time.Second})
 	failure.LastLines = []string{"oops", "no memory"}
 	evicted := PodFailure{Job: bad, Pod: "bad-z", Reason: "Evicted", Message: "no room"}

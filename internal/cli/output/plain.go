@@ -32,6 +32,8 @@ type Plain struct {
 
 	jobs    map[Job]Progress
 	printed map[Job]string
+	// pulls are those that were told of, and when.
+	pulls   map[string]time.Time
 	last    time.Time
 	started int
 	ended   int
@@ -40,7 +42,7 @@ type Plain struct {
 // NewPlain makes an output for pipes and files. endLines is for out and status being the same file.
 func NewPlain(out, status io.Writer, endLines bool) *Plain {
 	return &Plain{out: bufio.NewWriter(out), status: status, endLines: endLines,
-		jobs: map[Job]Progress{}, printed: map[Job]string{}}
+		jobs: map[Job]Progress{}, printed: map[Job]string{}, pulls: map[string]time.Time{}}
 }
 
 // NewQuiet is NewPlain without anything but log lines and failures.

@@ -14,9 +14,10 @@ const (
 	nameWidth = 32
 )
 
-// screen is what a Live display shows: the Jobs that have not ended, in the manifest's order.
+// screen is what a Live display shows: the pulls that Jobs wait for, and the Jobs that have not ended, in the manifest's order.
 type screen struct {
 	jobs  []Progress
+	pulls pulls
 	ended int
 }
 
@@ -43,7 +44,8 @@ func (s *screen) lines(width, height int) []string {
 	if len(s.jobs) == 0 {
 		return nil
 	}
-	room := max(0, height-1)
+	lines := s.pulls.lines(max(0, height-1) / 2)
+	room := max(0, height-1-len(lines))
 	shown, rest := s.jobs, []Progress(nil)
 	if s.ended > 0 {
 		room--
@@ -52,7 +54,6 @@ func (s *screen) lines(width, height int) []string {
 		at := max(0, room-1)
 		shown, rest = shown[:at], shown[at:]
 	}
-	var lines []string
 	for _, p := range shown {
 		lines = append(lines, line(p))
 	}

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-dev/stint/internal/image/progress"
 )
 
 func TestScreen(t *testing.T) {
@@ -60,5 +63,26 @@ func TestALineTellsOfTheLastFailureAndTheNextTry(t *testing.T) {
 	p.Failed, p.Active, p.RetryAt = 7, 1, time.Time{}
 	if got := line(p); !strings.Contains(got, "1 active, 7 failed; last failure") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestPullsAreShownAboveTheJobsThatWaitForThem(t *testing.T) {
+	var s screen
+	s.update(Progress{Job: Job{Name: "a"}, Active: 1, Wanted: 1})
+	for i := range 4 {
+		s.pulls.update(Pull{Pull: progress.Pull{Image: fmt.Sprint("image-", i), Done: 34_000_000, Total: 120_000_000}})
+	}
+	s.pulls.update(Pull{Pull: progress.Pull{Image: "image-0"}, Ended: true})
+	s.pulls.update(Pull{Pull: progress.Pull{Image: "never-told-of"}, Ended: true})
+	for height, want := range map[int][]string{
+		24: {"pulling image image-1: 34 MB of 120 MB (28%)", "pulling image image-2: 34 MB of 120 MB (28%)",
+			"pulling image image-3: 34 MB of 120 MB (28%)", "a ░░░░░░░░░░░░░░░░░░░░░░░░ 0 of 1 succeeded, 1 active"},
+		5: {"pulling image image-1: 34 MB of 120 MB (28%)", "pulling 2 images: 68 MB of 240 MB (28%)",
+			"a ░░░░░░░░░░░░░░░░░░░░░░░░ 0 of 1 succeeded, 1 active"},
+		2: {"a ░░░░░░░░░░░░░░░░░░░░░░░░ 0 of 1 succeeded, 1 active"},
+	} {
+		if diff := cmp.Diff(want, s.lines(80, height)); diff != "" {
+			t.Errorf("%d rows: %s", height, diff)
+		}
 	}
 }

@@ -43,10 +43,12 @@ func (s *session) followHere(ctx context.Context) error {
 	for !s.settled() {
 		select {
 		case <-s.changed:
+			s.tellPulls(watching)
 			s.look(ctx)
 		case <-ticker.C:
 			s.tellProgress()
 			s.tellWaits()
+			s.tellPulls(watching)
 			s.askRetry(watching)
 			if s.stuck(time.Now()) {
 				return errors.Join(ErrInterrupted, s.left(ctx))

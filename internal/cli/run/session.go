@@ -55,6 +55,10 @@ type session struct {
 	// asking: the server is being asked when a Job gets its next pod, as it was at askedAt.
 	asking  bool
 	askedAt time.Time
+	// pulls are those that pods of this run wait for, by image; the nodes are being asked about them, as they were at askedPullsAt.
+	pulls        map[string]*pull
+	askingPulls  bool
+	askedPullsAt time.Time
 	// lostAt is when the user was last told that the server does not answer.
 	lostAt time.Time
 	// changed wakes the loop after jobs has changed.
@@ -78,7 +82,7 @@ const defaultPatience = 30 * time.Second
 
 func newSession(o Options, t *target.Target, out output.Output) (*session, error) {
 	s := &session{opts: o, caller: t.Caller, out: out, warn: &warnings{note: out.Note}, jobs: map[types.UID]*tracked{},
-		failedPods: map[types.UID]bool{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
+		failedPods: map[types.UID]bool{}, pulls: map[string]*pull{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
 		concluding: make(chan struct{}, 16), slack: deletionSlack, patience: defaultPatience}
 	if t.Kind != target.Cluster {
 		s.stored = node.StoredLogs(o.Target.DataDir)

@@ -24,6 +24,8 @@ type waits struct {
 	pods map[types.UID]*podWait
 	// placed are pods on a node that have not ended.
 	placed map[types.UID]bool
+	// arrived are the images that pods have waited for and got.
+	arrived map[string]bool
 	// queued are the reasons for having no node that were told of.
 	queued map[string]bool
 	// more is how many further pods were said to wait.
@@ -33,6 +35,9 @@ type waits struct {
 type podWait struct {
 	name string
 	hindrance
+	// pulling are the images for whose pull it waits, on the node.
+	pulling []string
+	node    string
 	// told are the reasons that the user knows.
 	told map[string]bool
 	// listed: it is one of those that are told of by name.
@@ -43,7 +48,7 @@ type podWait struct {
 }
 
 func newWaits() *waits {
-	return &waits{pods: map[types.UID]*podWait{}, placed: map[types.UID]bool{}, queued: map[string]bool{}}
+	return &waits{pods: map[types.UID]*podWait{}, placed: map[types.UID]bool{}, arrived: map[string]bool{}, queued: map[string]bool{}}
 }
 
 // observe takes in the state of a pod.
@@ -55,6 +60,9 @@ func (w *waits) observe(pod *corev1.Pod, gone bool) {
 		delete(w.placed, pod.UID)
 	}
 	p := w.pods[pod.UID]
+	if p != nil {
+		w.observePulls(p, pod, over)
+	}
 	if over {
 		if p != nil && (p.ran || hasRun(pod) || p.reason == "") {
 			delete(w.pods, pod.UID)
@@ -70,6 +78,7 @@ func (w *waits) observe(pod *corev1.Pod, gone bool) {
 	if p == nil {
 		p = &podWait{name: pod.Name, told: map[string]bool{}}
 		w.pods[pod.UID] = p
+		w.observePulls(p, pod, over)
 	}
 	p.hindrance, p.ran = found, p.ran || hasRun(pod)
 }

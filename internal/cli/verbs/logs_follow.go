@@ -34,4 +34,5 @@ func (logsOnly) JobWaiting(output.JobWait)    {}
 func (logsOnly) Progress(output.Progress)     {}
 func (logsOnly) PodFailed(output.PodFailure)  {}
 func (logsOnly) PodWaiting(output.PodWait)    {}
+func (logsOnly) Pull(output.Pull)             {}
 func (logsOnly) Finish(output.Result)         {}

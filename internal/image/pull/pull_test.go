@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -166,5 +167,34 @@ func TestAFailureNamesTheImage(t *testing.T) {
 	_, err := pull.Image(t.Context(), client(), s, parse(t, name), nil)
 	if !errors.Is(err, registry.ErrNotFound) || !strings.Contains(err.Error(), "pull "+name) {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// repacking is a registry whose blobs hold what they should, but are packed otherwise.
+type repacking struct{ http.ResponseWriter }
+
+func (r repacking) Write(data []byte) (int, error) {
+	const system = 9 // where gzip says on what system it has run
+	if len(data) > system && data[0] == 0x1f && data[1] == 0x8b {
+		data = slices.Clone(data)
+		data[system] ^= 1
+	}
+	return r.ResponseWriter.Write(data)
+}
+
+func TestALayerOfAnotherDigestIsNotKeptThoughItsContentIsRight(t *testing.T) {
+	s, dir := open(t)
+	host := images.ServeBehind(t, map[string]v1.Image{"a:1": images.Image(t, v1.Config{}, noise(t))}, func(inside http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { inside.ServeHTTP(repacking{w}, r) })
+	})
+	if _, err := pull.Image(t.Context(), client(), s, parse(t, host+"/a:1"), nil); !errors.Is(err, registry.ErrMismatch) {
+		t.Errorf("error: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "[lw]*", "*"))
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], ".part") {
+		t.Fatalf("left are %v, %v", left, err)
+	}
+	if info, err := os.Stat(left[0]); err != nil || info.Size() != 0 {
+		t.Errorf("%v, %v", info, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 // Fetch gets a layer into file, which is open for reading and writing and may hold the beginning from an earlier try.
 // On success the file holds the layer, verified, and is not yet synced. After an error that may pass it holds what has
-// come, to go on with; one whose content is wrong is emptied. Told hears how many bytes the file has: fewer than before
-// when a layer must be fetched anew.
+// come, to go on with; one whose content is wrong is emptied. Told hears how many bytes the file has, and 0 before they are
+// thrown away to fetch the layer anew.
 func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, told func(done int64)) error {
 	d := &download{client: c, image: image, layer: layer, file: file, told: told}
 	err := d.run(ctx)
@@ -128,6 +128,7 @@ func (d *download) takeUp(ctx context.Context) error {
 
 func (d *download) anew() error {
 	d.sum, d.done = sha256.New(), 0
+	d.told(0)
 	if err := d.file.Truncate(0); err != nil {
 		return here(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/beneath"
 	"github.com/stint-dev/stint/internal/image/layer"
 	"github.com/stint-dev/stint/internal/userns"
 )
@@ -104,13 +105,18 @@ func (t childTask) unpack(compressed io.Reader) error {
 		return err
 	}
 	defer dir.Close()
+	// What came before may have been fetched anew while it was unpacked.
+	if err := beneath.At(dir).Empty(); err != nil {
+		return err
+	}
 	plain, err := decompress(compressed)
 	if err != nil {
 		return err
 	}
-	defer plain.Close()
 	sum := sha256.New()
-	if err := layer.Unpack(io.TeeReader(plain, sum), dir, layer.Options{Owners: t.Owners}); err != nil {
+	// Decompressing, summing and writing go on side by side.
+	summed := readAhead(io.TeeReader(readAhead(plain), sum))
+	if err := layer.Unpack(summed, dir, layer.Options{Owners: t.Owners}); err != nil {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {

@@ -3,9 +3,9 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"io"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -19,7 +19,7 @@ var (
 const zstdMemory = 128 << 20
 
 // decompress finds out by itself how a layer is compressed: what registries say of it is not always so.
-func decompress(r io.Reader) (io.ReadCloser, error) {
+func decompress(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	begin, err := in.Peek(len(zstdMagic))
 	switch {
@@ -28,11 +28,7 @@ func decompress(r io.Reader) (io.ReadCloser, error) {
 	case bytes.HasPrefix(begin, gzipMagic):
 		return gzip.NewReader(in)
 	case bytes.HasPrefix(begin, zstdMagic):
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdMemory))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
+		return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdMemory))
 	}
-	return io.NopCloser(in), nil
+	return in, nil
 }

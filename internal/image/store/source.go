@@ -26,7 +26,7 @@ type Layer struct {
 	// Open reads a layer that is on this machine.
 	Open func() (io.ReadCloser, error)
 	// Fetch brings a layer from elsewhere into file, which may hold its beginning from an earlier try, and has verified it
-	// when it returns. Told hears how many bytes the file has.
+	// when it returns. Told hears how many bytes the file has, and 0 just before it is begun anew: they are read meanwhile.
 	Fetch func(ctx context.Context, file *os.File, told func(done int64)) error
 }
 

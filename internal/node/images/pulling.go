@@ -5,17 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/image/progress"
 	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/image/registry"
+	"github.com/stint-dev/stint/internal/image/store"
 )
 
 // pulling is what is known of the pulls of one image with the same secrets.
 type pulling struct {
 	running bool
+	// names are those by which pods have asked for the one that runs, which began then and is so far.
+	names map[string]bool
+	began time.Time
+	sofar atomic.Pointer[store.Progress]
 	// succeeded is when the last one began that has succeeded.
 	succeeded time.Time
 	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
@@ -39,11 +46,13 @@ func (m *Manager) await(ctx context.Context, p *pulling, ref registry.Reference,
 	}
 	p.waiting[r.Pod] = true
 	if !p.running {
-		p.running = true
+		p.running, p.began, p.names = true, time.Now(), map[string]bool{}
+		p.sofar.Store(nil)
 		m.tell(r.Pod, Event{Image: r.Image, Begins: true})
 		go m.pull(ctx, p, ref, r)
 	}
-	return &Waiting{Reason: ReasonCreating, Message: fmt.Sprintf("pulling image %q", r.Image), RetryAt: time.Now().Add(maxDelay)}
+	p.names[r.Image] = true
+	return &Waiting{Reason: ReasonCreating, Message: progress.Message(r.Image), RetryAt: time.Now().Add(maxDelay)}
 }
 
 // delay is how long to wait after so many failures in a row.
@@ -56,7 +65,7 @@ func delay(failures int) time.Duration {
 
 func (m *Manager) pull(ctx context.Context, p *pulling, ref registry.Reference, r Request) {
 	began := time.Now()
-	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, nil)
+	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, func(sofar store.Progress) { p.sofar.Store(&sofar) })
 	if ctx.Err() != nil {
 		return
 	}

@@ -1,0 +1,53 @@
+package explanation
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/image/progress"
+)
+
+// withPulls has pods that wait for the pull of an image say how far it is, as far as their nodes tell. Nodes of clusters do not.
+func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.Pod {
+	all, ok := o.Client.(interface {
+		Nodes() client.Resource[*corev1.Node]
+	})
+	if !ok {
+		return pods
+	}
+	byNode := map[string][]progress.Pull{}
+	told := slices.Clone(pods)
+	for i, p := range pods {
+		if p.Spec.NodeName == "" || p.Status.Phase != corev1.PodPending || len(progress.Images(p)) == 0 {
+			continue
+		}
+		pulls, known := byNode[p.Spec.NodeName]
+		if !known {
+			if node, err := all.Nodes().Get(ctx, "", p.Spec.NodeName); err == nil {
+				pulls = progress.Of(node)
+			}
+			byNode[p.Spec.NodeName] = pulls
+		}
+		if len(pulls) > 0 {
+			told[i] = withPull(p, pulls)
+		}
+	}
+	return told
+}
+
+func withPull(p *corev1.Pod, pulls []progress.Pull) *corev1.Pod {
+	p = p.DeepCopy()
+	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range list {
+			image, ok := progress.Image(list[i].State.Waiting)
+			at := slices.IndexFunc(pulls, func(pull progress.Pull) bool { return pull.Image == image })
+			if ok && at >= 0 {
+				list[i].State.Waiting.Message += ", " + pulls[at].String()
+			}
+		}
+	}
+	return p
+}

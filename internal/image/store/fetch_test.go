@@ -1,0 +1,159 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/stint-dev/stint/internal/image/store"
+	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/images"
+)
+
+// large is a layer that begins with a small file, a/begin, and does not get smaller by compression.
+func large(t *testing.T) v1.Layer {
+	t.Helper()
+	noise := make([]byte, 2<<20)
+	for i := range noise {
+		noise[i] = byte(rand.Uint32())
+	}
+	return images.Layer(t, map[string]images.File{"a/begin": {Content: "begin", Mode: 0o644}, "noise": {Content: string(noise), Mode: 0o644}})
+}
+
+func packed(t *testing.T, l v1.Layer) []byte {
+	t.Helper()
+	from, err := l.Compressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	text, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// fetching is how a test fetches a layer.
+type fetching func(ctx context.Context, file *os.File, told func(int64)) error
+
+// write appends to the file of a layer that is fetched.
+func write(t *testing.T, file *os.File, told func(int64), text []byte) {
+	if _, err := file.Write(text); err != nil {
+		t.Error(err)
+	}
+	at, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		t.Error(err)
+	}
+	told(at)
+}
+
+// fetch adds an image of one layer, which is fetched so.
+func fetch(t *testing.T, s *store.Store, l v1.Layer, how fetching) (store.Image, error) {
+	t.Helper()
+	from := source(t, images.Image(t, v1.Config{}, l))
+	from.Layers[0].Open, from.Layers[0].Fetch = nil, how
+	return s.Add(t.Context(), "a:1", from, nil)
+}
+
+// awaitUnpacked waits until the child has made a file of a layer that is still being fetched.
+func awaitUnpacked(t *testing.T, dir, name string) {
+	await.Until(t, name+" is unpacked", func() bool {
+		found, err := filepath.Glob(filepath.Join(dir, "work", "*", "files", "tree", name))
+		return err == nil && len(found) == 1
+	})
+}
+
+func TestALayerIsUnpackedWhileItIsFetched(t *testing.T) {
+	s, dir := open(t)
+	l := large(t)
+	all := packed(t, l)
+	half := len(all) / 2
+	broken := errors.New("the registry has hung up")
+	_, err := fetch(t, s, l, func(_ context.Context, file *os.File, told func(int64)) error {
+		write(t, file, told, all[:half])
+		awaitUnpacked(t, dir, "a/begin")
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("Add() = %v", err)
+	}
+	if layers, work := entries(t, dir, "layers*"), entries(t, dir, "work"); layers != 0 || work != 1 {
+		t.Errorf("%d layers, and %d in work, want only what was fetched", layers, work)
+	}
+	image, err := fetch(t, s, l, func(_ context.Context, file *os.File, told func(int64)) error {
+		end, err := file.Seek(0, io.SeekEnd)
+		if err != nil || end != int64(half) {
+			t.Errorf("%d bytes were kept of %d, %v", end, half, err)
+		}
+		write(t, file, told, all[end:])
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isLarge(t, s, image)
+	if n := entries(t, dir, "work"); n != 0 {
+		t.Errorf("%d are left in work", n)
+	}
+}
+
+func isLarge(t *testing.T, s *store.Store, image store.Image) {
+	t.Helper()
+	if text, err := os.ReadFile(filepath.Join(s.Tree(image), "a/begin")); err != nil || string(text) != "begin" {
+		t.Errorf("a/begin holds %q, %v", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(s.Tree(image), "noise")); err != nil || info.Size() != 2<<20 {
+		t.Errorf("noise is %v, %v", info, err)
+	}
+}
+
+// A mirror may send something else than the registry, from which the layer is then fetched anew.
+func TestALayerThatIsFetchedAnewIsUnpackedAnew(t *testing.T) {
+	s, dir := open(t)
+	l, other := large(t), images.Layer(t, map[string]images.File{
+		"a/other": {Content: "other", Mode: 0o644}, "b": {Content: string(packed(t, large(t))), Mode: 0o644}})
+	wrong := packed(t, other)
+	image, err := fetch(t, s, l, func(_ context.Context, file *os.File, told func(int64)) error {
+		for _, sent := range [][]byte{wrong[:len(wrong)/2], wrong, []byte("no archive"), packed(t, l)} {
+			told(0)
+			if err := file.Truncate(0); err != nil {
+				return err
+			}
+			if _, err := file.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			write(t, file, told, sent)
+			if len(sent) == len(wrong) {
+				awaitUnpacked(t, dir, "a/other")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isLarge(t, s, image)
+	if _, err := os.Stat(filepath.Join(s.Tree(image), "a/other")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left of what came first: %v", err)
+	}
+}
+
+// What the archive holds does not count until all of it has come.
+func TestAnArchiveThatCannotBeUnpackedIsRefusedOnceItIsVerified(t *testing.T) {
+	s, dir := open(t)
+	_, err := fetch(t, s, layer(t, "said"), func(_ context.Context, file *os.File, told func(int64)) error {
+		write(t, file, told, packed(t, layer(t, "held")))
+		return nil
+	})
+	if err == nil || entries(t, dir, "layers*") != 0 || entries(t, dir, "work") != 0 {
+		t.Errorf("Add() = %v, with %d in work", err, entries(t, dir, "work"))
+	}
+}

@@ -1,0 +1,52 @@
+package node_test
+
+import (
+	"crypto/rand"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/image/progress"
+	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	pictures "github.com/stint-dev/stint/test/images"
+)
+
+func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
+	s := imageStore(t)
+	noise := make([]byte, 1<<20)
+	_, _ = rand.Read(noise)
+	image := pictures.Image(t, v1.Config{}, pictures.Layer(t, map[string]pictures.File{"noise": {Content: string(noise), Mode: 0o644}}))
+	goOn := make(chan struct{})
+	host := pictures.ServeBehind(t, map[string]v1.Image{"a:1": image}, pictures.Hold(1<<20, goOn))
+	rt := newScripted()
+	rt.info.CanRunImages = true
+	h := newHouse(t, rt)
+	h.startNode(func(c *node.Config) { c.Images = s })
+	pulls := func() []progress.Pull {
+		object, err := h.client.Nodes().Get(t.Context(), "", "here")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return progress.Of(object)
+	}
+
+	var pods []*corev1.Pod
+	for _, name := range []string{"a", "b"} {
+		pods = append(pods, h.create(build(name, []string{"exit", "0"}, func(p *corev1.Pod) {
+			p.Spec.RuntimeClassName = ptr.To(runtime.ClassOCI)
+			p.Spec.Containers[0].Image = host + "/a:1"
+		})))
+	}
+	h.eventually("the node tells of the pull", func() bool {
+		all := pulls()
+		return len(all) == 1 && all[0].Image == host+"/a:1" && all[0].Done == all[0].Total/2 && all[0].Total > 1<<20
+	}, func() any { return pulls() })
+	close(goOn)
+	for _, pod := range pods {
+		h.until(pod, "the pod runs", inPhase(corev1.PodSucceeded))
+	}
+	h.eventually("the node tells of no pull", func() bool { return pulls() == nil }, func() any { return pulls() })
+}
