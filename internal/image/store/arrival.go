@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // arrival is a file that is read while it is being fetched. Who fetches appends to it, and may have to begin it anew; who
@@ -22,6 +24,9 @@ type arrival struct {
 	failure error
 }
 
+// portion is how much a reader gets at a time, as long as more comes: each time wakes it, and whom it reads for.
+const portion = 256 << 10
+
 // errAnew ends the reading of what is of no use any more.
 var errAnew = errors.New("the layer is fetched anew")
 
@@ -35,11 +40,14 @@ func newArrival(file *os.File) *arrival {
 func (a *arrival) told(done int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if done < a.done {
+	before := a.done
+	a.done = done
+	if done < before {
 		a.beginning++
 	}
-	a.done = done
-	a.changed.Broadcast()
+	if done < before || done/portion > before/portion {
+		a.changed.Broadcast()
+	}
 }
 
 func (a *arrival) end(failure error) {
@@ -64,7 +72,7 @@ type arrivalReader struct {
 
 // Read implements io.Reader.
 func (r *arrivalReader) Read(p []byte) (int, error) {
-	there, err := r.await()
+	there, err := r.await(min(portion, int64(len(p))))
 	if err != nil {
 		return 0, err
 	}
@@ -77,8 +85,23 @@ func (r *arrivalReader) Read(p []byte) (int, error) {
 	return n, r.current()
 }
 
-// await returns how many bytes there are that were not read.
-func (r *arrivalReader) await() (int64, error) {
+// WriteTo implements io.WriterTo.
+func (r *arrivalReader) WriteTo(w io.Writer) (int64, error) {
+	if pipe, ok := w.(*os.File); ok {
+		enlarge(pipe)
+	}
+	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, portion))
+}
+
+// enlarge has a pipe take more at a time. Where it may not, it takes less.
+func enlarge(pipe *os.File) {
+	if raw, err := pipe.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 4*portion) })
+	}
+}
+
+// await returns how many bytes there are that were not read: so many as are wanted, unless there are no more.
+func (r *arrivalReader) await(want int64) (int64, error) {
 	a := r.from
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,7 +111,7 @@ func (r *arrivalReader) await() (int64, error) {
 			return 0, errAnew
 		case a.ended && a.failure != nil:
 			return 0, a.failure
-		case a.done > r.read:
+		case a.done-r.read >= want || a.ended && a.done > r.read:
 			return a.done - r.read, nil
 		case a.ended:
 			return 0, io.EOF
