@@ -170,9 +170,13 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 	})
 }
 
-// make has do fill a directory, puts it in its place and returns it, held.
+// make has do fill a directory, puts it in its place and returns it, held. The caller has claimed it.
 func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
-	path, err := os.MkdirTemp(s.path(workName), nameOf(id)+".")
+	unfinished := kind + "-" + nameOf(id) + ".unfinished."
+	if err := s.discardAll(unfinished); err != nil {
+		return nil, err
+	}
+	path, err := os.MkdirTemp(s.path(workName), unfinished)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +224,15 @@ func (s *Store) retire(kind string, id v1.Hash) error {
 		return os.Remove(aside)
 	}
 	return errors.Join(err, s.discard(filepath.Base(aside)))
+}
+
+// discardAll removes the entries of the work directory whose names begin so: what programs that were killed have left.
+func (s *Store) discardAll(prefix string) error {
+	left, err := filepath.Glob(s.path(workName, prefix+"*"))
+	for _, path := range left {
+		err = errors.Join(err, s.discard(filepath.Base(path)))
+	}
+	return err
 }
 
 // discard removes an entry of the work directory. Its files may belong to other users than this one.
