@@ -86,7 +86,7 @@ func hindrance(p *corev1.Pod) (reason, message string) {
 	return cmp.Or(c.State.Waiting.Reason, "Waiting"), message
 }
 
-// lastEnd tells of an end what the exit code alone does not.
+// lastEnd describes how a container ended, with the reason where the exit code alone says too little.
 func lastEnd(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("last exit code %d", end.ExitCode)
 	switch end.Reason {

@@ -89,7 +89,7 @@ type Node struct {
 	alarms *alarms
 	// missing tells that the node's object may have been deleted.
 	missing chan struct{}
-	// pulling tells that a pull has begun.
+	// pulling gets a value when a pull begins.
 	pulling chan struct{}
 	pods    pods
 	placer  *placer

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// standInValue is what keys of ConfigMaps and Secrets have that nobody defines. Some are run.
+// standInValue is the value of keys of ConfigMaps and Secrets that no manifest defines. Some are run as scripts.
 const standInValue = "#!/bin/sh"
 
 // assumed is what a pod takes for granted: the keys of ConfigMaps and Secrets, by their names.

@@ -28,7 +28,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "run the files whose names match this regular expression")
 	flag.StringVar(&o.standIn, "standin", "", "the program of test/wild/standin, which is built otherwise")
 	flag.BoolVar(&o.shell, "shell", false, "run the scripts of the manifests with busybox")
-	flag.BoolVar(&o.verbose, "v", false, "tell of what went well too")
+	flag.BoolVar(&o.verbose, "v", false, "print the Jobs that ended as their manifests say too")
 	flag.IntVar(&o.atATime, "at-a-time", 6, "how many Jobs run at the same time")
 	flag.DurationVar(&o.timeout, "timeout", time.Minute, "how long a Job may take")
 	flag.Parse()

@@ -63,6 +63,9 @@ func readManifests(dir string, only *regexp.Regexp) ([]*file, error) {
 		}
 		files = append(files, f)
 	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("-manifests: no *.yaml in %s matches %q", dir, only)
+	}
 	return files, nil
 }
 

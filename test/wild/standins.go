@@ -103,9 +103,12 @@ func commandsByImage(files []*file, shell bool) map[string]map[string]bool {
 	return all
 }
 
-// isMounted reports whether a program comes from a volume.
+// isMounted reports whether a program is a volume's file, which is mounted by itself or with its directory.
 func isMounted(c *corev1.Container, program string) bool {
-	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return path.Clean(m.MountPath) == program })
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+		at := path.Clean(m.MountPath)
+		return at == program || strings.HasPrefix(program, at+"/")
+	})
 }
 
 // pathOf is where the stand-in of a command is.

@@ -51,7 +51,7 @@ func Text(pulls []Pull) string {
 	return string(text)
 }
 
-// Of are the pulls that a node tells of. What is no list of pulls tells of none.
+// Of returns the pulls in a node's annotation; none where it is missing or damaged.
 func Of(node *corev1.Node) []Pull {
 	var pulls []Pull
 	if json.Unmarshal([]byte(node.Annotations[Annotation]), &pulls) != nil {

@@ -26,7 +26,7 @@ func evicted(p *plan) *cause {
 	}
 }
 
-// RecallEviction returns the eviction that the pod's stored status tells of; nil if it tells of none.
+// RecallEviction returns the eviction in the pod's stored status; nil if there is none.
 func RecallEviction(pod *corev1.Pod) *Eviction {
 	if pod.Status.Reason != evictedReason {
 		return nil
