@@ -1,5 +1,5 @@
 // Package model_test drives the real CronJob controller, with its core, through random histories on a simulated API
-// server (internal/client/simulated): requests that are refused, lost, or carried out without an answer; news that are
+// server (test/simulated): requests that are refused, lost, or carried out without an answer; news that are
 // late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
 // people who run, suspend, and delete. The clock is synctest's. The server holds no runs: it is a cluster's.
 //
@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 func TestMain(m *testing.M) { simulated.Main(m) }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // TestRunsStartWhenTheyAreDue: at the very moment, whether the controller hears news meanwhile or none, is told

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
 )

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // spec are the choices that matter here.

@@ -1,5 +1,5 @@
 // Package model_test drives the real ScheduledJob controller, with its core, through random histories on a simulated API
-// server (internal/client/simulated): requests that are refused, lost, or carried out without an answer; news that are
+// server (test/simulated): requests that are refused, lost, or carried out without an answer; news that are
 // late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
 // people who ask for runs, suspend, resume, and delete Jobs. The clock is synctest's.
 //
@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 func TestMain(m *testing.M) { simulated.Main(m) }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // TestRunsStartWhenTheyAreDue: at the very moment, whether the controller hears news meanwhile or none, is told

@@ -15,7 +15,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/client/simulated"
+	"github.com/stint-dev/stint/test/simulated"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
