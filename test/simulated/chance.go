@@ -3,6 +3,7 @@ package simulated
 import (
 	"flag"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -12,10 +13,10 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Main is TestMain of a model. The histories are always the same, so that a change is blamed only for what it breaks.
-// Flags of the command line come later and win.
-func Main(m *testing.M) {
-	_ = flag.Set("rapid.checks", "200")
+// Main is TestMain of a model. The histories are always the same, so that a change is blamed only for what it breaks:
+// among 25,000 fresh ones, one may still show something new. Flags of the command line come later and win.
+func Main(m *testing.M, histories int) {
+	_ = flag.Set("rapid.checks", strconv.Itoa(histories))
 	_ = flag.Set("rapid.seed", "7")
 	os.Exit(m.Run())
 }
@@ -40,21 +41,14 @@ type Action struct {
 	Do    func(*rapid.T)
 }
 
-// Actions are for rapid's Repeat: what may happen to requests, news and processes, and those of the model. Start starts a
-// process.
+// Actions are for rapid's Repeat: what may happen to requests, news and processes, and those of the model, which may have
+// its own of the same name in place of one. Start starts a process.
 func (w *World) Actions(start func(), model ...Action) map[string]func(*rapid.T) {
 	all := map[string]func(*rapid.T){}
-	for _, a := range append(model,
-		Action{4, "serve a request", w.serveOne},
-		Action{4, "serve all requests", w.serveAll},
-		Action{4, "bring news", w.bringNews},
-		Action{2, "rest", func(*rapid.T) { w.Rest() }},
-		Action{3, "a moment", func(t *rapid.T) {
-			w.Pass(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
-		}},
-		Action{1, "controller", func(t *rapid.T) { w.happenToController(t, start) }},
-		Action{1, "watch", w.happenToWatch},
-	) {
+	common := slices.DeleteFunc(w.common(start), func(a Action) bool {
+		return slices.ContainsFunc(model, func(own Action) bool { return own.Name == a.Name })
+	})
+	for _, a := range append(common, model...) {
 		for n := range a.Times {
 			all[a.Name+" "+strconv.Itoa(n)] = a.Do
 		}
@@ -62,15 +56,29 @@ func (w *World) Actions(start func(), model ...Action) map[string]func(*rapid.T)
 	return all
 }
 
-// OneIn is true once in n times.
-func OneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == 1 }
+func (w *World) common(start func()) []Action {
+	return []Action{
+		{4, "serve a request", w.serveOne},
+		{4, "serve all requests", w.serveAll},
+		{4, "bring news", w.bringNews},
+		{2, "rest", func(*rapid.T) { w.Rest() }},
+		{3, "a moment", func(t *rapid.T) {
+			w.Pass(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
+		}},
+		{1, "controller", func(t *rapid.T) { w.happenToController(t, start) }},
+		{1, "watch", w.happenToWatch},
+	}
+}
+
+// OneIn is true about once in n times. Rapid prefers small numbers, so what is rare must not be one.
+func OneIn(t *rapid.T, n int, what string) bool { return rapid.IntRange(1, n).Draw(t, what) == n }
 
 func drawFault(t *rapid.T, r *Request) Fault {
 	if !OneIn(t, 5, "fault") {
 		return NoFault
 	}
 	faults := Faults
-	if r.Verb == "create" {
+	if r.limited {
 		faults = append([]Fault{Quota}, faults...)
 	}
 	return rapid.SampledFrom(faults).Draw(t, "which")
@@ -102,10 +110,14 @@ func (w *World) drawFeed(t *rapid.T) Feed {
 func (w *World) bringNews(t *rapid.T) {
 	feed := w.drawFeed(t)
 	n := rapid.IntRange(1, 6).Draw(t, "news")
-	late := OneIn(t, 3, "handlers late")
+	w.Bring(feed, n, OneIn(t, 3, "handlers late"))
+}
+
+// Bring shows n changes, and tells the handlers of them, or of one where they are late.
+func (w *World) Bring(feed Feed, n int, late bool) {
 	feed.Show(n)
 	w.Say("a controller is shown %d changes; the handlers hear of all: %t", n, !late)
-	for tell := map[bool]int{true: 1, false: n}[late]; tell > 0; tell-- {
+	for tell := map[bool]int{true: min(n, 1), false: n}[late]; tell > 0; tell-- {
 		feed.Tell(1)
 		w.Pause()
 	}

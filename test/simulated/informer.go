@@ -19,6 +19,7 @@ type Informer[T client.Object] struct {
 	table    *Table[T]
 	store    cache.Indexer
 	handlers []cache.ResourceEventHandler
+	listed   bool
 	// seen is how much of the table's log the store shows.
 	seen int
 	// version is that of the newest change in the store. A controller asks for it at any time.
@@ -35,13 +36,16 @@ type news struct {
 
 // Feed is an Informer of any kind.
 type Feed interface {
-	List()
+	List(late int)
 	Show(n int)
 	Tell(n int)
 	Behind() int
+	Shown() int
+	Next(n int) int
 	Untold() int
 	Repeat()
 	Relist()
+	begin()
 	bookmark(version int)
 }
 
@@ -80,13 +84,23 @@ func (i *Informer[T]) LastSyncResourceVersion() string {
 	return strconv.FormatInt(i.version.Load(), 10)
 }
 
-// List begins with all that is stored, and tells the handlers.
-func (i *Informer[T]) List() {
-	i.skip(len(i.table.log))
-	i.version.Store(int64(i.table.server.version))
+// List begins with the objects as they were before so many changes: a list may come from a cache of the server. The
+// handlers are told by Tell.
+func (i *Informer[T]) List(late int) {
+	i.listed = true
+	i.skip(max(0, len(i.table.log)-late))
+	if i.version.Store(int64(i.Shown())); i.Behind() == 0 {
+		i.version.Store(int64(i.table.server.version))
+	}
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
 		i.untold = append(i.untold, news{is: obj, first: true})
+	}
+}
+
+func (i *Informer[T]) begin() {
+	if !i.listed {
+		i.List(0)
 	}
 	i.Tell(len(i.untold))
 }
@@ -115,6 +129,20 @@ func (i *Informer[T]) take(c change[T]) (was any) {
 
 // Behind is how many changes the store does not show.
 func (i *Informer[T]) Behind() int { return len(i.table.log) - i.seen }
+
+// Shown is the version of the newest change that the store shows, and Next that of the change which the n-th from here on
+// would be.
+func (i *Informer[T]) Shown() int { return i.versionAt(i.seen) }
+
+// Next is described at Shown.
+func (i *Informer[T]) Next(n int) int { return i.versionAt(i.seen + min(n, i.Behind())) }
+
+func (i *Informer[T]) versionAt(changes int) int {
+	if changes == 0 {
+		return 1 // an empty list has a version too
+	}
+	return i.table.log[changes-1].version
+}
 
 // Untold is how many changes the handlers have not heard of.
 func (i *Informer[T]) Untold() int { return len(i.untold) }

@@ -1,8 +1,11 @@
 package simulated
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -85,15 +89,18 @@ func Of[T client.Object](p *Process, x *Table[T]) client.Resource[T] {
 	return r
 }
 
+// InformerOf returns the informer of a resource that Of made.
+func InformerOf[T client.Object](r client.Resource[T]) *Informer[T] { return r.(*resource[T]).informer }
+
 func (r *resource[T]) Informer() cache.SharedIndexInformer { return r.informer }
 
 func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
-	return r.ask(ctx, "get", name, func() (T, error) { return r.table.Get(namespace, name) })
+	return r.ask(ctx, "get", name, nil, func() (T, error) { return r.table.Get(namespace, name) })
 }
 
 func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
 	var found []T
-	_, err := r.ask(ctx, "list", namespace, func() (none T, err error) {
+	_, err := r.ask(ctx, "list", namespace, nil, func() (none T, err error) {
 		for _, o := range r.table.All() {
 			if o.GetNamespace() == namespace && selector.Matches(labels.Set(o.GetLabels())) {
 				found = append(found, o)
@@ -111,24 +118,42 @@ func (r *resource[T]) List(ctx context.Context, namespace string, selector label
 }
 
 func (r *resource[T]) Create(ctx context.Context, o T) (T, error) {
-	return r.ask(ctx, "create", o.GetName(), func() (T, error) { return r.table.Create(o) })
+	return r.ask(ctx, "create", cmp.Or(o.GetName(), o.GetGenerateName()), o, func() (T, error) { return r.table.Create(o) })
 }
 
 func (r *resource[T]) UpdateStatus(ctx context.Context, o T) (T, error) {
-	return r.ask(ctx, "update status of", o.GetName(), func() (T, error) { return r.table.UpdateStatus(o) })
+	return r.ask(ctx, "update status of", o.GetName(), o, func() (T, error) { return r.table.UpdateStatus(o) })
 }
 
 func (r *resource[T]) Modify(ctx context.Context, observed T, change func(T)) (T, error) {
-	return r.ask(ctx, "modify", observed.GetName(), func() (T, error) {
+	return r.ask(ctx, "modify", observed.GetName(), observed, func() (T, error) {
 		if err := r.same(observed); err != nil {
 			return observed, err
 		}
-		return r.table.Update(observed.GetNamespace(), observed.GetName(), change)
+		return r.table.Update(observed.GetNamespace(), observed.GetName(), merged(change))
+	})
+}
+
+// merged is a change as it comes about through a patch: entries of these lists have keys, and none is there twice.
+func merged[T client.Object](change func(T)) func(T) {
+	return func(o T) {
+		change(o)
+		o.SetFinalizers(unique(o.GetFinalizers(), func(f string) string { return f }))
+		o.SetOwnerReferences(unique(o.GetOwnerReferences(), func(r metav1.OwnerReference) types.UID { return r.UID }))
+	}
+}
+
+func unique[T any, K comparable](list []T, key func(T) K) []T {
+	seen := map[K]bool{}
+	return slices.DeleteFunc(list, func(x T) bool {
+		double := seen[key(x)]
+		seen[key(x)] = true
+		return double
 	})
 }
 
 func (r *resource[T]) ModifyStatus(ctx context.Context, observed T, change func(T)) (T, error) {
-	return r.ask(ctx, "modify status of", observed.GetName(), func() (T, error) {
+	return r.ask(ctx, "modify status of", observed.GetName(), observed, func() (T, error) {
 		if err := r.same(observed); err != nil {
 			return observed, err
 		}
@@ -145,19 +170,23 @@ func (r *resource[T]) same(observed metav1.Object) error {
 }
 
 func (r *resource[T]) Delete(ctx context.Context, o T, opts client.DeleteOptions) error {
-	_, err := r.ask(ctx, "delete", o.GetName(), func() (T, error) {
+	_, err := r.ask(ctx, "delete", o.GetName(), o, func() (T, error) {
+		if now, err := r.table.Get(o.GetNamespace(), o.GetName()); opts.Unchanged && err == nil && now.GetResourceVersion() != o.GetResourceVersion() {
+			return o, apierrors.NewConflict(r.table.resource(), o.GetName(), errors.New("it has changed"))
+		}
 		return o, r.table.Delete(o.GetNamespace(), o.GetName(), o.GetUID(), opts)
 	})
 	return err
 }
 
 // ask sends a request and waits for the answer.
-func (r *resource[T]) ask(ctx context.Context, verb, name string, do func() (T, error)) (none T, err error) {
+func (r *resource[T]) ask(ctx context.Context, verb, name string, sent client.Object, do func() (T, error)) (none T, err error) {
 	p := r.process
 	if p.dead.Load() {
 		return none, apierrors.NewServiceUnavailable("the process is dead")
 	}
-	q := &Request{By: p, Verb: verb, Kind: r.table.kind.Singular, Name: name, At: time.Now(), answer: make(chan answer, 1),
+	q := &Request{By: p, Verb: verb, Kind: r.table.kind.Singular, Name: name, Object: sent, At: time.Now(),
+		limited: verb == "create" && !r.table.Unlimited, answer: make(chan answer, 1),
 		do: func() (client.Object, error) { return do() }}
 	p.requests.add(q)
 	select {

@@ -18,10 +18,17 @@ type Request struct {
 	By *Process
 	// Verb, Kind and Name tell requests apart, so that those of one moment have an order.
 	Verb, Kind, Name string
-	At               time.Time
-	do               func() (client.Object, error)
-	answer           chan answer
+	// Object is what the process sent, nil where it only asks.
+	Object client.Object
+	At     time.Time
+	// limited means that a quota may refuse it.
+	limited bool
+	do      func() (client.Object, error)
+	answer  chan answer
 }
+
+// What says what is asked, as "create pod".
+func (r *Request) What() string { return r.Verb + " " + r.Kind }
 
 type answer struct {
 	object client.Object

@@ -17,6 +17,9 @@ type Server struct {
 // NewServer is a server without tables.
 func NewServer() *Server { return &Server{version: 1} }
 
+// Version is that of the newest write.
+func (s *Server) Version() int { return s.version }
+
 // next gives an object the next version.
 func (s *Server) next(o metav1.Object) int {
 	s.version++
@@ -29,5 +32,5 @@ func (s *Server) uid(kind string) types.UID {
 	return types.UID(kind + "-" + strconv.Itoa(s.made))
 }
 
-// now is in whole seconds, as all times in the API are.
-func now() metav1.Time { return metav1.NewTime(time.Now().Truncate(time.Second)) }
+// Now is in whole seconds, as all times in the API are.
+func Now() metav1.Time { return metav1.NewTime(time.Now().Truncate(time.Second)) }

@@ -9,9 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,6 +29,8 @@ import (
 type Table[T client.Object] struct {
 	// Wrote is told of every write, before the next one. Was is nil for an object that is new, is for one that is gone.
 	Wrote func(was, is T)
+	// Unlimited objects are in no quota: Quota does not happen to them.
+	Unlimited bool
 
 	kind    registry.Resource
 	server  *Server
@@ -67,14 +71,27 @@ func (x *Table[T]) Get(namespace, name string) (T, error) {
 	return o, nil
 }
 
+// Find returns an object, or nil.
+func (x *Table[T]) Find(namespace, name string) T { return x.objects[keyOf(namespace, name)] }
+
+// Since is how many changes there were after a version.
+func (x *Table[T]) Since(version int) (n int) {
+	for ; n < len(x.log) && x.log[len(x.log)-1-n].version > version; n++ {
+	}
+	return n
+}
+
 // Create stores a new object.
 func (x *Table[T]) Create(o T) (none T, err error) {
+	o = stored(o)
+	o.SetUID(x.server.uid(x.kind.Singular))
+	if o.GetName() == "" {
+		o.SetName(o.GetGenerateName() + strconv.Itoa(x.server.made))
+	}
 	if _, there := x.objects[keyOf(o.GetNamespace(), o.GetName())]; there {
 		return none, apierrors.NewAlreadyExists(x.resource(), o.GetName())
 	}
-	o = stored(o)
-	o.SetUID(x.server.uid(x.kind.Singular))
-	o.SetCreationTimestamp(now())
+	o.SetCreationTimestamp(Now())
 	if x.kind.Default != nil {
 		x.kind.Default(o)
 	}
@@ -102,13 +119,27 @@ func (x *Table[T]) Update(namespace, name string, edit func(T)) (none T, err err
 	if x.kind.PrepareForUpdate != nil {
 		x.kind.PrepareForUpdate(context.Background(), is, was)
 	}
+	errs := validation.ValidateObjectMetaAccessorUpdate(is, was, field.NewPath("metadata"))
 	if x.kind.ValidateUpdate != nil {
-		if err := x.invalid(is, x.kind.ValidateUpdate(context.Background(), is, was)); err != nil {
-			return none, err
-		}
+		errs = append(errs, x.kind.ValidateUpdate(context.Background(), is, was)...)
+	}
+	if err := x.invalid(is, errs); err != nil {
+		return none, err
 	}
 	x.put(was, is)
+	if _, there := x.objects[keyOf(namespace, name)]; !there {
+		// It went with the change, which gave it no version.
+		is = is.DeepCopyObject().(T)
+		is.SetResourceVersion(was.GetResourceVersion())
+	}
 	return is, nil
+}
+
+// Change changes anything of an object, as the other parts of a cluster together may. No rule of its kind is asked.
+func (x *Table[T]) Change(was T, edit func(T)) {
+	is := was.DeepCopyObject().(T)
+	edit(is)
+	x.put(was, is)
 }
 
 // EditStatus changes the newest status, as a user or a node does.
@@ -147,7 +178,7 @@ func (x *Table[T]) UpdateStatus(o T) (none T, err error) {
 	return is, nil
 }
 
-// Delete deletes an object, or begins to where it has finalizers.
+// Delete deletes an object, or begins to where it has finalizers or time to end.
 func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.DeleteOptions) error {
 	was, err := x.Get(namespace, name)
 	if err != nil {
@@ -163,19 +194,31 @@ func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.Delete
 	case metav1.DeletePropagationOrphan:
 		is.SetFinalizers(append(is.GetFinalizers(), metav1.FinalizerOrphanDependents))
 	}
-	if is.GetDeletionTimestamp() == nil {
-		is.SetDeletionTimestamp(ptr.To(now()))
+	seconds := x.grace(is, o.GracePeriodSeconds)
+	if was.GetDeletionTimestamp() == nil || seconds < ptr.Deref(was.GetDeletionGracePeriodSeconds(), 0) {
+		is.SetDeletionTimestamp(ptr.To(metav1.NewTime(Now().Add(time.Duration(seconds) * time.Second))))
+		is.SetDeletionGracePeriodSeconds(&seconds)
 	}
 	x.put(was, is)
 	return nil
 }
 
-// put stores what becomes of an object. One that is being deleted goes with its last finalizer.
+// grace is how many seconds an object has to end before it is removed.
+func (x *Table[T]) grace(o T, asked *int64) int64 {
+	if x.kind.CheckGracefulDelete == nil {
+		return 0
+	}
+	options := metav1.DeleteOptions{GracePeriodSeconds: asked}
+	x.kind.CheckGracefulDelete(context.Background(), o, &options)
+	return *options.GracePeriodSeconds
+}
+
+// put stores what becomes of an object. One that is being deleted and has no time left goes with its last finalizer.
 func (x *Table[T]) put(was, is T) {
 	var none T
 	version := x.server.next(is)
 	key := keyOf(is.GetNamespace(), is.GetName())
-	if is.GetDeletionTimestamp() != nil && len(is.GetFinalizers()) == 0 {
+	if is.GetDeletionTimestamp() != nil && len(is.GetFinalizers()) == 0 && ptr.Deref(is.GetDeletionGracePeriodSeconds(), 0) == 0 {
 		delete(x.objects, key)
 		x.log = append(x.log, change[T]{version: version, was: is})
 		is = none

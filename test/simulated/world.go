@@ -11,6 +11,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/stint-dev/stint/internal/client"
 )
 
 // patience is how many requests may be sent before all processes must have come to rest.
@@ -24,6 +26,11 @@ type World struct {
 	Describe func() string
 	// Writer is the process whose request is being carried out; nil while others write.
 	Writer *Process
+	// Carrying is told of a request that is about to be carried out, Answered of one whose answer reaches its process, and
+	// Paused that all goroutines wait for the test. Each may be nil.
+	Carrying func(*Request)
+	Answered func(*Request, client.Object, error)
+	Paused   func()
 
 	requests *requests
 	started  int
@@ -67,16 +74,22 @@ func Play(t *testing.T, happens func(*World)) (why any) {
 }
 
 // Pause lets all goroutines go on until they wait for the test.
-func (w *World) Pause() { synctest.Wait() }
+func (w *World) Pause() {
+	synctest.Wait()
+	if w.Paused != nil {
+		w.Paused()
+	}
+}
 
-// Start starts a process: build makes a controller on it and returns what runs it.
+// Start starts a process: build makes a controller on it and returns what runs it. Its informers begin with all that is
+// stored where build has not let them List something else.
 func (w *World) Start(build func(*Process) func(context.Context) error) *Process {
 	w.started++
 	w.Say("controller %d starts", w.started)
 	p := &Process{Number: w.started, requests: w.requests, stopped: make(chan error, 1)}
 	run := build(p)
 	for _, f := range p.feeds {
-		f.List()
+		f.begin()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
@@ -149,6 +162,9 @@ func (w *World) end() {
 // do carries a request out.
 func (w *World) do(r *Request) (a answer) {
 	w.Writer = r.By
+	if w.Carrying != nil {
+		w.Carrying(r)
+	}
 	a.object, a.err = r.do()
 	w.Writer = nil
 	return a
@@ -174,6 +190,9 @@ func (w *World) Serve(r *Request, f Fault) {
 		line += ": " + string(apierrors.ReasonForError(a.err))
 	}
 	w.words = slices.Insert(w.words, at, line)
+	if f == NoFault && w.Answered != nil {
+		w.Answered(r, a.object, a.err)
+	}
 	w.serving = nil
 	r.answer <- a
 	w.Pause()
@@ -206,16 +225,19 @@ func (w *World) Rest() {
 		if len(w.requests.list()) == 0 {
 			return
 		}
-		for {
-			waiting := w.requests.list()
-			if len(waiting) == 0 {
-				break
-			}
-			if w.served > limit {
-				w.Fail("the controllers do not come to rest")
-			}
-			w.Serve(waiting[0], NoFault)
+		w.workUntil(limit)
+	}
+}
+
+// Work serves all requests, without faults and without news, until no process has one.
+func (w *World) Work() { w.workUntil(w.served + patience) }
+
+func (w *World) workUntil(limit int) {
+	for waiting := w.requests.list(); len(waiting) > 0; waiting = w.requests.list() {
+		if w.served > limit {
+			w.Fail("the controllers do not come to rest")
 		}
+		w.Serve(waiting[0], NoFault)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"github.com/stint-dev/stint/test/simulated"
 	core "github.com/stint-dev/stint/internal/cronjob"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 func jobSpec() batchv1.JobSpec {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/test/simulated"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 const (

@@ -6,9 +6,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // What Jobs ask for by annotations, as docs/ has it.
@@ -25,7 +26,7 @@ const (
 func drawAsked(t *rapid.T, j *batchv1.Job) {
 	j.Annotations = map[string]string{}
 	ask := func(n int, key string, values ...string) {
-		if one(t, n, key) {
+		if simulated.OneIn(t, n, key) {
 			j.Annotations[key] = rapid.SampledFrom(values).Draw(t, key)
 		}
 	}
@@ -66,12 +67,12 @@ func (x podWrite) removesFailure() bool {
 
 func (x podWrite) isSurplusFailure() {
 	j := x.job()
-	if j == nil || !x.removesFailure() || x.pods[x.was.UID].discarded || x.mayDiscard(j) {
+	if j == nil || !x.removesFailure() || x.fates[x.was.UID].discarded || x.mayDiscard(j) {
 		return // or it was to end, as far as the controller knew, and has just failed
 	}
 	limit := askedNumber(j, failedPodsLimit)
 	newer := 0
-	for _, f := range x.pods {
+	for _, f := range x.fates {
 		p := f.last
 		// Others may have deleted it since the process looked.
 		there := !f.gone || f.toldBy != x.by && x.by.knows.mayKeep(p.UID)
@@ -80,14 +81,14 @@ func (x podWrite) isSurplusFailure() {
 		}
 	}
 	if limit < 0 || newer < limit {
-		x.fail("failed pod %s is removed; the limit is %d, and %d newer ones are there", x.was.Name, limit, newer)
+		x.Fail("failed pod %s is removed; the limit is %d, and %d newer ones are there", x.was.Name, limit, newer)
 	}
 }
 
 // checkFailedPods expects no more failed pods of a Job that has ended than it asks for.
 func (l *ledger) checkFailedPods(j *batchv1.Job) {
 	if n := l.surplusFailures(j); n > 0 {
-		l.fail("%d failed pods more than were asked for are there", n)
+		l.Fail("%d failed pods more than were asked for are there", n)
 	}
 }
 
@@ -97,7 +98,7 @@ func (l *ledger) surplusFailures(j *batchv1.Job) (n int) {
 	if limit < 0 || j.DeletionTimestamp != nil {
 		return 0
 	}
-	for _, p := range l.server.pods.objects {
+	for _, p := range l.world.pods.All() {
 		if controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !held(p) {
 			n++
 		}
@@ -118,10 +119,10 @@ func stuckSince(p *corev1.Pod) *corev1.PodCondition {
 // lastOfJob returns the Job that controls the pod as it was last: somebody may have deleted it since the process looked.
 func (x podWrite) lastOfJob() *batchv1.Job {
 	ref := metav1.GetControllerOfNoCopy(x.was)
-	if ref == nil || x.jobs[ref.UID] == nil {
+	if ref == nil || x.accounts[ref.UID] == nil {
 		return nil
 	}
-	return x.jobs[ref.UID].now()
+	return x.accounts[ref.UID].now()
 }
 
 func (x podWrite) isStuck() {
@@ -131,29 +132,14 @@ func (x podWrite) isStuck() {
 	j, age := x.lastOfJob(), time.Since(x.was.CreationTimestamp.Time)
 	switch {
 	case x.was.Status.Phase != corev1.PodPending || x.was.DeletionTimestamp != nil:
-		x.fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
+		x.Fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
 	case j == nil || x.by.knows.gone[j.UID] || askedNumber(j, pendingTimeoutSeconds) < 0:
-		x.fail("pod %s is failed, and nobody asked for it", x.was.Name)
+		x.Fail("pod %s is failed, and nobody asked for it", x.was.Name)
 	case age < time.Duration(askedNumber(j, pendingTimeoutSeconds))*time.Second:
-		x.fail("pod %s is failed after %s", x.was.Name, age)
+		x.Fail("pod %s is failed after %s", x.was.Name, age)
 	case x.by.asked[x.was.Name] != x.was.ResourceVersion:
-		x.fail("pod %s is failed, and the controller knows it from an informer, which may leave out what it shall write", x.was.Name)
+		x.Fail("pod %s is failed, and the controller knows it from an informer, which may leave out what it shall write", x.was.Name)
 	case x.is.Status.Phase != corev1.PodFailed || x.is.Status.Reason != pendingTimeout || stuckSince(x.is) == nil:
-		x.fail("pod %s does not say why it is failed", x.was.Name)
+		x.Fail("pod %s does not say why it is failed", x.was.Name)
 	}
-}
-
-// updatePodStatus replaces the status of the version that a process has seen.
-func (s *server) updatePodStatus(p *corev1.Pod) (*corev1.Pod, error) {
-	was, err := s.pod(p.Name, p.UID)
-	if err != nil {
-		return nil, err
-	}
-	if was.ResourceVersion != p.ResourceVersion {
-		return nil, apierrors.NewConflict(pods, p.Name, errStale)
-	}
-	is := was.DeepCopy()
-	is.Status = *p.Status.DeepCopy()
-	s.putPod(was, is)
-	return is, nil
 }

@@ -78,7 +78,7 @@ func (l *ledger) completed(j *batchv1.Job) bool {
 // failures that count against the backoff limit.
 func (l *ledger) failures(j *batchv1.Job) (n int) {
 	for _, p := range l.podsOf(j) {
-		f := l.pods[p.UID]
+		f := l.fates[p.UID]
 		if l.everFailed(j, p) && (!f.discarded || f.wasted) && judged(j, p) != batchv1.PodFailurePolicyActionIgnore {
 			n++
 		}

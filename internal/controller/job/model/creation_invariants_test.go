@@ -14,8 +14,11 @@ import (
 type creation struct {
 	*ledger
 	account *account
-	request *request
-	knows   *knowledge
+	// made is what the process sent, at is when.
+	made  *corev1.Pod
+	at    time.Time
+	by    *process
+	knows *knowledge
 }
 
 var creationInvariants = []invariant[creation]{
@@ -36,21 +39,21 @@ func (x creation) isWanted() {
 	if !slices.ContainsFunc(x.possible(), func(j *batchv1.Job) bool {
 		return managed(j) && !suspended(j) && j.DeletionTimestamp == nil && !settled(j)
 	}) {
-		x.fail("a pod is created for a Job that wants none")
+		x.Fail("a pod is created for a Job that wants none")
 	}
 }
 
 func (x creation) isComplete() {
-	p := x.request.made
+	p := x.made
 	if !held(p) || !controlledBy(p, x.account.now()) || !selects(x.account.now(), p) {
-		x.fail("a pod is created without finalizer, owner or labels")
+		x.Fail("a pod is created without finalizer, owner or labels")
 	}
 }
 
 // known returns the pods of the Job that the process knows, in their newest versions.
 func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
 	for _, p := range x.knows.pods {
-		f := x.pods[p.UID]
+		f := x.fates[p.UID]
 		if x.belongs(p, x.account.now()) && which(f.last) {
 			list = append(list, f.last)
 		}
@@ -58,19 +61,19 @@ func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
 	return list
 }
 
-func (x creation) alive(p *corev1.Pod) bool { return !x.pods[p.UID].gone && active(p) }
+func (x creation) alive(p *corev1.Pod) bool { return !x.fates[p.UID].gone && active(p) }
 
 func (x creation) fitsParallelism() {
 	blocks := x.alive
 	if !judgesTerminating(x.account.now()) {
-		blocks = func(p *corev1.Pod) bool { return !x.pods[p.UID].gone && !ended(p) }
+		blocks = func(p *corev1.Pod) bool { return !x.fates[p.UID].gone && !ended(p) }
 	}
 	limit := 0
 	for _, j := range x.possible() {
 		limit = max(limit, int(ptr.Deref(j.Spec.Parallelism, 1)))
 	}
 	if n := len(x.known(blocks)) + 1; n > limit {
-		x.fail("%d pods with a parallelism of %d", n, limit)
+		x.Fail("%d pods with a parallelism of %d", n, limit)
 	}
 }
 
@@ -82,7 +85,7 @@ func (x creation) fitsCompletions() {
 	}
 	if j.Spec.Completions == nil {
 		if done > 0 {
-			x.fail("a work queue gets a pod after its first success")
+			x.Fail("a work queue gets a pod after its first success")
 		}
 		return
 	}
@@ -90,7 +93,7 @@ func (x creation) fitsCompletions() {
 		return
 	}
 	if n := len(x.known(x.alive)) + 1 + done; n > int(*j.Spec.Completions) {
-		x.fail("%d pods for %d completions", n, *j.Spec.Completions)
+		x.Fail("%d pods for %d completions", n, *j.Spec.Completions)
 	}
 }
 
@@ -98,19 +101,19 @@ func (x creation) fitsIndex() {
 	if !indexed(x.account.now()) {
 		return
 	}
-	i, most := indexOf(x.request.made), 0
+	i, most := indexOf(x.made), 0
 	for _, j := range x.possible() {
 		most = max(most, int(*j.Spec.Completions))
 	}
 	if i < 0 || i >= most {
-		x.fail("index %d of %d gets a pod", i, most)
+		x.Fail("index %d of %d gets a pod", i, most)
 	}
 	if twins := x.known(func(p *corev1.Pod) bool { return x.alive(p) && indexOf(p) == i }); len(twins) > 0 {
-		x.fail("index %d has pod %s and gets another", i, twins[0].Name)
+		x.Fail("index %d has pod %s and gets another", i, twins[0].Name)
 	}
 	if k := x.knows.job; k != nil && k.UID == x.account.now().UID &&
 		(indexSet(k.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(k.Status.FailedIndexes, ""))[i]) {
-		x.fail("index %d has ended and gets a pod", i)
+		x.Fail("index %d has ended and gets a pod", i)
 	}
 }
 
@@ -119,7 +122,7 @@ func (x creation) failures() []*corev1.Pod {
 	j := x.account.now()
 	var list []*corev1.Pod
 	for _, p := range x.knows.pods {
-		f := x.pods[p.UID]
+		f := x.fates[p.UID]
 		forgotten := f.discarded || f.letGo || x.strange(p) || x.handedOn(p) || x.knows.early[p.UID]
 		if forgotten || !x.belongs(p, j) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
@@ -127,7 +130,7 @@ func (x creation) failures() []*corev1.Pod {
 		if i := indexOf(p); indexed(j) && (i < 0 || i >= int(*j.Spec.Completions)) {
 			continue
 		}
-		if j.Spec.BackoffLimitPerIndex == nil || indexOf(p) == indexOf(x.request.made) {
+		if j.Spec.BackoffLimitPerIndex == nil || indexOf(p) == indexOf(x.made) {
 			list = append(list, p)
 		}
 	}
@@ -136,18 +139,18 @@ func (x creation) failures() []*corev1.Pod {
 
 // strange tells that another process counted p, or discarded it, when it was told to end: no one can tell which.
 func (x creation) strange(p *corev1.Pod) bool {
-	f := x.pods[p.UID]
-	return (!ended(p) || !held(p)) && p.DeletionTimestamp != nil && f.releasedBy != x.request.by && (f.gone || f.releasedBy != nil)
+	f := x.fates[p.UID]
+	return (!ended(p) || !held(p)) && p.DeletionTimestamp != nil && f.releasedBy != x.by && (f.gone || f.releasedBy != nil)
 }
 
 // handedOn tells that another process counted p, after it made a pod that carries the failure, and that no list has shown
 // that pod to this one.
 func (x creation) handedOn(p *corev1.Pod) bool {
-	by := x.pods[p.UID].releasedBy
-	if by == nil || by == x.request.by {
+	by := x.fates[p.UID].releasedBy
+	if by == nil || by == x.by {
 		return false
 	}
-	for uid, f := range x.pods {
+	for uid, f := range x.fates {
 		if indexOf(f.last) == indexOf(p) && carries(f.last) > carries(p) && x.knows.pods[uid] == nil {
 			return true
 		}
@@ -160,8 +163,8 @@ func (x creation) remembersFailures() {
 		return
 	}
 	for _, p := range x.failures() {
-		if carries(x.request.made) <= carries(p) && !x.goneWithAPod(p) && !x.hadTwin(p) {
-			x.fail("index %d forgets the failure of %s", indexOf(p), p.Name)
+		if carries(x.made) <= carries(p) && !x.goneWithAPod(p) && !x.hadTwin(p) {
+			x.Fail("index %d forgets the failure of %s", indexOf(p), p.Name)
 		}
 	}
 }
@@ -169,7 +172,7 @@ func (x creation) remembersFailures() {
 // goneWithAPod tells that the index of p had another pod, which was to carry its failures, and that was discarded
 // or taken away.
 func (x creation) goneWithAPod(p *corev1.Pod) bool {
-	for _, f := range x.pods {
+	for _, f := range x.fates {
 		lost := f.discarded || !selects(x.account.now(), f.last) || !controlledBy(f.last, x.account.now())
 		if lost && indexOf(f.last) == indexOf(p) && f.last.UID != p.UID {
 			return true
@@ -181,8 +184,8 @@ func (x creation) goneWithAPod(p *corev1.Pod) bool {
 // hadTwin tells that the index of p had another pod beside p or after it that does not know of its failure: a process
 // that did not know p made it. What is made after the twin goes by the twin.
 func (x creation) hadTwin(p *corev1.Pod) bool {
-	for _, f := range x.pods {
-		if f.last.UID != p.UID && indexOf(f.last) == indexOf(p) && carries(f.last) <= carries(p) && f.livedAfter(x.pods[p.UID], x.account.now()) {
+	for _, f := range x.fates {
+		if f.last.UID != p.UID && indexOf(f.last) == indexOf(p) && carries(f.last) <= carries(p) && f.livedAfter(x.fates[p.UID], x.account.now()) {
 			return true
 		}
 	}
@@ -198,7 +201,7 @@ func carries(p *corev1.Pod) int {
 
 func (x creation) waits() {
 	var lastSuccess, last time.Time
-	for _, f := range x.pods {
+	for _, f := range x.fates {
 		if f.last.Status.Phase != corev1.PodSucceeded {
 			continue
 		}
@@ -223,8 +226,8 @@ func (x creation) waits() {
 			last = end
 		}
 	}
-	if delay > 0 && x.request.at.Before(last.Add(delay)) {
-		x.fail("a pod is created at %s; the last failure was at %s and the delay is %s", x.request.at.UTC(), last.UTC(), delay)
+	if delay > 0 && x.at.Before(last.Add(delay)) {
+		x.Fail("a pod is created at %s; the last failure was at %s and the delay is %s", x.at.UTC(), last.UTC(), delay)
 	}
 }
 
@@ -244,7 +247,7 @@ func (l *ledger) endOf(p *corev1.Pod) time.Time {
 			end = c.State.Terminated.FinishedAt.Time
 		}
 	}
-	if told := l.pods[p.UID].toldAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
+	if told := l.fates[p.UID].toldAt; p.DeletionTimestamp != nil && (!ended(p) || told.Before(end)) {
 		return told
 	}
 	return end

@@ -32,7 +32,7 @@ func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 			why := play(t, func(w *world) {
 				w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: c.annotations}, Spec: c.spec})
 				w.start(0, 0)
-				w.rest()
+				w.Rest()
 				for _, seconds := range c.seconds {
 					w.failActivePod()
 					w.expectPodAfter(time.Duration(seconds) * time.Second)
@@ -46,18 +46,18 @@ func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 }
 
 func (w *world) activePods() (list []*corev1.Pod) {
-	w.server.pods.each(func(p *corev1.Pod) {
+	for _, p := range w.pods.All() {
 		if active(p) {
 			list = append(list, p)
 		}
-	})
+	}
 	return list
 }
 
 func (w *world) failActivePod() {
 	p := w.activePods()[0]
 	w.run(p)
-	w.exit(w.server.pods.objects[p.Name], 1)
+	w.exit(w.pod(p.Name), 1)
 }
 
 // moment is what the server takes for an answer here.
@@ -66,10 +66,10 @@ const moment = time.Millisecond
 // goOn lets time go by while the server answers.
 func (w *world) goOn(d time.Duration) {
 	for range d / moment {
-		w.rest()
-		w.pass(moment)
+		w.Rest()
+		w.Pass(moment)
 	}
-	w.rest()
+	w.Rest()
 }
 
 // expectPodAfter expects a pod after a delay from now, and none before.
@@ -77,16 +77,16 @@ func (w *world) expectPodAfter(delay time.Duration) {
 	const counting, answers = 2 * time.Second, 5 * moment
 	if delay > 0 {
 		w.goOn(counting) // Then nothing is left to do.
-		w.pass(delay - counting - moment)
-		w.rest()
+		w.Pass(delay - counting - moment)
+		w.Rest()
 		if n := len(w.activePods()); n != 0 {
-			w.fail("%d pods before the delay of %s is over", n, delay)
+			w.Fail("%d pods before the delay of %s is over", n, delay)
 		}
-		w.pass(moment)
+		w.Pass(moment)
 	}
 	w.goOn(answers)
 	if n := len(w.activePods()); n != 1 {
-		w.fail("%d pods after the delay of %s", n, delay)
+		w.Fail("%d pods after the delay of %s", n, delay)
 	}
 	w.goOn(time.Second - answers + counting) // The end of the next pod is a whole second.
 }

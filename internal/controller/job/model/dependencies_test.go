@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -10,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 const (
@@ -18,13 +19,11 @@ const (
 	dependencyFailed = "DependencyFailed"
 )
 
-var errStale = errors.New("it has changed")
-
 // others are Jobs that the drawn one may wait for. Another manager has them, and they end as the history wants.
 var others = []string{"a", "b"}
 
 func drawDependencies(t *rapid.T, j *batchv1.Job) {
-	if !one(t, 4, dependsOn) {
+	if !simulated.OneIn(t, 4, dependsOn) {
 		return
 	}
 	var entries []string
@@ -70,7 +69,7 @@ func due(j *batchv1.Job) bool {
 
 func (x creation) isDue() {
 	if j := x.account.now(); j.Status.StartTime == nil && !due(j) {
-		x.fail("a pod is created before its time")
+		x.Fail("a pod is created before its time")
 	}
 }
 
@@ -79,18 +78,18 @@ func (x statusWrite) followsDependencies() {
 		kind := batchv1.JobConditionType(dependencyPrefix + name)
 		switch {
 		case holds(x.was, kind) && !holds(x.is, kind):
-			x.fail("Job %s is waited for again", name)
+			x.Fail("Job %s is waited for again", name)
 		case !holds(x.was, kind) && holds(x.is, kind) && !satisfied(x.by.found[name], end) && !x.endedMeanwhile(name, end):
-			x.fail("Job %s was not %s when the controller asked for it, nor ended so while it was waited for", name, end)
+			x.Fail("Job %s was not %s when the controller asked for it, nor ended so while it was waited for", name, end)
 		}
 	}
 }
 
 // endedMeanwhile tells that a Job of that name had an end as asked since the one that waits was created.
 func (x statusWrite) endedMeanwhile(name, end string) bool {
-	for _, a := range x.jobs {
+	for _, a := range x.accounts {
 		for _, other := range a.versions {
-			if other.Name == name && satisfied(other, end) && versionOf(other) > versionOf(x.account.versions[0]) {
+			if other.Name == name && satisfied(other, end) && simulated.VersionOf(other) > simulated.VersionOf(x.account.versions[0]) {
 				return true
 			}
 		}
@@ -100,13 +99,13 @@ func (x statusWrite) endedMeanwhile(name, end string) bool {
 
 func (x statusWrite) startsWhenDue() {
 	if x.was.Status.StartTime == nil && x.is.Status.StartTime != nil && !due(x.was) && !due(x.is) && reason(x.is, batchv1.JobFailureTarget) != dependencyFailed {
-		x.fail("the Job starts before its time")
+		x.Fail("the Job starts before its time")
 	}
 }
 
 // mayFailByDependency tells that a Job which j waits for ended, at some time, as it should not.
 func (l *ledger) mayFailByDependency(j *batchv1.Job) bool {
-	for _, a := range l.jobs {
+	for _, a := range l.accounts {
 		for _, other := range a.versions {
 			if end, asked := awaited(j)[other.Name]; asked && opposed(other, end) {
 				return true
@@ -118,7 +117,7 @@ func (l *ledger) mayFailByDependency(j *batchv1.Job) bool {
 
 func (w *world) happenToOthers(t *rapid.T) {
 	name := rapid.SampledFrom(others).Draw(t, "name")
-	j := w.server.jobs.objects[name]
+	j := w.job(name)
 	if j == nil {
 		w.createOther(name)
 		return
@@ -127,8 +126,8 @@ func (w *world) happenToOthers(t *rapid.T) {
 	case j.DeletionTimestamp != nil:
 		t.Skip("it is being deleted")
 	case what == "delete":
-		w.say("user deletes Job %s", name)
-		w.server.deleteJob(name, metav1.DeletePropagationBackground)
+		w.Say("user deletes Job %s", name)
+		w.deleteJob(name, metav1.DeletePropagationBackground)
 	case finished(j):
 		t.Skip("it has ended")
 	case what == "complete":
@@ -144,20 +143,19 @@ func (w *world) createOther(name string) {
 }
 
 func (w *world) endOther(name string, kinds ...batchv1.JobConditionType) {
-	w.say("Job %s ends: %s", name, kinds[1])
-	was := w.server.jobs.objects[name]
-	is := was.DeepCopy()
-	for _, kind := range kinds {
-		is.Status.Conditions = append(is.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: "Done"})
-	}
-	w.server.putJob(was, is)
+	w.Say("Job %s ends: %s", name, kinds[1])
+	w.jobs.Change(w.job(name), func(j *batchv1.Job) {
+		for _, kind := range kinds {
+			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: "Done"})
+		}
+	})
 }
 
 // endOthers has all end that is waited for. Nothing is left that keeps a Job waiting.
 func (w *world) endOthers() {
 	w.collectGarbage()
 	for _, name := range others {
-		j := w.server.jobs.objects[jobName]
+		j := w.job(jobName)
 		if j == nil {
 			return
 		}
@@ -165,11 +163,11 @@ func (w *world) endOthers() {
 		if !asked {
 			continue
 		}
-		if w.server.jobs.objects[name] == nil {
+		if w.job(name) == nil {
 			w.createOther(name)
 		}
 		switch {
-		case finished(w.server.jobs.objects[name]):
+		case finished(w.job(name)):
 		case slices.Contains([]string{"Complete", "Finished"}, end):
 			w.endOther(name, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 		default:

@@ -6,15 +6,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 const jobName = "j"
-
-// one tells, about once in n times, yes.
-func one(t *rapid.T, n int, what string) bool {
-	// Rapid likes small numbers; what is rare must not be small.
-	return rapid.IntRange(0, n-1).Draw(t, what) == n-1
-}
 
 func maybe[V any](t *rapid.T, what string, g *rapid.Generator[V]) *V {
 	if !rapid.Bool().Draw(t, "with "+what) {
@@ -36,18 +32,18 @@ func drawJob(t *rapid.T) *batchv1.Job {
 			}},
 		},
 	}
-	if one(t, 3, "activeDeadlineSeconds") {
+	if simulated.OneIn(t, 3, "activeDeadlineSeconds") {
 		j.Spec.ActiveDeadlineSeconds = ptr.To(rapid.Int64Range(1, 3000).Draw(t, "activeDeadlineSeconds"))
 	}
-	if one(t, 4, "suspend") {
+	if simulated.OneIn(t, 4, "suspend") {
 		j.Spec.Suspend = ptr.To(true)
 	}
-	if one(t, 5, "manualSelector") {
+	if simulated.OneIn(t, 5, "manualSelector") {
 		labels := map[string]string{"app": "j"}
 		j.Spec.ManualSelector, j.Spec.Template.Labels = ptr.To(true), labels
 		j.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 	}
-	if one(t, 40, "managedBy") {
+	if simulated.OneIn(t, 40, "managedBy") {
 		j.Spec.ManagedBy = ptr.To("example.com/other")
 	}
 	if rapid.Bool().Draw(t, "indexed") {
@@ -67,7 +63,7 @@ func drawIndexed(t *rapid.T, j *batchv1.Job) {
 			j.Spec.MaxFailedIndexes = ptr.To(rapid.Int32Range(0, *j.Spec.Completions).Draw(t, "maxFailedIndexes"))
 		}
 	}
-	if *j.Spec.Completions > 0 && one(t, 3, "successPolicy") {
+	if *j.Spec.Completions > 0 && simulated.OneIn(t, 3, "successPolicy") {
 		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rapid.SliceOfN(successRule(int(*j.Spec.Completions)), 1, 2).Draw(t, "rules")}
 	}
 }
@@ -92,12 +88,12 @@ func successRule(completions int) *rapid.Generator[batchv1.SuccessPolicyRule] {
 func drawEnding(t *rapid.T, j *batchv1.Job) {
 	perIndex := j.Spec.BackoffLimitPerIndex != nil
 	switch {
-	case one(t, 3, "podFailurePolicy"):
+	case simulated.OneIn(t, 3, "podFailurePolicy"):
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rapid.SliceOfN(failureRule(perIndex), 1, 3).Draw(t, "rules")}
 	case rapid.Bool().Draw(t, "replace ended only"):
 		j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
 	}
-	if j.Spec.PodFailurePolicy == nil && !perIndex && one(t, 4, "OnFailure") {
+	if j.Spec.PodFailurePolicy == nil && !perIndex && simulated.OneIn(t, 4, "OnFailure") {
 		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	}
 }
@@ -111,7 +107,7 @@ func failureRule(perIndex bool) *rapid.Generator[batchv1.PodFailurePolicyRule] {
 	}
 	return rapid.Custom(func(t *rapid.T) batchv1.PodFailurePolicyRule {
 		r := batchv1.PodFailurePolicyRule{Action: rapid.SampledFrom(actions).Draw(t, "action")}
-		if one(t, 3, "condition") {
+		if simulated.OneIn(t, 3, "condition") {
 			r.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 			return r
 		}
@@ -120,7 +116,7 @@ func failureRule(perIndex bool) *rapid.Generator[batchv1.PodFailurePolicyRule] {
 				batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn}).Draw(t, "operator"),
 			Values: rapid.SampledFrom([][]int32{{42}, {1}, {1, 42}}).Draw(t, "values"),
 		}
-		if one(t, 3, "container") {
+		if simulated.OneIn(t, 3, "container") {
 			r.OnExitCodes.ContainerName = ptr.To("c")
 		}
 		return r

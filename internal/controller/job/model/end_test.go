@@ -6,14 +6,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // checkEnd compares what the Jobs say with what became of their pods.
 func (l *ledger) checkEnd() {
-	for _, p := range slices.Concat(l.gone, l.processes) {
+	for _, p := range l.started {
 		l.checkTold(p)
 	}
-	for _, j := range l.server.jobs.objects {
+	for _, j := range l.world.jobs.All() {
 		if managed(j) && finished(j) {
 			l.checkCounts(j)
 			l.checkFailedPods(j)
@@ -23,15 +25,15 @@ func (l *ledger) checkEnd() {
 }
 
 func (l *ledger) checkCounts(j *batchv1.Job) {
-	a := l.jobs[j.UID]
+	a := l.accounts[j.UID]
 	if n := len(a.failed); int(j.Status.Failed) != n {
-		l.fail("%d pods failed and the status says %d", n, j.Status.Failed)
+		l.Fail("%d pods failed and the status says %d", n, j.Status.Failed)
 	}
 	if n := len(a.succeeded); !indexed(j) && int(j.Status.Succeeded) != n {
-		l.fail("%d pods succeeded and the status says %d", n, j.Status.Succeeded)
+		l.Fail("%d pods succeeded and the status says %d", n, j.Status.Succeeded)
 	}
 	if n := len(a.failed) + len(a.succeeded); n != len(a.counted) {
-		l.fail("%d pods were listed and %d counted", n, len(a.counted))
+		l.Fail("%d pods were listed and %d counted", n, len(a.counted))
 	}
 }
 
@@ -78,9 +80,9 @@ func newIndexes(was, is string) (n int) {
 func (l *ledger) checkTold(p *process) {
 	events, metrics := map[string]int{}, p.counters()
 	ends := 0
-	for _, e := range p.events {
-		events[e.reason]++
-		if e.tellsEnd() {
+	for _, e := range p.Events() {
+		events[e.Reason]++
+		if tellsEnd(e) {
 			ends++
 		}
 	}
@@ -97,15 +99,15 @@ func (l *ledger) checkTold(p *process) {
 		{"events Resumed", events["Resumed"], p.deeds.resumed},
 	} {
 		if told.said != told.done {
-			l.fail("controller %d: %d %s for %d", p.number, told.said, told.what, told.done)
+			l.Fail("controller %d: %d %s for %d", p.Number, told.said, told.what, told.done)
 		}
 	}
 }
 
 // tellsEnd tells events of a Job's end from those of its pods, one of which may fail for the same reason.
-func (e told) tellsEnd() bool {
-	ofPod := e.reason == pendingTimeout && strings.HasPrefix(e.message, "Pod ")
-	return e.reason == "Completed" || slices.Contains(reasonsToFail, e.reason) && !ofPod
+func tellsEnd(e simulated.Event) bool {
+	ofPod := e.Reason == pendingTimeout && strings.HasPrefix(e.Message, "Pod ")
+	return e.Reason == "Completed" || slices.Contains(reasonsToFail, e.Reason) && !ofPod
 }
 
 // counters adds up the series of each counter.

@@ -20,16 +20,16 @@ func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 					RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 		w.start(0, 0)
-		w.rest()
-		for _, name := range w.server.pods.names() {
-			w.run(w.server.pods.objects[name])
-			w.exit(w.server.pods.objects[name], 1)
+		w.Rest()
+		for _, name := range w.podNames() {
+			w.run(w.pod(name))
+			w.exit(w.pod(name), 1)
 		}
 		w.serveUntil("delete pod")
-		going := w.requests.list()[0].object
-		for _, name := range w.server.pods.names() {
+		going := w.Waiting()[0].Name
+		for _, name := range w.podNames() {
 			if name != going {
-				w.deletePod(w.server.pods.objects[name], 0)
+				w.deletePod(w.pod(name), 0)
 			}
 		}
 		w.settle()
@@ -48,20 +48,20 @@ func failing(annotations map[string]string) *batchv1.Job {
 }
 
 func (w *world) failOnlyPod() {
-	name := w.server.pods.names()[0]
-	w.run(w.server.pods.objects[name])
-	w.exit(w.server.pods.objects[name], 1)
+	name := w.podNames()[0]
+	w.run(w.pod(name))
+	w.exit(w.pod(name), 1)
 }
 
 func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(failing(nil))
 		w.start(0, 0)
-		w.rest()
+		w.Rest()
 		w.failOnlyPod()
-		w.rest()
-		w.leave(w.processes[0])
-		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Annotations = map[string]string{failedPodsLimit: "0"} })
+		w.Rest()
+		w.Leave(w.Processes[0])
+		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Annotations = map[string]string{failedPodsLimit: "0"} })
 		w.start(0, 0) // The second one hears of the pods first.
 		w.settle()
 	})
@@ -74,17 +74,17 @@ func TestAFailedPodThatIsShownAfterTheEndOfItsJobGoes(t *testing.T) {
 	why := play(t, func(w *world) {
 		w.createJob(failing(map[string]string{failedPodsLimit: "0"}))
 		w.start(0, 0)
-		w.rest()
+		w.Rest()
 		w.failOnlyPod()
-		p := w.processes[0]
-		bring(w, p.pods, p.pods.behind(), false)
+		p := w.process(0)
+		w.Bring(p.pods, p.pods.Behind(), false)
 		for range 5 {
-			w.work()
-			bring(w, p.jobs, p.jobs.behind(), false)
-			w.pass(time.Second)
+			w.Work()
+			w.Bring(p.jobs, p.jobs.Behind(), false)
+			w.Pass(time.Second)
 		}
-		if !finished(w.server.jobs.objects[jobName]) {
-			w.fail("the Job goes on")
+		if !finished(w.job(jobName)) {
+			w.Fail("the Job goes on")
 		}
 		w.settle()
 	})

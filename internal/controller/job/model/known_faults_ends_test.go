@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // kubernetes/kubernetes#139428: while a replacement waited for its back-off, the status said that no pod was active and
@@ -24,11 +26,11 @@ func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
 				w.catchUp()
 				s := w.theJob().Status
 				if s.Active != 2 || *s.Ready != 2 {
-					w.fail("%d pods are active and %d ready, want 2", s.Active, *s.Ready)
+					w.Fail("%d pods are active and %d ready, want 2", s.Active, *s.Ready)
 				}
 				// The failure of an index is counted with the pod that takes its place.
 				if perIndex := spec.BackoffLimitPerIndex != nil; !perIndex && s.Failed != 1 {
-					w.fail("%d pods have failed, want 1", s.Failed)
+					w.Fail("%d pods have failed, want 1", s.Failed)
 				}
 				w.settle()
 			})
@@ -44,7 +46,7 @@ func TestABackOffOutlivesTheController(t *testing.T) {
 				w.begin(batchv1.JobSpec{BackoffLimit: ptr.To[int32](20)})
 				for _, seconds := range []time.Duration{10, 20, 40, 80} {
 					w.failActivePod()
-					w.kill(w.processes[0], func(*request) bool { return comesToPass })
+					w.Kill(w.Processes[0], func(*simulated.Request) bool { return comesToPass })
 					w.start(0, 0)
 					w.expectPodAfter(seconds * time.Second)
 				}
@@ -55,11 +57,11 @@ func TestABackOffOutlivesTheController(t *testing.T) {
 
 // removeEnded is a pod garbage collector whose threshold is no pod at all.
 func (w *world) removeEnded() {
-	w.server.pods.each(func(p *corev1.Pod) {
+	for _, p := range w.pods.All() {
 		if ended(p) {
 			w.deletePod(p, 0)
 		}
-	})
+	}
 }
 
 // kubernetes/kubernetes#62382: each status that was stored made the controller forget the failures before it, and the
@@ -78,17 +80,17 @@ func (w *world) retryInVain(limit int32, afterEach func()) {
 	w.begin(batchv1.JobSpec{BackoffLimit: &limit})
 	for n := range limit + 1 {
 		if len(w.activePods()) != 1 {
-			w.fail("%d active pods after %d failures", len(w.activePods()), n)
+			w.Fail("%d active pods after %d failures", len(w.activePods()), n)
 		}
 		w.failActivePod()
 		afterEach()
 		w.catchUp()
-		w.pass(11 * time.Minute)
+		w.Pass(11 * time.Minute)
 		w.catchUp()
 	}
 	w.settle()
-	if n := w.processes[0].deeds.created; n != int(limit)+1 || reason(w.theJob(), batchv1.JobFailed) != batchv1.JobReasonBackoffLimitExceeded {
-		w.fail("%d pods with a backoffLimit of %d", n, limit)
+	if n := w.process(0).deeds.created; n != int(limit)+1 || reason(w.theJob(), batchv1.JobFailed) != batchv1.JobReasonBackoffLimitExceeded {
+		w.Fail("%d pods with a backoffLimit of %d", n, limit)
 	}
 }
 
@@ -105,8 +107,8 @@ func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 					w.catchUp()
 				}
 				w.settle()
-				if n := w.processes[0].deeds.created; n != 5 || w.theJob().Status.Succeeded != 5 {
-					w.fail("%d pods for 5 completions, of which %d are counted", n, w.theJob().Status.Succeeded)
+				if n := w.process(0).deeds.created; n != 5 || w.theJob().Status.Succeeded != 5 {
+					w.Fail("%d pods for 5 completions, of which %d are counted", n, w.theJob().Status.Succeeded)
 				}
 			})
 		})
@@ -123,10 +125,10 @@ func TestAPodIsReplacedWhenThePolicySays(t *testing.T) {
 				w.catchUp()
 				w.preempt(w.activePods()[0])
 				w.catchUp()
-				w.pass(11 * time.Minute)
+				w.Pass(11 * time.Minute)
 				w.catchUp()
-				if s := w.theJob().Status; len(w.server.pods.objects) != pods || *s.Terminating != 1 {
-					w.fail("%d pods, want %d; %d terminating, want 1", len(w.server.pods.objects), pods, *s.Terminating)
+				if s := w.theJob().Status; len(w.pods.All()) != pods || *s.Terminating != 1 {
+					w.Fail("%d pods, want %d; %d terminating, want 1", len(w.pods.All()), pods, *s.Terminating)
 				}
 				w.settle()
 			})
@@ -147,14 +149,14 @@ func TestAJobIsResumedAtEveryStepOfItsSuspension(t *testing.T) {
 			w.suspend(false)
 			w.settle()
 			var was *batchv1.Job
-			for _, is := range w.ledger.jobs[w.theJob().UID].versions {
+			for _, is := range w.ledger.accounts[w.theJob().UID].versions {
 				if was != nil && was.Status.StartTime != nil && !suspended(is) && !was.Status.StartTime.Equal(is.Status.StartTime) {
-					w.fail("the start %s becomes %s", was.Status.StartTime, is.Status.StartTime)
+					w.Fail("the start %s becomes %s", was.Status.StartTime, is.Status.StartTime)
 				}
 				was = is
 			}
 			if s := was.Status; s.StartTime == nil || s.Succeeded != 2 || s.Failed != 0 {
-				w.fail("the Job does not end as if nothing had been")
+				w.Fail("the Job does not end as if nothing had been")
 			}
 		})
 	}
@@ -164,8 +166,8 @@ func (w *world) suspend(on bool) {
 	if j := w.theJob(); finished(j) || suspended(j) == on {
 		return
 	}
-	w.say("user sets suspend to %t", on)
-	_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = &on })
+	w.Say("user sets suspend to %t", on)
+	_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = &on })
 }
 
 // kubernetes/kubernetes#112873: the last status of a Job met a conflict, and its end was measured twice.
@@ -176,10 +178,10 @@ func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
 		step()
 		w.touch()
 		w.settle()
-		metrics := w.processes[0].counters()
+		metrics := w.process(0).counters()
 		ends, pods := metrics["job_controller_jobs_finished_total"], metrics["job_controller_job_pods_finished_total"]
 		if ends != 1 || pods != 2 {
-			w.fail("%d ends and %d pods are measured, want 1 and 2", ends, pods)
+			w.Fail("%d ends and %d pods are measured, want 1 and 2", ends, pods)
 		}
 	})
 }
@@ -189,16 +191,16 @@ func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
 	mustPlay(t, func(w *world) {
 		w.begin(batchv1.JobSpec{Completions: ptr.To[int32](5), Parallelism: ptr.To[int32](3)})
 		w.exitWith()
-		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](5) })
-		p := w.processes[0]
+		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](5) })
+		p := w.process(0)
 		for range 30 {
-			bring(w, p.jobs, p.jobs.behind(), false)
-			w.work()
-			w.pass(time.Minute)
+			w.Bring(p.jobs, p.jobs.Behind(), false)
+			w.Work()
+			w.Pass(time.Minute)
 			w.touch()
 		}
 		if n := p.deeds.created; n != 5 {
-			w.fail("%d pods are made, want 5", n)
+			w.Fail("%d pods are made, want 5", n)
 		}
 		w.settle()
 	})
@@ -212,14 +214,14 @@ func TestASuccessStaysThoughTheJobFailsAtTheSameMoment(t *testing.T) {
 				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](3), Parallelism: ptr.To[int32](3), BackoffLimit: ptr.To[int32](0)})
 				w.exitWith(codes...)
 				w.catchUp()
-				w.server.pods.each(func(p *corev1.Pod) {
+				for _, p := range w.pods.All() {
 					if p.Status.Phase == corev1.PodSucceeded && p.DeletionTimestamp != nil {
-						w.fail("pod %s is told to end and has succeeded", p.Name)
+						w.Fail("pod %s is told to end and has succeeded", p.Name)
 					}
-				})
+				}
 				w.settle()
 				if s := w.theJob().Status; s.Succeeded != 1 || s.Failed != 2 || reason(w.theJob(), batchv1.JobFailed) == "" {
-					w.fail("%d pods have succeeded and %d failed, want 1 and 2", s.Succeeded, s.Failed)
+					w.Fail("%d pods have succeeded and %d failed, want 1 and 2", s.Succeeded, s.Failed)
 				}
 			})
 		})

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // Faults that other Job controllers have had, played here: docs/jobs.md lists them with their numbers.
@@ -36,10 +38,10 @@ func (w *world) begin(spec batchv1.JobSpec) {
 // catchUp lets the controller do all that it does within a few seconds: a status may be put off for one.
 func (w *world) catchUp() {
 	for range 4 {
-		w.rest()
-		w.pass(time.Second)
+		w.Rest()
+		w.Pass(time.Second)
 	}
-	w.rest()
+	w.Rest()
 }
 
 // exitWith ends the active pods with these codes, the others run on.
@@ -47,17 +49,17 @@ func (w *world) exitWith(codes ...int32) {
 	for i, p := range w.activePods() {
 		w.run(p)
 		if i < len(codes) {
-			w.exit(w.server.pods.objects[p.Name], codes[i])
+			w.exit(w.pod(p.Name), codes[i])
 		}
 	}
 }
 
-func (w *world) theJob() *batchv1.Job { return w.server.jobs.objects[jobName] }
+func (w *world) theJob() *batchv1.Job { return w.job(jobName) }
 
 // touch changes the Job in a way that means nothing: the controller has to look again, and status writes that are under
 // way meet a conflict.
 func (w *world) touch() {
-	_ = w.server.updateJob(jobName, func(j *batchv1.Job) {
+	_ = w.updateJob(jobName, func(j *batchv1.Job) {
 		j.Labels = map[string]string{"touched": time.Now().UTC().Format("150405.000"), "at": j.ResourceVersion}
 	})
 }
@@ -88,16 +90,16 @@ func atEveryStep(t *testing.T, happens func(w *world, step func() bool)) {
 func (w *world) serveSome(n int) bool {
 	idle := 0
 	for n > 0 {
-		w.inform()
-		waiting := w.requests.list()
+		w.Inform()
+		waiting := w.Waiting()
 		if len(waiting) == 0 {
 			if idle++; idle > 5 {
 				return false
 			}
-			w.pass(time.Second) // A status may be put off.
+			w.Pass(time.Second) // A status may be put off.
 			continue
 		}
-		w.serve(waiting[0], noFault)
+		w.Serve(waiting[0], simulated.NoFault)
 		n, idle = n-1, 0
 	}
 	return true
@@ -108,8 +110,8 @@ func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
 	for name, relieve := range map[string]func(*world){
 		"by the same controller": func(*world) {},
 		"by the next one": func(w *world) {
-			w.leave(w.processes[0])
-			w.work()
+			w.Leave(w.Processes[0])
+			w.Work()
 			w.start(0, 2)
 		},
 	} {
@@ -117,22 +119,22 @@ func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
 			mustPlay(t, func(w *world) {
 				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](2)})
 				w.exitWith(0)
-				p := w.processes[0]
-				bring(w, p.pods, p.pods.behind(), false)
+				p := w.process(0)
+				w.Bring(p.pods, p.pods.Behind(), false)
 				for range 3 {
-					w.work()
-					w.pass(time.Second)
+					w.Work()
+					w.Pass(time.Second)
 				}
 				relieve(w)
 				for range 5 {
 					w.touch()
-					p := w.processes[0]
-					bring(w, p.jobs, p.jobs.behind(), false)
-					w.work()
-					w.pass(time.Second)
+					p := w.process(0)
+					w.Bring(p.jobs, p.jobs.Behind(), false)
+					w.Work()
+					w.Pass(time.Second)
 				}
 				if n := w.theJob().Status.Succeeded; n != 1 {
-					w.fail("%d pods have succeeded, want 1", n)
+					w.Fail("%d pods have succeeded, want 1", n)
 				}
 				w.settle()
 			})
@@ -148,11 +150,11 @@ func TestFailuresAreCountedOnceWhereverTheControllerDies(t *testing.T) {
 				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](3), Parallelism: ptr.To[int32](3)})
 				w.exitWith(1, 1)
 				step()
-				w.kill(w.processes[0], func(*request) bool { return comesToPass })
+				w.Kill(w.Processes[0], func(*simulated.Request) bool { return comesToPass })
 				w.start(0, 0)
 				w.settle()
 				if s := w.theJob().Status; s.Failed != 2 || s.Succeeded != 3 {
-					w.fail("%d pods have failed and %d succeeded, want 2 and 3", s.Failed, s.Succeeded)
+					w.Fail("%d pods have failed and %d succeeded, want 2 and 3", s.Failed, s.Succeeded)
 				}
 			})
 		})
@@ -165,7 +167,7 @@ func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
 		for name, relieve := range map[string]func(*world){
 			"seen by its controller": func(*world) {},
 			"seen by the next controller": func(w *world) {
-				w.kill(w.processes[0], func(*request) bool { return false })
+				w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
 				w.collectGarbage() // It is not there when the Job goes.
 				w.start(0, 0)
 			},
@@ -177,7 +179,7 @@ func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
 						step()
 						w.exitWith(0, 1)
 						w.serveSome(between)
-						w.server.deleteJob(jobName, how)
+						w.deleteJob(jobName, how)
 						relieve(w)
 						w.settle() // It expects that no finalizer is left.
 					})
@@ -204,19 +206,19 @@ func TestAPodWhosePhaseTurnsIsCountedOnce(t *testing.T) {
 			mustPlay(t, func(w *world) {
 				w.begin(batchv1.JobSpec{CompletionMode: &c.mode, Completions: ptr.To[int32](1)})
 				w.exitWith(c.code)
-				w.inform()
-				w.pass(time.Second)
+				w.Inform()
+				w.Pass(time.Second)
 				w.serveUntil("modify pod")
-				first := w.server.pods.objects[w.server.pods.names()[0]]
-				w.server.setPod(first, func(p *corev1.Pod) { p.Status.Phase = c.turned })
+				first := w.pod(w.podNames()[0])
+				w.pods.Change(first, func(p *corev1.Pod) { p.Status.Phase = c.turned })
 				for range 3 { // The finalizer stays until the turn has been seen.
-					w.inform()
+					w.Inform()
 					w.serveUntil("modify pod")
-					w.serve(w.requests.list()[0], refused)
+					w.Serve(w.Waiting()[0], simulated.Refused)
 				}
 				w.settle()
 				if s := w.theJob().Status; s.Succeeded != c.succeeded || s.Failed != c.failed {
-					w.fail("%d pods have succeeded and %d failed, want %d and %d", s.Succeeded, s.Failed, c.succeeded, c.failed)
+					w.Fail("%d pods have succeeded and %d failed, want %d and %d", s.Succeeded, s.Failed, c.succeeded, c.failed)
 				}
 			})
 		})

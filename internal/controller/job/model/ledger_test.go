@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,17 +10,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // ledger keeps the books of a history: what the server saw, who did it, and what nobody may forget.
 type ledger struct {
 	*world
-	jobs map[types.UID]*account
-	pods map[types.UID]*fate
+	// accounts are those of Jobs, fates those of pods.
+	accounts map[types.UID]*account
+	fates    map[types.UID]*fate
 	// statusBy tells who stored a status, by the version.
 	statusBy map[int]*process
-	// gone are the processes that have ended.
-	gone []*process
 }
 
 // account is one Job's.
@@ -65,14 +67,14 @@ func (f *fate) livedAfter(other *fate, j *batchv1.Job) bool {
 }
 
 func newLedger(w *world) *ledger {
-	return &ledger{world: w, jobs: map[types.UID]*account{}, pods: map[types.UID]*fate{}, statusBy: map[int]*process{}}
+	return &ledger{world: w, accounts: map[types.UID]*account{}, fates: map[types.UID]*fate{}, statusBy: map[int]*process{}}
 }
 
 func (a *account) now() *batchv1.Job { return a.versions[len(a.versions)-1] }
 
 // before returns the version before j.
 func (a *account) before(j *batchv1.Job) *batchv1.Job {
-	return a.versions[slices.IndexFunc(a.versions, func(v *batchv1.Job) bool { return versionOf(v) == versionOf(j) })-1]
+	return a.versions[slices.IndexFunc(a.versions, func(v *batchv1.Job) bool { return simulated.VersionOf(v) == simulated.VersionOf(j) })-1]
 }
 
 // since returns the versions that a process may have acted on: the one it knew and all later ones.
@@ -80,72 +82,64 @@ func (a *account) since(known *batchv1.Job) []*batchv1.Job {
 	if known == nil || known.UID != a.now().UID {
 		return a.versions
 	}
-	first := slices.IndexFunc(a.versions, func(j *batchv1.Job) bool { return versionOf(j) >= versionOf(known) })
+	first := slices.IndexFunc(a.versions, func(j *batchv1.Job) bool { return simulated.VersionOf(j) >= simulated.VersionOf(known) })
 	if first < 0 {
 		return a.versions[len(a.versions)-1:]
 	}
 	return a.versions[first:]
 }
 
-// wrote keeps the books and checks what a write of a controller must satisfy.
-func (l *ledger) wrote(jobWas, jobIs *batchv1.Job, podWas, podIs *corev1.Pod) {
-	if jobIs != nil {
-		l.wroteJob(jobWas, jobIs)
-	}
-	if podWas != nil || podIs != nil {
-		l.wrotePod(podWas, podIs)
-	}
-}
-
+// wroteJob and wrotePod keep the books and check what a write of a controller must satisfy.
 func (l *ledger) wroteJob(was, is *batchv1.Job) {
-	a := l.jobs[is.UID]
-	if a == nil {
-		a = &account{succeeded: map[types.UID]bool{}, failed: map[types.UID]bool{}, counted: map[types.UID]bool{}}
-		l.jobs[is.UID] = a
-	}
-	a.versions = append(a.versions, is)
-	if l.writer == nil {
+	if is == nil {
 		return
 	}
-	l.statusBy[versionOf(is)] = l.writer
-	l.say("  status: %s", describeStatus(is))
-	x := statusWrite{l, a, l.writer, was, is}
+	a := l.accounts[is.UID]
+	if a == nil {
+		a = &account{succeeded: map[types.UID]bool{}, failed: map[types.UID]bool{}, counted: map[types.UID]bool{}}
+		l.accounts[is.UID] = a
+	}
+	a.versions = append(a.versions, is)
+	writer := l.of(l.Writer)
+	if writer == nil {
+		return
+	}
+	l.statusBy[simulated.VersionOf(is)] = writer
+	l.Say("  status: %s", describeStatus(is))
+	x := statusWrite{l, a, writer, was, is}
 	for _, i := range statusInvariants {
 		i.holds(x)
 	}
 }
 
 func (l *ledger) wrotePod(was, is *corev1.Pod) {
-	p := is
-	if p == nil {
-		p = was
-	}
-	f := l.pods[p.UID]
+	writer, p := l.of(l.Writer), cmp.Or(is, was)
+	f := l.fates[p.UID]
 	if f == nil {
-		f = &fate{born: l.server.version}
-		l.pods[p.UID] = f
+		f = &fate{born: l.Server.Version()}
+		l.fates[p.UID] = f
 	}
 	if is != nil {
 		f.last = is
 	}
 	f.gone = is == nil
 	if f.told == 0 && (f.gone || is.DeletionTimestamp != nil) {
-		f.told, f.toldAt, f.toldBy = l.server.version, now().Time, l.writer
+		f.told, f.toldAt, f.toldBy = l.Server.Version(), simulated.Now().Time, writer
 	}
 	if f.over == 0 && (f.gone || ended(is)) {
-		f.over = l.server.version
+		f.over = l.Server.Version()
 	}
 	f.succeeded = f.succeeded || (is != nil && is.Status.Phase == corev1.PodSucceeded)
 	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
 	if was != nil && held(was) && (is == nil || !held(is)) {
-		f.releasedBy = l.writer
+		f.releasedBy = writer
 	}
 	if was != nil && is != nil && !held(was) && held(is) {
 		// It is adopted again, and will count after all.
 		f.discarded, f.wasted = false, false
 	}
-	if l.writer != nil && was != nil {
-		x := podWrite{l, l.writer, was, is}
+	if writer != nil && was != nil {
+		x := podWrite{l, writer, was, is}
 		for _, i := range podInvariants {
 			i.holds(x)
 		}
@@ -155,11 +149,14 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	}
 }
 
-// creates looks at a pod that is about to come into being.
-func (l *ledger) creates(r *request) {
-	ref := metav1.GetControllerOfNoCopy(r.made)
-	a := l.jobs[ref.UID]
-	x := creation{l, a, r, r.by.knows}
+// carrying looks at a pod that is about to come into being.
+func (l *ledger) carrying(r *simulated.Request) {
+	if r.What() != "create pod" {
+		return
+	}
+	pod, by := r.Object.(*corev1.Pod), l.of(r.By)
+	a := l.accounts[metav1.GetControllerOfNoCopy(pod).UID]
+	x := creation{l, a, pod, r.At, by, by.knows}
 	for _, i := range creationInvariants {
 		i.holds(x)
 	}
@@ -171,35 +168,33 @@ func (l *ledger) foreign(p *corev1.Pod) bool {
 	if ref == nil {
 		return false
 	}
-	if a := l.jobs[ref.UID]; a != nil {
+	if a := l.accounts[ref.UID]; a != nil {
 		return !managed(a.now())
 	}
 	return true
 }
 
-func (l *ledger) buried(p *process) { l.gone = append(l.gone, p) }
-
 // scaled tells whether the completions of j ever changed.
 func (l *ledger) scaled(j *batchv1.Job) bool {
-	return slices.ContainsFunc(l.jobs[j.UID].versions, func(v *batchv1.Job) bool {
+	return slices.ContainsFunc(l.accounts[j.UID].versions, func(v *batchv1.Job) bool {
 		return !ptr.Equal(v.Spec.Completions, j.Spec.Completions)
 	})
 }
 
 // everFailed tells whether a controller could at some time see p as a failure of j.
 func (l *ledger) everFailed(j *batchv1.Job, p *corev1.Pod) bool {
-	return failedPod(j, p) || (judgesTerminating(j) && l.pods[p.UID].toldToEnd)
+	return failedPod(j, p) || (judgesTerminating(j) && l.fates[p.UID].toldToEnd)
 }
 
 // belongs tells that p, as a process knows it, is a pod of j, and still is.
 func (l *ledger) belongs(p *corev1.Pod, j *batchv1.Job) bool {
-	last := l.pods[p.UID].last
+	last := l.fates[p.UID].last
 	return controlledBy(p, j) && controlledBy(last, j) && selects(j, last)
 }
 
 // podsOf returns the newest versions of all pods, gone or not, that j controls or controlled last.
 func (l *ledger) podsOf(j *batchv1.Job) (list []*corev1.Pod) {
-	for _, f := range l.pods {
+	for _, f := range l.fates {
 		if f.owner == j.UID {
 			list = append(list, f.last)
 		}

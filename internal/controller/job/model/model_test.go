@@ -1,6 +1,6 @@
 // Package model_test drives the real Job controller through random histories on a simulated API server.
 //
-// The server (server_test.go) keeps versions, preconditions, finalizers and graceful deletion as a real one does, and
+// The server (test/simulated) keeps versions, preconditions, finalizers and graceful deletion as a real one does, and
 // answers a request only when the test lets it; informers tell only what the test lets them. So everything that can go
 // wrong between a controller and its server can be made to: writes refused, carried out without an answer, out of
 // order; news late, repeated, compressed; the controller killed between any two writes, or two of them at a time. The
@@ -15,10 +15,7 @@
 package model_test
 
 import (
-	"flag"
-	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -26,49 +23,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
-func TestMain(m *testing.M) {
-	// The histories are always the same, so that a change is blamed only for what it breaks: among 25,000 fresh ones,
-	// one may still show something new. -rapid.seed=0 draws fresh ones. Flags of the command line come later and win.
-	_ = flag.Set("rapid.checks", "300")
-	_ = flag.Set("rapid.seed", "7")
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { simulated.Main(m, 300) }
 
 func TestAnyHistory(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		switch why := history(t, r).(type) {
-		case nil:
-		case broken:
-			r.Fatalf("%v", why)
-		default:
-			panic(why)
-		}
-	})
-}
-
-// history returns how it was broken, or how rapid ended it.
-func history(t *testing.T, r *rapid.T) (why any) {
-	return play(t, func(w *world) {
+	simulated.Check(t, func(sw *simulated.World, r *rapid.T) {
+		w := newWorld(sw)
 		w.createJob(drawJob(r))
 		w.start(0, 0)
 		r.Repeat(w.actions())
 		w.settle()
 	})
-}
-
-// play gives what happens a world of its own.
-func play(t *testing.T, happens func(*world)) (why any) {
-	synctest.Test(t, func(*testing.T) {
-		w := newWorld()
-		defer func() {
-			why = recover()
-			w.end()
-		}()
-		happens(w)
-	})
-	return why
 }
 
 func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
@@ -77,18 +45,18 @@ func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 		w.start(0, 0)
-		p := w.processes[0]
-		w.work()
-		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
-		bring(w, p.jobs, p.jobs.behind(), false)
-		for n := 0; len(w.server.pods.objects) > 0; n++ {
+		p := w.process(0)
+		w.Work()
+		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+		w.Bring(p.jobs, p.jobs.Behind(), false)
+		for n := 0; len(w.pods.All()) > 0; n++ {
 			if n > 60 {
-				w.fail("the suspended Job keeps its pods")
+				w.Fail("the suspended Job keeps its pods")
 			}
-			w.pass(time.Second)
-			w.work()
+			w.Pass(time.Second)
+			w.Work()
 		}
-		p.pods.relist()
+		p.pods.Relist()
 		w.settle()
 	})
 	if why != nil {
@@ -102,14 +70,14 @@ func TestAnOrphanThatAFormerControllerCountedIsNotAdoptedAnew(t *testing.T) {
 			ManualSelector: ptr.To(true), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "j"}},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "j"}}, Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
-		orphan, _ := w.server.createPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: map[string]string{"app": "j"}}})
+		orphan := w.newOrphan()
 		w.run(orphan)
-		w.exit(w.server.pods.objects[orphan.Name], 1)
+		w.exit(w.pod(orphan.Name), 1)
 		w.start(0, 0)
-		w.work()
-		w.pass(time.Second)
-		w.work()
-		w.kill(w.processes[0], func(*request) bool { return false })
+		w.Work()
+		w.Pass(time.Second)
+		w.Work()
+		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
 		// The lists are from before the orphan was adopted, counted and released.
 		w.start(2, 2)
 		w.settle()
@@ -126,19 +94,19 @@ func TestAPodOfAnIndexThatAListBringsTogetherWithTheEndOfTheOneBeforeIsNotMadeAg
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 		w.start(0, 0)
-		w.work()
-		w.leave(w.processes[0])
-		first := w.server.pods.names()[0]
+		w.Work()
+		w.Leave(w.Processes[0])
+		first := w.podNames()[0]
 		w.start(0, 1) // It does not know the pod, and makes another.
-		w.run(w.server.pods.objects[first])
-		w.exit(w.server.pods.objects[first], 1)
-		w.rest()
-		w.leave(w.processes[0])
+		w.run(w.pod(first))
+		w.exit(w.pod(first), 1)
+		w.Rest()
+		w.Leave(w.Processes[0])
 		w.start(0, 2) // It knows the first pod only, until it hears that this was released: before it hears of the other.
-		w.processes[0].pods.relist()
-		w.rest()
-		if w.processes[0].deeds.created > 0 {
-			w.fail("index 0 gets another pod")
+		w.process(0).pods.Relist()
+		w.Rest()
+		if w.process(0).deeds.created > 0 {
+			w.Fail("index 0 gets another pod")
 		}
 		w.settle()
 	})

@@ -127,3 +127,7 @@ func criteriaMet(j *batchv1.Job, succeeded map[int]bool) bool {
 		return len(eligible) >= wanted
 	})
 }
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}

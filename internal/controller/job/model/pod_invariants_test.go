@@ -26,7 +26,7 @@ var podInvariants = []invariant[podWrite]{
 
 func (x podWrite) isOurs() {
 	if known := x.by.knows.oldest(x.was.UID); x.foreign(x.was) && known != nil && x.foreign(known) {
-		x.fail("controller %d changes pod %s, which is not its own", x.by.number, x.was.Name)
+		x.Fail("controller %d changes pod %s, which is not its own", x.by.Number, x.was.Name)
 	}
 }
 
@@ -36,7 +36,7 @@ func (x podWrite) job() *batchv1.Job {
 	if ref == nil {
 		return nil
 	}
-	if j := x.server.jobs.objects[ref.Name]; j != nil && j.UID == ref.UID {
+	if j := x.world.job(ref.Name); j != nil && j.UID == ref.UID {
 		return j
 	}
 	return nil
@@ -47,13 +47,13 @@ func (x podWrite) releasesAccounted() {
 		return
 	}
 	j := x.job()
-	f := x.pods[x.was.UID]
+	f := x.fates[x.was.UID]
 	f.letGo = j == nil || x.letGo(j) || x.beyond(j)
 	if j == nil || j.DeletionTimestamp != nil || finished(j) || f.letGo || x.accounted(j) {
 		return
 	}
 	if !x.mayDiscard(j) {
-		x.fail("pod %s loses its finalizer uncounted", x.was.Name)
+		x.Fail("pod %s loses its finalizer uncounted", x.was.Name)
 	}
 	f.discarded, f.wasted = true, ended(x.was) || x.was.DeletionTimestamp != nil
 }
@@ -66,7 +66,7 @@ func (x podWrite) letGo(j *batchv1.Job) bool {
 // accounted tells whether the stored status says what became of the pod, or will never say anything.
 func (x podWrite) accounted(j *batchv1.Job) bool {
 	// A pod that was listed some time ago may have lost its owner since, and been adopted again.
-	if slices.ContainsFunc(x.jobs[j.UID].versions, func(j *batchv1.Job) bool {
+	if slices.ContainsFunc(x.accounts[j.UID].versions, func(j *batchv1.Job) bool {
 		listed := uncounted(j)
 		return slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID)
 	}) {
@@ -83,23 +83,23 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		return false
 	}
 	i := indexOf(x.was)
-	return x.pods[x.was.UID].succeeded &&
+	return x.fates[x.was.UID].succeeded &&
 		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i])
 }
 
 // beyond tells that the Job, as the process could know it, has no index for the pod.
 func (x podWrite) beyond(j *batchv1.Job) bool {
-	return indexed(j) && slices.ContainsFunc(x.jobs[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
+	return indexed(j) && slices.ContainsFunc(x.accounts[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
 		return indexOf(x.was) < 0 || indexOf(x.was) >= int(*j.Spec.Completions)
 	})
 }
 
 func (x podWrite) endsForAReason() {
-	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.pods[x.was.UID].discarded || x.removesFailure() {
+	if x.was.DeletionTimestamp != nil || (x.is != nil && x.is.DeletionTimestamp == nil) || x.fates[x.was.UID].discarded || x.removesFailure() {
 		return
 	}
 	if j := x.job(); j != nil && !x.mayDiscard(j) {
-		x.fail("pod %s is deleted for no reason", x.was.Name)
+		x.Fail("pod %s is deleted for no reason", x.was.Name)
 	}
 }
 
@@ -109,14 +109,14 @@ func (x podWrite) mayDiscard(j *batchv1.Job) bool {
 	if known == nil || !active(known) {
 		return false
 	}
-	return slices.ContainsFunc(x.jobs[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
+	return slices.ContainsFunc(x.accounts[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
 		return suspended(j) || settled(j) || x.surplus(j) || x.mustFail(j) || x.justified(j, batchv1.JobReasonSuccessPolicy)
 	})
 }
 
 func (x podWrite) surplus(j *batchv1.Job) bool {
 	others, twins, succeeded := 0, 0, 0
-	for uid, f := range x.pods {
+	for uid, f := range x.fates {
 		if f.owner == j.UID && f.last.Status.Phase == corev1.PodSucceeded {
 			succeeded++
 		}

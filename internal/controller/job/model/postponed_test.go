@@ -17,13 +17,13 @@ func TestAPodKeepsItsFinalizerWhileTheStatusThatListsItIsPutOff(t *testing.T) {
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 		w.start(0, 0)
-		w.rest()
-		for _, name := range w.server.pods.names() {
-			w.run(w.server.pods.objects[name])
-			w.exit(w.server.pods.objects[name], 0)
-			w.rest()
-			w.pass(time.Millisecond)
-			w.rest()
+		w.Rest()
+		for _, name := range w.podNames() {
+			w.run(w.pod(name))
+			w.exit(w.pod(name), 0)
+			w.Rest()
+			w.Pass(time.Millisecond)
+			w.Rest()
 		}
 		w.settle()
 	})

@@ -2,21 +2,19 @@ package model_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 const (
@@ -26,79 +24,72 @@ const (
 	perSync = 4
 )
 
-// process is one run of the real controller, from its start to its end or death.
+// process is one run of the real controller, and what it knows and did.
 type process struct {
-	number   int
-	server   *server
-	requests *requests
-	jobs     *informer[*batchv1.Job]
-	pods     *informer[*corev1.Pod]
-	metrics  *prometheus.Registry
-	knows    *knowledge
-
-	// dead processes write no more. Leaving ones were told to stop, and end once their requests are answered.
-	dead    atomic.Bool
-	leaving bool
-	cancel  context.CancelFunc
-	stopped chan error
-
-	deeds deeds
+	*simulated.Process
+	world   *world
+	jobs    *simulated.Informer[*batchv1.Job]
+	pods    *simulated.Informer[*corev1.Pod]
+	metrics *prometheus.Registry
+	knows   *knowledge
+	deeds   deeds
 	// found are the Jobs that it asked for, as they were when it did so last.
 	found map[string]*batchv1.Job
 	// asked are the versions of the pods that it asked for.
 	asked map[string]string
-
-	mu     sync.Mutex
-	events []told
 }
 
-// told is an event as a process recorded it.
-type told struct {
-	job             *batchv1.Job
-	reason, message string
+func newProcess(p *simulated.Process, w *world) *process {
+	return &process{Process: p, world: w, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
+		found: map[string]*batchv1.Job{}, asked: map[string]string{}}
 }
 
-func (e told) String() string { return fmt.Sprintf("%s: %s", e.reason, e.message) }
+// connection is what one process uses.
+type connection struct {
+	jobs   client.Resource[*batchv1.Job]
+	pods   client.Resource[*corev1.Pod]
+	slices client.Resource[*stintv1.ResultSlice]
+}
 
-// startProcess starts a controller on lists that are late by some changes. That of Jobs is not older than that of pods:
-// who does not know how a Job ended cannot be blamed for going on with it.
-func startProcess(number int, s *server, q *requests, lateJobs, latePods int) *process {
-	p := &process{number: number, server: s, requests: q, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
-		stopped: make(chan error, 1), found: map[string]*batchv1.Job{}, asked: map[string]string{}}
-	p.jobs = newInformer(s.jobs, p.knows.toldJob, func(j *batchv1.Job) { p.knows.lose(j.UID) })
-	p.pods = newInformer(s.pods, p.knows.toldPod, func(pod *corev1.Pod) { p.knows.lose(pod.UID) })
-	p.knows.shown = p.pods.store
-	c := job.New(p, p, job.Options{
+func (c connection) Jobs() client.Resource[*batchv1.Job]                 { return c.jobs }
+func (c connection) Pods() client.Resource[*corev1.Pod]                  { return c.pods }
+func (c connection) ResultSlices() client.Resource[*stintv1.ResultSlice] { return c.slices }
+
+// begin makes a controller on lists that are late by some changes, and returns what runs it. The list of Jobs is not older
+// than that of pods: who does not know how a Job ended cannot be blamed for going on with it.
+func (p *process) begin(lateJobs, latePods int) func(context.Context) error {
+	w := p.world
+	c := connection{simulated.Of(p.Process, w.jobs), simulated.Of(p.Process, w.pods), simulated.Of(p.Process, w.slices)}
+	p.jobs, p.pods = simulated.InformerOf(c.jobs), simulated.InformerOf(c.pods)
+	p.knows.shown = p.pods.GetStore()
+	run := job.New(c, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
-	})
-	p.pods.list(max(0, len(s.pods.log)-latePods))
-	if number%2 == 0 {
-		p.pods.tell(len(p.pods.untold)) // Lists arrive in any order.
+	}).Run
+	listen(p.jobs, p.knows.toldJob, p.knows.lose)
+	listen(p.pods, p.knows.toldPod, p.knows.lose)
+	p.pods.List(latePods)
+	if p.Number%2 == 0 {
+		p.pods.Tell(p.pods.Untold()) // Lists arrive in any order.
 	}
-	p.jobs.list(max(len(s.jobs.log)-lateJobs, s.jobs.upTo(int(p.pods.version.Load()))))
-	p.jobs.tell(len(p.jobs.untold))
-	p.pods.tell(len(p.pods.untold))
+	p.jobs.List(min(lateJobs, w.jobs.Since(p.pods.Shown())))
+	p.jobs.Tell(p.jobs.Untold())
+	p.pods.Tell(p.pods.Untold())
 	p.knows.settle()
-	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
-	go func() { p.stopped <- c.Run(ctx) }()
-	return p
+	return run
 }
 
-// Event and its sisters make a process the recorder of its controller.
-func (p *process) Event(object runtime.Object, _, reason, message string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.events = append(p.events, told{object.(*batchv1.Job), reason, message})
-}
-
-func (p *process) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
-	p.Event(object, kind, reason, fmt.Sprintf(format, args...))
-}
-
-//nolint:revive // The interface is client-go's.
-func (p *process) AnnotatedEventf(object runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
-	p.Eventf(object, kind, reason, format, args...)
+// listen tells of each object of which handlers hear, and of each whose end they hear of.
+func listen[T client.Object](i *simulated.Informer[T], told func(T), lost func(types.UID)) {
+	_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { told(o.(T)) },
+		UpdateFunc: func(_, o any) { told(o.(T)) },
+		DeleteFunc: func(o any) {
+			if unseen, ok := o.(cache.DeletedFinalStateUnknown); ok {
+				o = unseen.Obj
+			}
+			lost(o.(T).GetUID())
+		},
+	})
 }
 
 // knowledge is what a process must take into account: what it was told of, or what its writes were answered with, before
@@ -141,12 +132,12 @@ func (k *knowledge) settle() {
 	for _, o := range k.heard {
 		switch o := o.(type) {
 		case *batchv1.Job:
-			if k.job == nil || versionOf(k.job) < versionOf(o) {
+			if k.job == nil || simulated.VersionOf(k.job) < simulated.VersionOf(o) {
 				k.job = o
 			}
 		case *corev1.Pod:
 			old := k.pods[o.UID]
-			if old == nil || versionOf(old) < versionOf(o) {
+			if old == nil || simulated.VersionOf(old) < simulated.VersionOf(o) {
 				k.pods[o.UID] = o
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // Its end is told by the same reason as that of a pod which does not start.
@@ -18,11 +20,11 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 		w.start(0, 0)
 		for range 2 {
 			w.serveUntil("create pod")
-			w.serve(w.requests.list()[0], quota)
+			w.Serve(w.Waiting()[0], simulated.Quota)
 		}
 		w.settle()
-		if j := w.server.jobs.objects[jobName]; !holds(j, batchv1.JobFailed) {
-			w.fail("the Job has not failed")
+		if j := w.job(jobName); !holds(j, batchv1.JobFailed) {
+			w.Fail("the Job has not failed")
 		}
 	})
 	if why != nil {
@@ -39,7 +41,7 @@ func TestAPodIsFailedThoughAUserDeletesItsJobAtOnce(t *testing.T) {
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 		w.start(0, 0)
 		w.serveUntil("update status of pod")
-		w.server.deleteJob(jobName, metav1.DeletePropagationBackground)
+		w.deleteJob(jobName, metav1.DeletePropagationBackground)
 		w.settle()
 	})
 	if why != nil {

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // TestAResultIsNotWrittenAgain: what a process does not know to be written, it looks for. A slice that it did not know of
@@ -17,16 +17,16 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 	for name, happens := range map[string]func(*world){
 		"by the next controller": func(w *world) {
 			w.serveUntil("modify pod")
-			w.kill(w.processes[0], func(*request) bool { return false })
+			w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })
 			w.start(0, 0)
 		},
 		"after a lost answer": func(w *world) {
-			w.serveUntil("create slice")
-			w.serve(w.requests.list()[0], lost)
+			w.serveUntil("create resultslice")
+			w.Serve(w.Waiting()[0], simulated.Lost)
 		},
 		"after a write that came to nothing": func(w *world) {
-			w.serveUntil("create slice")
-			w.serve(w.requests.list()[0], timeout)
+			w.serveUntil("create resultslice")
+			w.Serve(w.Waiting()[0], simulated.Timeout)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,11 +35,11 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 					Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 						RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 				w.start(0, 0)
-				w.rest()
-				first := w.server.pods.names()[0]
-				w.run(w.server.pods.objects[first])
-				w.exit(w.server.pods.objects[first], 1)
-				w.inform()
+				w.Rest()
+				first := w.podNames()[0]
+				w.run(w.pod(first))
+				w.exit(w.pod(first), 1)
+				w.Inform()
 				happens(w)
 				w.settle()
 				w.expectResultsOnce(2)
@@ -52,34 +52,34 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 }
 
 // serveUntil brings news and serves requests until the next is such a one.
-func (w *world) serveUntil(verb string) {
-	for range patience {
-		waiting := w.requests.list()
+func (w *world) serveUntil(what string) {
+	for range 400 {
+		waiting := w.Waiting()
 		switch {
 		case len(waiting) == 0:
-			w.inform()
-			w.pass(time.Second)
-		case waiting[0].verb == verb:
+			w.Inform()
+			w.Pass(time.Second)
+		case waiting[0].What() == what:
 			return
 		default:
-			w.serve(waiting[0], noFault)
+			w.Serve(waiting[0], simulated.NoFault)
 		}
 	}
-	w.fail("nobody wants to %s", verb)
+	w.Fail("no controller wants to %s", what)
 }
 
 // expectResultsOnce expects n results, numbered one after the other.
 func (w *world) expectResultsOnce(n int) {
 	written := map[int64]bool{}
-	w.server.slices.each(func(s *stintv1.ResultSlice) {
+	for _, s := range w.slices.All() {
 		for i, r := range s.Results {
 			if at := s.Before + int64(i); at >= int64(n) || written[at] {
-				w.fail("result %d of %d is of pod %s", at, n, r.Pod)
+				w.Fail("result %d of %d is of pod %s", at, n, r.Pod)
 			}
 			written[s.Before+int64(i)] = true
 		}
-	})
+	}
 	if len(written) != n {
-		w.fail("%d results, want %d", len(written), n)
+		w.Fail("%d results, want %d", len(written), n)
 	}
 }

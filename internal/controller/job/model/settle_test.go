@@ -10,33 +10,33 @@ import (
 
 // settle ends the faults, lets every pod succeed and expects everything to end.
 func (w *world) settle() {
-	w.say("the faults are over")
-	for _, p := range slices.Clone(w.processes) {
-		w.rest()
-		if len(w.processes) > 1 {
-			w.leave(p)
-			w.work()
+	w.Say("the faults are over")
+	for _, p := range slices.Clone(w.Processes) {
+		w.Rest()
+		if len(w.Processes) > 1 {
+			w.Leave(p)
+			w.Work()
 		}
 	}
-	w.work()
-	if len(w.processes) == 0 || w.processes[0].leaving {
+	w.Work()
+	if len(w.Processes) == 0 || w.Processes[0].Leaving() {
 		w.start(0, 0)
 	}
 	w.letTheJobEnd()
 	w.endOthers()
 	for n := 0; ; n++ {
-		w.rest()
+		w.Rest()
 		w.collectGarbage()
-		w.rest()
+		w.Rest()
 		if w.over() {
 			break
 		}
 		if n > 30 {
-			w.fail("the Job does not end")
+			w.Fail("the Job does not end")
 		}
 		w.playOut()
-		w.rest()
-		w.pass(waits[min(n, len(waits)-1)])
+		w.Rest()
+		w.Pass(waits[min(n, len(waits)-1)])
 	}
 	w.beQuiet()
 	w.ledger.checkEnd()
@@ -44,11 +44,11 @@ func (w *world) settle() {
 
 // letTheJobEnd takes away what users hold it up with.
 func (w *world) letTheJobEnd() {
-	j := w.server.jobs.objects[jobName]
+	j := w.job(jobName)
 	if j == nil || finished(j) {
 		return
 	}
-	_ = w.server.updateJob(jobName, func(j *batchv1.Job) {
+	_ = w.updateJob(jobName, func(j *batchv1.Job) {
 		j.Spec.Suspend = ptr.To(false)
 		if *j.Spec.Parallelism == 0 && !w.ledger.scaled(j) {
 			j.Spec.Parallelism = ptr.To[int32](3)
@@ -60,11 +60,11 @@ func (w *world) letTheJobEnd() {
 var waits = []time.Duration{time.Second, time.Second, 30 * time.Second, 11 * time.Minute}
 
 func (w *world) playOut() {
-	for _, name := range w.server.pods.names() {
-		if p := w.server.pods.objects[name]; p != nil {
+	for _, name := range w.podNames() {
+		if p := w.pod(name); p != nil {
 			w.run(p)
-			w.exit(w.server.pods.objects[name], 0)
-			if p := w.server.pods.objects[name]; p != nil {
+			w.exit(w.pod(name), 0)
+			if p := w.pod(name); p != nil {
 				w.reap(p)
 			}
 		}
@@ -73,7 +73,7 @@ func (w *world) playOut() {
 
 // over tells that there is nothing left for a Job controller to do.
 func (w *world) over() bool {
-	for _, j := range w.server.jobs.objects {
+	for _, j := range w.jobs.All() {
 		if managed(j) && !finished(j) {
 			return false
 		}
@@ -81,7 +81,7 @@ func (w *world) over() bool {
 			return false
 		}
 	}
-	for _, p := range w.server.pods.objects {
+	for _, p := range w.pods.All() {
 		if held(p) && !w.ledger.foreign(p) {
 			return false
 		}
@@ -91,8 +91,8 @@ func (w *world) over() bool {
 
 // beQuiet sees that nobody asks for anything any more.
 func (w *world) beQuiet() {
-	w.pass(11 * time.Minute)
-	if waiting := w.requests.list(); len(waiting) > 0 {
-		w.fail("all is over, and the controller wants to %s %s", waiting[0].verb, waiting[0].object)
+	w.Pass(11 * time.Minute)
+	if waiting := w.Waiting(); len(waiting) > 0 {
+		w.Fail("all is over, and the controller wants to %s %s", waiting[0].What(), waiting[0].Name)
 	}
 }

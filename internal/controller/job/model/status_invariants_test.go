@@ -42,13 +42,13 @@ var statusInvariants = []invariant[statusWrite]{
 
 func (x statusWrite) isOurs() {
 	if !managed(x.is) {
-		x.fail("a Job of %s is touched", *x.is.Spec.ManagedBy)
+		x.Fail("a Job of %s is touched", *x.is.Spec.ManagedBy)
 	}
 }
 
 func (x statusWrite) isNotOver() {
 	if finished(x.was) {
-		x.fail("the status changes after the end")
+		x.Fail("the status changes after the end")
 	}
 }
 
@@ -59,7 +59,7 @@ func uncounted(j *batchv1.Job) batchv1.UncountedTerminatedPods {
 func (x statusWrite) listsEnded() {
 	was, is := uncounted(x.was), uncounted(x.is)
 	if n := len(is.Succeeded) + len(is.Failed); n > listLimit {
-		x.fail("%d pods are listed, %d may be", n, listLimit)
+		x.Fail("%d pods are listed, %d may be", n, listLimit)
 	}
 	for _, uid := range is.Succeeded {
 		if slices.Contains(was.Succeeded, uid) {
@@ -67,7 +67,7 @@ func (x statusWrite) listsEnded() {
 		}
 		f := x.list(uid, x.account.succeeded)
 		if f.last.Status.Phase != corev1.PodSucceeded {
-			x.fail("pod %s is listed as succeeded and is %s", f.last.Name, f.last.Status.Phase)
+			x.Fail("pod %s is listed as succeeded and is %s", f.last.Name, f.last.Status.Phase)
 		}
 	}
 	for _, uid := range is.Failed {
@@ -80,13 +80,13 @@ func (x statusWrite) listsEnded() {
 			continue
 		}
 		if !x.everFailed(x.is, f.last) {
-			x.fail("pod %s is listed as failed and is %s", f.last.Name, describePod(f.last))
+			x.Fail("pod %s is listed as failed and is %s", f.last.Name, describePod(f.last))
 		}
 		if p := x.by.knows.oldest(uid); p != nil && !settled(x.is) && failedPod(x.is, p) && judged(x.is, p) == batchv1.PodFailurePolicyActionFailJob {
-			x.fail("pod %s is listed and the Job shall fail for it", p.Name)
+			x.Fail("pod %s is listed and the Job shall fail for it", p.Name)
 		}
 		if f.last.Status.Phase == corev1.PodFailed && judged(x.is, f.last) == batchv1.PodFailurePolicyActionIgnore {
-			x.fail("pod %s is listed and its failure shall be ignored", f.last.Name)
+			x.Fail("pod %s is listed and its failure shall be ignored", f.last.Name)
 		}
 	}
 }
@@ -104,16 +104,16 @@ func (x statusWrite) mayOwn(uid types.UID) bool {
 }
 
 func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
-	f := x.pods[uid]
+	f := x.fates[uid]
 	switch {
 	case f == nil:
-		x.fail("pod %s is listed and never was", uid)
+		x.Fail("pod %s is listed and never was", uid)
 	case x.account.succeeded[uid] || x.account.failed[uid]:
-		x.fail("pod %s is listed for the second time", f.last.Name)
+		x.Fail("pod %s is listed for the second time", f.last.Name)
 	case f.discarded && !f.wasted && !x.mayNotKnow(f):
-		x.fail("pod %s is listed and was discarded", f.last.Name)
+		x.Fail("pod %s is listed and was discarded", f.last.Name)
 	case f.owner != x.is.UID && !x.mayOwn(uid):
-		x.fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)
+		x.Fail("pod %s is listed and belongs to %q", f.last.Name, f.owner)
 	}
 	list[uid] = true
 	return f
@@ -132,11 +132,11 @@ func (x statusWrite) countsListed() {
 	was, is := uncounted(x.was), uncounted(x.is)
 	succeeded := x.leave(was.Succeeded, is.Succeeded)
 	if n := x.is.Status.Succeeded - x.was.Status.Succeeded; !indexed(x.is) && n != succeeded {
-		x.fail("%d pods leave the list of the succeeded and %d are counted", succeeded, n)
+		x.Fail("%d pods leave the list of the succeeded and %d are counted", succeeded, n)
 	}
 	failed := x.leave(was.Failed, is.Failed)
 	if n := x.is.Status.Failed - x.was.Status.Failed; n != failed {
-		x.fail("%d pods leave the list of the failed and %d are counted", failed, n)
+		x.Fail("%d pods leave the list of the failed and %d are counted", failed, n)
 	}
 }
 
@@ -145,11 +145,11 @@ func (x statusWrite) leave(was, is []types.UID) (n int32) {
 		if slices.Contains(is, uid) {
 			continue
 		}
-		if f := x.pods[uid]; !f.gone && held(f.last) && controlledBy(f.last, x.is) {
-			x.fail("pod %s is counted with its finalizer on", f.last.Name)
+		if f := x.fates[uid]; !f.gone && held(f.last) && controlledBy(f.last, x.is) {
+			x.Fail("pod %s is counted with its finalizer on", f.last.Name)
 		}
 		if x.account.counted[uid] {
-			x.fail("pod %s is counted for the second time", uid)
+			x.Fail("pod %s is counted for the second time", uid)
 		}
 		x.account.counted[uid] = true
 		n++
@@ -163,17 +163,17 @@ func (x statusWrite) completesIndexes() {
 	}
 	was, is := indexSet(x.was.Status.CompletedIndexes), indexSet(x.is.Status.CompletedIndexes)
 	if len(is) != int(x.is.Status.Succeeded) {
-		x.fail("%d indexes are completed and %d pods have succeeded", len(is), x.is.Status.Succeeded)
+		x.Fail("%d indexes are completed and %d pods have succeeded", len(is), x.is.Status.Succeeded)
 	}
 	for i := range was {
 		if !is[i] && i < int(*x.is.Spec.Completions) {
-			x.fail("index %d is completed no more", i)
+			x.Fail("index %d is completed no more", i)
 		}
 	}
 	truth := x.succeededIndexes(x.is)
 	for i := range is {
 		if !was[i] && !truth[i] {
-			x.fail("index %d is completed and no pod of it succeeded", i)
+			x.Fail("index %d is completed and no pod of it succeeded", i)
 		}
 	}
 }
@@ -185,12 +185,12 @@ func (x statusWrite) failsIndexes() {
 	was, is := indexSet(ptr.Deref(x.was.Status.FailedIndexes, "")), indexSet(ptr.Deref(x.is.Status.FailedIndexes, ""))
 	for i := range was {
 		if !is[i] && i < int(*x.is.Spec.Completions) {
-			x.fail("index %d is failed no more", i)
+			x.Fail("index %d is failed no more", i)
 		}
 	}
 	for i := range is {
 		if !was[i] && !x.mayHaveFailed(x.is, i) {
-			x.fail("index %d is failed without a cause", i)
+			x.Fail("index %d is failed without a cause", i)
 		}
 	}
 }
@@ -198,17 +198,17 @@ func (x statusWrite) failsIndexes() {
 func (x statusWrite) settlesOnce() {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if holds(x.was, kind) && reason(x.was, kind) != reason(x.is, kind) {
-			x.fail("%s is taken back", kind)
+			x.Fail("%s is taken back", kind)
 		}
 	}
 	if holds(x.is, batchv1.JobSuccessCriteriaMet) && holds(x.is, batchv1.JobFailureTarget) {
-		x.fail("the Job shall both succeed and fail")
+		x.Fail("the Job shall both succeed and fail")
 	}
 	if finished(x.is) && !settled(x.was) {
-		x.fail("the Job ends unannounced")
+		x.Fail("the Job ends unannounced")
 	}
 	if holds(x.is, batchv1.JobComplete) != (finished(x.is) && holds(x.is, batchv1.JobSuccessCriteriaMet)) {
-		x.fail("the Job does not end as announced")
+		x.Fail("the Job does not end as announced")
 	}
 }
 
@@ -221,7 +221,7 @@ func (x statusWrite) hasCause() {
 		why = reason(x.is, batchv1.JobFailureTarget)
 	}
 	if !slices.ContainsFunc(x.account.since(x.was), func(j *batchv1.Job) bool { return x.justified(j, why) }) {
-		x.fail("the Job ends for no reason: %s", why)
+		x.Fail("the Job ends for no reason: %s", why)
 	}
 }
 
@@ -231,20 +231,20 @@ func (x statusWrite) seesFailures() {
 	}
 	failures := 0
 	for _, p := range x.by.knows.pods {
-		f := x.pods[p.UID]
+		f := x.fates[p.UID]
 		if !x.belongs(p, x.is) || f.discarded || f.letGo || !failedPod(x.is, p) || !failedPod(x.is, f.last) {
 			continue
 		}
 		action := judged(x.is, p)
 		if action == batchv1.PodFailurePolicyActionFailJob && f.releasedBy == nil {
-			x.fail("the Job succeeds and shall fail, by its pod failure policy, for %s", p.Name)
+			x.Fail("the Job succeeds and shall fail, by its pod failure policy, for %s", p.Name)
 		}
 		if i := indexOf(p); action != batchv1.PodFailurePolicyActionIgnore && (!indexed(x.is) || i >= 0 && i < int(*x.is.Spec.Completions)) {
 			failures++
 		}
 	}
 	if limit := ptr.Deref(x.is.Spec.BackoffLimit, 6); failures > int(limit) {
-		x.fail("the Job succeeds with %d known failures and a backoffLimit of %d", failures, limit)
+		x.Fail("the Job succeeds with %d known failures and a backoffLimit of %d", failures, limit)
 	}
 }
 
@@ -253,15 +253,15 @@ func (x statusWrite) endsLast() {
 		return
 	}
 	for _, p := range x.by.knows.pods {
-		f := x.pods[p.UID]
+		f := x.fates[p.UID]
 		if f.gone || !x.belongs(p, x.is) {
 			continue
 		}
 		if !ended(f.last) {
-			x.fail("the Job ends before pod %s", f.last.Name)
+			x.Fail("the Job ends before pod %s", f.last.Name)
 		}
 		if held(f.last) {
-			x.fail("the Job ends while pod %s has its finalizer", f.last.Name)
+			x.Fail("the Job ends while pod %s has its finalizer", f.last.Name)
 		}
 	}
 }
@@ -269,6 +269,6 @@ func (x statusWrite) endsLast() {
 func (x statusWrite) startsInTime() {
 	start := x.is.Status.StartTime
 	if start != nil && (start.Time.Before(x.is.CreationTimestamp.Time) || start.After(time.Now())) {
-		x.fail("the Job starts at %s, was made at %s", start, x.is.CreationTimestamp)
+		x.Fail("the Job starts at %s, was made at %s", start, x.is.CreationTimestamp)
 	}
 }

@@ -17,28 +17,28 @@ func TestPodsAreToldToEndOnceThoughTheInformerIsLate(t *testing.T) {
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
 		w.start(0, 0)
-		w.rest()
-		for _, name := range w.server.pods.names() {
-			w.run(w.server.pods.objects[name])
+		w.Rest()
+		for _, name := range w.podNames() {
+			w.run(w.pod(name))
 		}
-		w.rest()
-		p := w.processes[0]
-		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
-		bring(w, p.jobs, p.jobs.behind(), false)
-		w.pass(time.Second)
-		w.work()
-		_ = w.server.updateJob(jobName, func(j *batchv1.Job) { j.Labels = map[string]string{"another": "look"} })
-		bring(w, p.jobs, p.jobs.behind(), false)
-		w.pass(time.Second)
-		w.work()
+		w.Rest()
+		p := w.process(0)
+		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+		w.Bring(p.jobs, p.jobs.Behind(), false)
+		w.Pass(time.Second)
+		w.Work()
+		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Labels = map[string]string{"another": "look"} })
+		w.Bring(p.jobs, p.jobs.Behind(), false)
+		w.Pass(time.Second)
+		w.Work()
 		told := 0
-		for _, e := range p.events {
-			if e.reason == "SuccessfulDelete" {
+		for _, e := range p.Events() {
+			if e.Reason == "SuccessfulDelete" {
 				told++
 			}
 		}
 		if told != 2 {
-			w.fail("2 pods are told to end %d times", told)
+			w.Fail("2 pods are told to end %d times", told)
 		}
 		w.settle()
 	})

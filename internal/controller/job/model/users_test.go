@@ -6,11 +6,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 // drawnJob returns the Job that users act on.
 func (w *world) drawnJob(t *rapid.T) *batchv1.Job {
-	j := w.server.jobs.objects[jobName]
+	j := w.job(jobName)
 	if j == nil {
 		t.Skip("no Job")
 	}
@@ -49,8 +52,8 @@ func (w *world) userActs(t *rapid.T) {
 		w.relabel(t)
 	case "disown":
 		p := w.drawLivingPod(t)
-		w.say("somebody takes the owner off pod %s", p.Name)
-		w.server.setPod(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
+		w.Say("somebody takes the owner off pod %s", p.Name)
+		w.pods.Change(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "other":
 		w.steal(t)
 	}
@@ -58,51 +61,68 @@ func (w *world) userActs(t *rapid.T) {
 
 func (w *world) edit(t *rapid.T, what string, to any, edit func(*batchv1.Job)) {
 	j := w.drawnJob(t)
-	if err := w.server.updateJob(j.Name, edit); err != nil {
+	if err := w.updateJob(j.Name, edit); err != nil {
 		t.Skip("not allowed")
 	}
-	w.say("user sets %s to %v", what, to)
+	w.Say("user sets %s to %v", what, to)
 }
 
 func (w *world) deleteTheJob(t *rapid.T) {
 	j := w.drawnJob(t)
-	if j.DeletionTimestamp != nil || !one(t, 3, "really") {
+	if j.DeletionTimestamp != nil || !simulated.OneIn(t, 3, "really") {
 		t.Skip("not really")
 	}
 	how := rapid.SampledFrom([]metav1.DeletionPropagation{metav1.DeletePropagationForeground,
 		metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan}).Draw(t, "how")
-	w.say("user deletes the Job: %s", how)
-	w.server.deleteJob(j.Name, how)
+	w.Say("user deletes the Job: %s", how)
+	w.deleteJob(j.Name, how)
+}
+
+// deleteJob begins what the garbage collector ends.
+func (w *world) deleteJob(name string, how metav1.DeletionPropagation) {
+	_ = w.jobs.Delete(namespace, name, "", client.DeleteOptions{Propagation: how})
 }
 
 func (w *world) recreate(t *rapid.T) {
-	if w.server.jobs.objects[jobName] != nil {
+	if w.job(jobName) != nil {
 		t.Skip("the Job is there")
 	}
 	w.createJob(drawJob(t))
 }
 
 func (w *world) createJob(j *batchv1.Job) {
-	made, err := w.server.createJob(j)
+	j.Namespace = namespace
+	made, err := w.jobs.Create(j)
 	if err != nil {
-		w.fail("the Job is not valid: %v", err)
+		w.Fail("the Job is not valid: %v", err)
 	}
-	w.say("user creates a Job: %s", describeSpec(made))
+	w.Say("user creates a Job: %s", describeSpec(made))
 }
 
 func (w *world) createOrphan(t *rapid.T) {
 	if j := w.drawnJob(t); !ptr.Deref(j.Spec.ManualSelector, false) {
 		t.Skip("no orphan would match")
 	}
-	made, _ := w.server.createPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "orphan-", Labels: map[string]string{"app": "j"}}})
-	w.say("user creates pod %s, which the Job's selector matches", made.Name)
+	made := w.newOrphan()
+	w.Say("user creates pod %s, which the Job's selector matches", made.Name)
+}
+
+// newOrphan creates a pod without an owner.
+func (w *world) newOrphan() *corev1.Pod {
+	made, err := w.pods.Create(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "orphan-", Labels: map[string]string{"app": "j"}},
+		Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}})
+	if err != nil {
+		w.Fail("the orphan is not valid: %v", err)
+	}
+	return made
 }
 
 // relabel makes a pod match the selector no more, or again.
 func (w *world) relabel(t *rapid.T) {
 	p := w.drawLivingPod(t)
-	w.say("somebody changes the labels of pod %s", p.Name)
-	w.server.setPod(p, func(p *corev1.Pod) {
+	w.Say("somebody changes the labels of pod %s", p.Name)
+	w.pods.Change(p, func(p *corev1.Pod) {
 		for _, key := range []string{"app", batchv1.ControllerUidLabel} {
 			if value, has := p.Labels[key]; has {
 				delete(p.Labels, key)
@@ -120,8 +140,8 @@ func (w *world) steal(t *rapid.T) {
 	if len(p.OwnerReferences) > 0 {
 		t.Skip("not an orphan")
 	}
-	w.say("another controller adopts pod %s", p.Name)
-	w.server.setPod(p, func(p *corev1.Pod) {
+	w.Say("another controller adopts pod %s", p.Name)
+	w.pods.Change(p, func(p *corev1.Pod) {
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "other", UID: "other", Controller: ptr.To(true)}}
 	})
 }

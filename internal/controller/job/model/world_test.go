@@ -2,291 +2,143 @@ package model_test
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"testing/synctest"
-	"time"
+	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
-// patience is how many requests a controller may send before it must have come to rest.
-const patience = 400
+const (
+	namespace = "ns"
+	// grace is what pods have to end.
+	grace = 30
+)
 
-// world is a server, the controllers that use it, and all others who do: the machinery of one history.
+// world is a server with Jobs, their pods and results, the processes that use it, and what is known of each in truth.
 type world struct {
-	server    *server
-	requests  *requests
-	processes []*process
-	started   int
-	// writer is the process whose request is being served; nil while others write.
-	writer *process
-	// serving is the request that is being answered.
-	serving *request
-	// served counts requests.
-	served int
-	ledger *ledger
-	// words tell the history.
-	words []string
+	*simulated.World
+	jobs   *simulated.Table[*batchv1.Job]
+	pods   *simulated.Table[*corev1.Pod]
+	slices *simulated.Table[*stintv1.ResultSlice]
+	// started are all processes that ever ran.
+	started []*process
+	ledger  *ledger
 }
 
-func newWorld() *world {
-	w := &world{server: newServer(), requests: &requests{}}
+func newWorld(sw *simulated.World) *world {
+	o := registry.Options{}
+	w := &world{World: sw,
+		jobs:   simulated.NewTable[*batchv1.Job](sw.Server, registry.Job(o)),
+		pods:   simulated.NewTable[*corev1.Pod](sw.Server, registry.Pod(o)),
+		slices: simulated.NewTable[*stintv1.ResultSlice](sw.Server, registry.ResultSlice()),
+	}
+	w.slices.Unlimited = true
 	w.ledger = newLedger(w)
-	w.server.wrote = w.ledger.wrote
+	w.jobs.Wrote, w.pods.Wrote = w.ledger.wroteJob, w.ledger.wrotePod
+	w.Carrying, w.Answered, w.Paused = w.ledger.carrying, w.answered, w.takeStock
+	w.Describe = w.describe
 	return w
 }
 
-func (w *world) say(format string, args ...any) {
-	w.words = append(w.words, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
-}
-
-// broken is a failure with its history. It travels as a panic through whatever is under way.
-type broken struct{ error }
-
-func (w *world) fail(format string, args ...any) {
-	panic(broken{fmt.Errorf("%s\n%s\nHistory:\n  %s", fmt.Sprintf(format, args...), w.describe(), strings.Join(w.words, "\n  "))})
+// play gives what happens a world of its own.
+func play(t *testing.T, happens func(*world)) (why any) {
+	return simulated.Play(t, func(sw *simulated.World) { happens(newWorld(sw)) })
 }
 
 func (w *world) describe() string {
 	var b strings.Builder
-	w.server.jobs.each(func(j *batchv1.Job) { fmt.Fprintf(&b, "job %s %s: %s\n", j.Name, j.UID, describeStatus(j)) })
-	w.server.pods.each(func(p *corev1.Pod) { fmt.Fprintf(&b, "%s\n", describePod(p)) })
+	for _, j := range w.jobs.All() {
+		fmt.Fprintf(&b, "job %s %s: %s\n", j.Name, j.UID, describeStatus(j))
+	}
+	for _, p := range w.pods.All() {
+		fmt.Fprintf(&b, "%s\n", describePod(p))
+	}
 	return b.String()
 }
 
-// pause lets all goroutines go on until they wait for the test, and the processes at rest take stock.
-func (w *world) pause() {
-	synctest.Wait()
-	for _, p := range w.processes {
-		if len(w.requests.of(p)) == 0 {
-			p.knows.settle()
+// job and pod return what there is of that name, or nil.
+func (w *world) job(name string) *batchv1.Job { return w.jobs.Find(namespace, name) }
+
+func (w *world) pod(name string) *corev1.Pod { return w.pods.Find(namespace, name) }
+
+func (w *world) podNames() (names []string) {
+	for _, p := range w.pods.All() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// updateJob changes the spec as a user does.
+func (w *world) updateJob(name string, edit func(*batchv1.Job)) error {
+	_, err := w.jobs.Update(namespace, name, edit)
+	return err
+}
+
+// process returns the n-th of those that run.
+func (w *world) process(n int) *process { return w.of(w.Processes[n]) }
+
+func (w *world) of(p *simulated.Process) *process {
+	if p == nil {
+		return nil
+	}
+	return w.started[p.Number-1]
+}
+
+// takeStock lets the processes at rest count in what they were told of.
+func (w *world) takeStock() {
+	for _, p := range w.Processes {
+		if !slices.ContainsFunc(w.Waiting(), func(r *simulated.Request) bool { return r.By == p }) {
+			w.of(p).knows.settle()
 		}
 	}
 }
 
 func (w *world) start(lateJobs, latePods int) {
-	w.started++
-	w.say("controller %d starts; its lists are late by %d and %d changes", w.started, lateJobs, latePods)
-	w.processes = append(w.processes, startProcess(w.started, w.server, w.requests, lateJobs, latePods))
-	w.pause()
-}
-
-// kill ends a process as a lost machine would: what it has asked for may still come to pass, unseen.
-func (w *world) kill(p *process, comesToPass func(*request) bool) {
-	w.say("controller %d is killed", p.number)
-	p.dead.Store(true)
-	for _, r := range w.requests.of(p) {
-		w.requests.remove(r)
-		w.serving = r
-		if comesToPass(r) {
-			w.say("  its request still comes to pass: %s %s", r.verb, r.object)
-			_ = w.do(r)
-		}
-		w.serving = nil
-		r.answer <- answer{err: errors.New("the process is dead")}
-	}
-	p.cancel()
-	w.bury(p)
-}
-
-// leave tells a process to stop; it may take a while over its last requests.
-func (w *world) leave(p *process) {
-	w.say("controller %d is told to stop", p.number)
-	p.leaving = true
-	p.cancel()
-	w.pause()
-	w.buryStopped()
-}
-
-func (w *world) buryStopped() {
-	for _, p := range slices.Clone(w.processes) {
-		if p.leaving && len(w.requests.of(p)) == 0 {
-			w.bury(p)
-		}
-	}
-}
-
-func (w *world) bury(p *process) {
-	if err := <-p.stopped; err != nil {
-		w.fail("controller %d: %v", p.number, err)
-	}
-	w.processes = slices.DeleteFunc(w.processes, func(other *process) bool { return other == p })
-	w.ledger.buried(p)
-}
-
-// end stops all that runs, whatever came of the history.
-func (w *world) end() {
-	over := answer{err: errors.New("the history is over")}
-	for _, p := range w.processes {
-		p.dead.Store(true)
-		p.cancel()
-	}
-	if w.serving != nil {
-		w.serving.answer <- over
-	}
-	for _, r := range w.requests.list() {
-		r.answer <- over
-	}
-	for _, p := range w.processes {
-		<-p.stopped
-	}
-}
-
-// fault is what goes wrong with a request.
-type fault string
-
-const (
-	noFault fault = ""
-	refused fault = "refused"
-	busy    fault = "429"
-	quota   fault = "quota"
-	lost    fault = "carried out, but the answer is lost"
-	timeout fault = "timed out, not carried out"
-)
-
-// do carries a request out.
-func (w *world) do(r *request) (a answer) {
-	w.writer = r.by
-	if r.made != nil {
-		w.ledger.creates(r)
-	}
-	a.object, a.err = r.do()
-	w.writer = nil
-	return a
-}
-
-func (w *world) serve(r *request, f fault) {
-	w.served++
-	w.requests.remove(r)
-	w.serving = r
-	a := answer{}
-	switch f {
-	case refused:
-		a.err = apierrors.NewInternalError(errors.New("a fault"))
-	case busy:
-		a.err = apierrors.NewTooManyRequests("a fault", 1)
-	case quota:
-		a.err = apierrors.NewForbidden(pods, r.object, errors.New("exceeded quota"))
-	case timeout:
-		a.err = apierrors.NewTimeoutError("a fault", 1)
-	default:
-		a = w.do(r)
-	}
-	w.say("controller %d: %s %s %s%s", r.by.number, r.verb, r.object, f, result(a.err, f))
-	if r.verb == "update status" && apierrors.IsInvalid(a.err) {
-		// It would be refused again and again, and nothing be counted.
-		w.fail("controller %d stores a status that the API refuses: %v", r.by.number, a.err)
-	}
-	switch {
-	case f == lost:
-		a = answer{err: apierrors.NewTimeoutError("a fault", 1)}
-	case a.err != nil:
-	default:
-		w.answered(r, a)
-	}
-	w.serving = nil
-	r.answer <- a
-	w.pause()
-	w.buryStopped()
-}
-
-// result tells how the server answered, where that is no fault's doing.
-func result(err error, f fault) string {
-	switch {
-	case err == nil || (f != lost && f != noFault):
-		return ""
-	case apierrors.IsInvalid(err):
-		return ": " + err.Error()
-	}
-	return ": " + string(apierrors.ReasonForError(err))
+	w.Say("the lists of the next controller are late by %d and %d changes", lateJobs, latePods)
+	w.Start(func(sp *simulated.Process) func(context.Context) error {
+		p := newProcess(sp, w)
+		w.started = append(w.started, p)
+		return p.begin(lateJobs, latePods)
+	})
 }
 
 // answered gives a process what it must learn from the answer: what it created, and the status it stored.
-func (w *world) answered(r *request, a answer) {
-	switch {
-	case r.made != nil:
-		r.by.deeds.created++
-		r.by.knows.created(a.object.(*corev1.Pod))
-	case r.verb == "get job":
-		r.by.found[r.object] = a.object.(*batchv1.Job)
-	case r.verb == "get pod":
-		r.by.asked[r.object] = a.object.GetResourceVersion()
-	case r.verb == "modify pod":
-		p := a.object.(*corev1.Pod)
-		w.ledger.pods[p.UID].releaseKnown = !held(p)
-	case r.verb == "update status":
-		j := a.object.(*batchv1.Job)
-		r.by.knows.toldJob(j)
-		r.by.deeds.stored(w.ledger.jobs[j.UID].before(j), j)
+func (w *world) answered(r *simulated.Request, object client.Object, err error) {
+	p := w.of(r.By)
+	if r.What() == "update status of job" && apierrors.IsInvalid(err) {
+		// It would be refused again and again, and nothing be counted.
+		w.Fail("controller %d stores a status that the API refuses: %v", p.Number, err)
+	}
+	if err != nil {
+		return
+	}
+	switch r.What() {
+	case "create pod":
+		p.deeds.created++
+		p.knows.created(object.(*corev1.Pod))
+	case "get job":
+		p.found[r.Name] = object.(*batchv1.Job)
+	case "get pod":
+		p.asked[r.Name] = object.GetResourceVersion()
+	case "modify pod":
+		pod := object.(*corev1.Pod)
+		w.ledger.fates[pod.UID].releaseKnown = !held(pod)
+	case "update status of job":
+		j := object.(*batchv1.Job)
+		p.knows.toldJob(j)
+		p.deeds.stored(w.ledger.accounts[j.UID].before(j), j)
 	}
 }
-
-// work serves all requests without faults until every process has come to rest.
-func (w *world) work() { w.workUntil(w.served + patience) }
-
-func (w *world) workUntil(limit int) {
-	for {
-		waiting := w.requests.list()
-		if len(waiting) == 0 {
-			return
-		}
-		if w.served > limit {
-			w.fail("the controller does not come to rest")
-		}
-		w.serve(waiting[0], noFault)
-	}
-}
-
-// inform brings all processes up to date.
-func (w *world) inform() {
-	for _, p := range slices.Clone(w.processes) {
-		p.jobs.show(p.jobs.behind())
-		p.pods.show(p.pods.behind())
-		p.pods.bookmark(w.server.version)
-		for len(p.jobs.untold) > 0 {
-			p.jobs.tell(1)
-			w.pause()
-		}
-		for len(p.pods.untold) > 0 {
-			p.pods.tell(1)
-			w.pause()
-		}
-	}
-}
-
-// rest lets news and requests flow until nothing is left to do at this time.
-func (w *world) rest() {
-	limit := w.served + patience
-	for {
-		w.inform()
-		if len(w.requests.list()) == 0 {
-			return
-		}
-		w.workUntil(limit)
-	}
-}
-
-// pass lets time go by.
-func (w *world) pass(d time.Duration) {
-	w.say("%s go by", d)
-	time.Sleep(d)
-	w.pause()
-	w.buryStopped()
-}
-
-func versionOf(o metav1.Object) int {
-	n, _ := strconv.Atoi(o.GetResourceVersion())
-	return n
-}
-
-func sorted[T cmp.Ordered](list []T) []T { return slices.Sorted(slices.Values(list)) }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

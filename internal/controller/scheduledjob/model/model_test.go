@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-func TestMain(m *testing.M) { simulated.Main(m) }
+func TestMain(m *testing.M) { simulated.Main(m, 400) }
 
 func TestAnyHistory(t *testing.T) {
 	simulated.Check(t, func(sw *simulated.World, r *rapid.T) {

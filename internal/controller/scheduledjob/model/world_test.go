@@ -15,9 +15,9 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/test/simulated"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/simulated"
 )
 
 const (
