@@ -11,7 +11,7 @@ const defaultBackoffLimit = 6
 
 // pastBackoffLimit fails a Job with more failed pods than spec.backoffLimit, or, where containers restart in place,
 // with as many restarts.
-func pastBackoffLimit(v view) *verdict {
+func pastBackoffLimit(v view) *Verdict {
 	if v.failed <= backoffLimit(v.job) && !pastRestartLimit(v) {
 		return nil
 	}

@@ -36,7 +36,7 @@ type explainer struct {
 	// foreign tells that the Job is left to a controller with rules that are not known here. There is no end and no plan
 	// then but what is stored.
 	foreign bool
-	end     *verdict
+	end     *Verdict
 	plan    plan
 }
 

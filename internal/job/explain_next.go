@@ -29,7 +29,7 @@ func (e *explainer) next() []stintv1.JobStep {
 	case e.foreign:
 		add(time.Time{}, "whatever %s does, which is not known here", ManagerOf(e.job))
 	case e.end != nil:
-		add(time.Time{}, "becomes %s", e.end.terminal())
+		add(time.Time{}, "becomes %s", e.end.Terminal())
 	case e.isHeld():
 		add(time.Time{}, "starts when its turn comes")
 	case e.isSuspended():

@@ -40,7 +40,7 @@ func (e *explainer) runningPods() []*corev1.Pod {
 func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for i := range list {
-			if list[i].State.Waiting != nil && hasStarted(list[i]) {
+			if list[i].State.Waiting != nil && HasStarted(list[i]) {
 				return &list[i]
 			}
 		}
@@ -74,7 +74,7 @@ func (e *explainer) waitingPods() []*podGroup {
 func hindrance(p *corev1.Pod) (reason, message string) {
 	c := crashing(p)
 	if c == nil {
-		return obstacle(p)
+		return Obstacle(p)
 	}
 	message = fmt.Sprintf("container %s was restarted %d times", c.Name, c.RestartCount)
 	if c.RestartCount == 1 {

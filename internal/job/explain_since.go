@@ -14,10 +14,10 @@ func (e *explainer) finishedAt() *metav1.Time { return moment(End(e.job).LastTra
 
 // settledAt is when the verdict was stored.
 func (e *explainer) settledAt() *metav1.Time {
-	if !e.end.stored {
+	if !e.end.Stored {
 		return nil
 	}
-	return moment(condition(e.job.Status.Conditions, e.end.condition).LastTransitionTime.Time)
+	return moment(condition(e.job.Status.Conditions, e.end.Condition).LastTransitionTime.Time)
 }
 
 func (e *explainer) heldSince() *metav1.Time {
@@ -60,7 +60,7 @@ func (e *explainer) delayedSince() *metav1.Time {
 	if perIndex(e.job) {
 		last := time.Time{}
 		for _, i := range e.waitingIndexes() {
-			last = later(last, endedAt(e.retained[i]))
+			last = later(last, EndedAt(e.retained[i]))
 		}
 		return moment(last)
 	}
@@ -71,7 +71,7 @@ func (e *explainer) delayedSince() *metav1.Time {
 func (e *explainer) terminatingSince() *metav1.Time {
 	first := time.Time{}
 	for _, p := range e.terminating {
-		first = earlier(first, toldAt(p))
+		first = earlier(first, ToldToEndAt(p))
 	}
 	return moment(first)
 }

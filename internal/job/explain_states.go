@@ -71,8 +71,8 @@ func (e *explainer) isOfUnknownMode() bool {
 	return !KnowsMode(e.job) && !e.foreign
 }
 
-func (e *explainer) isCompleting() bool { return e.end.success() }
-func (e *explainer) isFailing() bool    { return e.end.failure() }
+func (e *explainer) isCompleting() bool { return e.end.Success() }
+func (e *explainer) isFailing() bool    { return e.end.Failure() }
 func (e *explainer) isHeld() bool       { return IsHeld(e.job) }
 func (e *explainer) isSuspended() bool  { return suspended(e.job) }
 func (e *explainer) isLeftAlone() bool  { return e.foreign && len(e.active) == 0 }
@@ -149,18 +149,18 @@ func (e *explainer) sayUnknownMode() string {
 }
 
 func (e *explainer) sayCompleting() string {
-	return "has succeeded: " + e.because(e.end.reason, e.end.message) + "; it is complete once " + e.outstanding()
+	return "has succeeded: " + e.because(e.end.Reason, e.end.Message) + "; it is complete once " + e.outstanding()
 }
 
 func (e *explainer) sayFailing() string {
-	return "fails: " + e.because(e.end.reason, e.end.message) + "; it ends once " + e.outstanding()
+	return "fails: " + e.because(e.end.Reason, e.end.Message) + "; it ends once " + e.outstanding()
 }
 
 // outstanding is what keeps a Job whose end is settled.
 func (e *explainer) outstanding() string {
 	living := len(e.active) + len(e.terminating)
 	switch {
-	case living > 0 && e.end.stored:
+	case living > 0 && e.end.Stored:
 		return counted(living, "pod") + " " + verb(living, "has", "have") + " ended"
 	case len(e.uncountedPods()) > 0:
 		n := len(e.uncountedPods())

@@ -230,7 +230,7 @@ func countingWait(e *explainer) []stintv1.JobWait {
 	}
 	first := time.Time{}
 	for _, p := range pods {
-		first = earlier(first, endedAt(p))
+		first = earlier(first, EndedAt(p))
 	}
 	n := len(pods)
 	return []stintv1.JobWait{{For: stintv1.WaitForCounting, What: batchv1.JobTrackingFinalizer, Count: int32(n), Since: moment(first),
