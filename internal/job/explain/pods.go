@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // podGroup is active pods that do not run, all for the same reason.
@@ -33,14 +34,14 @@ func runs(p *corev1.Pod) bool {
 }
 
 func (e *explainer) runningPods() []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(e.active), func(p *corev1.Pod) bool { return !runs(p) })
+	return slices.DeleteFunc(slices.Clone(e.Active), func(p *corev1.Pod) bool { return !runs(p) })
 }
 
 // crashing returns the container of p that waits to be started again.
 func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for i := range list {
-			if list[i].State.Waiting != nil && HasStarted(list[i]) {
+			if list[i].State.Waiting != nil && job.HasStarted(list[i]) {
 				return &list[i]
 			}
 		}
@@ -51,7 +52,7 @@ func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 // waitingPods groups the active pods that do not run, the largest group first; those that are merely being started last.
 func (e *explainer) waitingPods() []*podGroup {
 	var groups []*podGroup
-	for _, p := range e.active {
+	for _, p := range e.Active {
 		if runs(p) {
 			continue
 		}
@@ -66,7 +67,7 @@ func (e *explainer) waitingPods() []*podGroup {
 		groups[i].since = earlier(groups[i].since, waitingSince(p))
 	}
 	slices.SortStableFunc(groups, func(a, b *podGroup) int {
-		return cmp.Or(falseFirst(a.plain, b.plain), cmp.Compare(len(b.pods), len(a.pods)), cmp.Compare(a.reason, b.reason))
+		return cmp.Or(plainLast(a, b), cmp.Compare(len(b.pods), len(a.pods)), cmp.Compare(a.reason, b.reason))
 	})
 	return groups
 }
@@ -74,7 +75,7 @@ func (e *explainer) waitingPods() []*podGroup {
 func hindrance(p *corev1.Pod) (reason, message string) {
 	c := crashing(p)
 	if c == nil {
-		return Obstacle(p)
+		return job.Obstacle(p)
 	}
 	message = fmt.Sprintf("container %s was restarted %d times", c.Name, c.RestartCount)
 	if c.RestartCount == 1 {
@@ -109,7 +110,7 @@ func isPlain(reason, message string) bool {
 
 // waitingSince is when p was made, or when what it waits for was told first.
 func waitingSince(p *corev1.Pod) time.Time {
-	if c := podCondition(p, corev1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
+	if c := podScheduled(p); c != nil && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time
 	}
 	return p.CreationTimestamp.Time
@@ -168,14 +169,27 @@ func (e *explainer) detail(g *podGroup) string {
 
 // timeoutOf is when the first pod of the group is failed for not starting in time.
 func (e *explainer) timeoutOf(g *podGroup) *metav1.Time {
-	if e.asked.PendingTimeout == 0 || e.foreign {
-		return nil
-	}
-	limit, first := e.startLimit(), time.Time{}
+	first := time.Time{}
 	for _, p := range g.pods {
-		if left, pending := limit.left(p, e.Now); pending {
-			first = earlier(first, e.Now.Add(left))
-		}
+		first = earlier(first, e.StartBy[p.UID])
 	}
 	return moment(first)
+}
+
+func podScheduled(p *corev1.Pod) *corev1.PodCondition {
+	i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+	if i < 0 {
+		return nil
+	}
+	return &p.Status.Conditions[i]
+}
+
+func plainLast(a, b *podGroup) int {
+	switch {
+	case a.plain == b.plain:
+		return 0
+	case a.plain:
+		return 1
+	}
+	return -1
 }

@@ -1,27 +1,31 @@
-package job
+package explain
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/job"
 )
 
-func (e *explainer) deletedAt() *metav1.Time  { return e.job.DeletionTimestamp }
-func (e *explainer) createdAt() *metav1.Time  { return moment(e.job.CreationTimestamp.Time) }
-func (e *explainer) finishedAt() *metav1.Time { return moment(End(e.job).LastTransitionTime.Time) }
+func (e *explainer) deletedAt() *metav1.Time  { return e.Job.DeletionTimestamp }
+func (e *explainer) createdAt() *metav1.Time  { return moment(e.Job.CreationTimestamp.Time) }
+func (e *explainer) finishedAt() *metav1.Time { return moment(job.End(e.Job).LastTransitionTime.Time) }
 
 // settledAt is when the verdict was stored.
 func (e *explainer) settledAt() *metav1.Time {
-	if !e.end.Stored {
+	if !e.Verdict.Stored {
 		return nil
 	}
-	return moment(condition(e.job.Status.Conditions, e.end.Condition).LastTransitionTime.Time)
+	return moment(condition(e.Job, e.Verdict.Condition).LastTransitionTime.Time)
 }
 
 func (e *explainer) heldSince() *metav1.Time {
-	since, err := time.Parse(time.RFC3339Nano, e.job.Annotations[HeldAnnotation])
+	since, err := time.Parse(time.RFC3339Nano, e.Job.Annotations[job.HeldAnnotation])
 	if err != nil {
 		return e.createdAt()
 	}
@@ -29,59 +33,51 @@ func (e *explainer) heldSince() *metav1.Time {
 }
 
 func (e *explainer) suspendedSince() *metav1.Time {
-	if c := condition(e.job.Status.Conditions, batchv1.JobSuspended); isTrue(c) {
+	if c := condition(e.Job, batchv1.JobSuspended); c != nil {
 		return moment(c.LastTransitionTime.Time)
 	}
-	_, since := lastWriter(e.job, "f:spec", "f:suspend")
+	_, since := lastWriter(e.Job, "f:spec", "f:suspend")
 	return since
 }
 
 func (e *explainer) suspendedBy() string {
-	by, _ := lastWriter(e.job, "f:spec", "f:suspend")
+	by, _ := lastWriter(e.Job, "f:spec", "f:suspend")
 	return by
 }
 
 func (e *explainer) pausedSince() *metav1.Time {
-	_, since := lastWriter(e.job, "f:spec", "f:parallelism")
+	_, since := lastWriter(e.Job, "f:spec", "f:parallelism")
 	return since
 }
 
 func (e *explainer) startedAt() *metav1.Time {
 	switch {
-	case e.job.Status.StartTime != nil:
-		return e.job.Status.StartTime
-	case len(e.owned) > 0 && e.start != nil:
-		return e.start
+	case e.Job.Status.StartTime != nil:
+		return e.Job.Status.StartTime
+	case len(e.Owned) > 0 && e.Start != nil:
+		return e.Start
 	}
 	return e.createdAt()
 }
 
 func (e *explainer) delayedSince() *metav1.Time {
-	if perIndex(e.job) {
-		last := time.Time{}
-		for _, i := range e.waitingIndexes() {
-			last = later(last, EndedAt(e.retained[i]))
-		}
-		return moment(last)
-	}
-	_, last := failuresInARow(e.view)
-	return moment(last)
+	return moment(e.Backoff.Since)
 }
 
 func (e *explainer) terminatingSince() *metav1.Time {
 	first := time.Time{}
-	for _, p := range e.terminating {
-		first = earlier(first, ToldToEndAt(p))
+	for _, p := range e.Terminating {
+		first = earlier(first, job.ToldToEndAt(p))
 	}
 	return moment(first)
 }
 
 // took is how long the Job worked.
 func (e *explainer) took() string {
-	if e.job.Status.StartTime == nil {
+	if e.Job.Status.StartTime == nil {
 		return ""
 	}
-	return spell(End(e.job).LastTransitionTime.Sub(e.job.Status.StartTime.Time))
+	return spell(job.End(e.Job).LastTransitionTime.Sub(e.Job.Status.StartTime.Time))
 }
 
 // lastWriter tells who last wrote a field, and when, as far as managed fields have it. Those of the controllers, which
@@ -107,3 +103,16 @@ func has(fields []byte, path []string) bool {
 	below, ok := set[path[0]]
 	return ok && has(below, path[1:])
 }
+
+// condition returns the condition of the Job of that type if it is true, nil otherwise.
+func condition(j *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	i := slices.IndexFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == kind && c.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
+	}
+	return &j.Status.Conditions[i]
+}
+
+func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }

@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +17,7 @@ func (e *explainer) neverUnless() string {
 		}
 		remedy, stuck = text, stuck+len(g.pods)
 	}
-	if stuck < len(e.active) {
+	if stuck < len(e.Active) {
 		return ""
 	}
 	return remedy

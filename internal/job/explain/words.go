@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"fmt"
@@ -72,4 +72,12 @@ func earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

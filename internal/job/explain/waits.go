@@ -1,8 +1,7 @@
-package job
+package explain
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +9,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // findWaits find all that a Job can wait for, in the order in which it is told.
@@ -23,19 +24,19 @@ func findWaits() []func(*explainer) []stintv1.JobWait {
 }
 
 // isOver tells that nothing is expected of the Job's pods.
-func (e *explainer) isOver() bool { return Finished(e.job) || e.isDeleted() }
+func (e *explainer) isOver() bool { return job.Finished(e.Job) || e.isDeleted() }
 
 func controllerWait(e *explainer) []stintv1.JobWait {
-	w := stintv1.JobWait{For: stintv1.WaitForController, What: ManagerOf(e.job)}
+	w := stintv1.JobWait{For: stintv1.WaitForController, What: job.ManagerOf(e.Job)}
 	switch s := e.state().name; {
-	case Finished(e.job) && !e.isDeleted():
+	case job.Finished(e.Job) && !e.isDeleted():
 		return nil
 	case e.about.NoController:
 		w.Message = "no server runs on this data directory"
 	case s == stintv1.JobNotSeen:
 		w.Message, w.Since = "a Job controller to look at it: does one run?", e.createdAt()
 	case s == stintv1.JobUnknownPlan:
-		w.Message = ManagerOf(e.job) + " to act"
+		w.Message = job.ManagerOf(e.Job) + " to act"
 	default:
 		return nil
 	}
@@ -48,15 +49,15 @@ func finalizerWaits(e *explainer) []stintv1.JobWait {
 		return nil
 	}
 	var list []stintv1.JobWait
-	for _, name := range e.job.Finalizers {
-		w := stintv1.JobWait{For: stintv1.WaitForFinalizer, What: name, Since: e.job.DeletionTimestamp}
+	for _, name := range e.Job.Finalizers {
+		w := stintv1.JobWait{For: stintv1.WaitForFinalizer, What: name, Since: e.Job.DeletionTimestamp}
 		switch name {
 		case metav1.FinalizerDeleteDependents:
 			w.Message = "the garbage collector takes it when the pods and other objects of the Job are gone"
 		case metav1.FinalizerOrphanDependents:
 			w.Message = "the garbage collector takes it when the pods do not belong to the Job any more"
 		default:
-			w.Message = "whoever put it there has to take it" + writtenBy(e.job, name)
+			w.Message = "whoever put it there has to take it" + writtenBy(e.Job, name)
 		}
 		list = append(list, w)
 	}
@@ -73,11 +74,11 @@ func writtenBy(object metav1.Object, finalizer string) string {
 
 // dependentsWait tells what a foreground deletion waits for.
 func dependentsWait(e *explainer) []stintv1.JobWait {
-	if !e.isDeleted() || !slices.Contains(e.job.Finalizers, metav1.FinalizerDeleteDependents) {
+	if !e.isDeleted() || !slices.Contains(e.Job.Finalizers, metav1.FinalizerDeleteDependents) {
 		return nil
 	}
 	left := slices.Clone(e.about.Dependents)
-	for _, p := range e.owned {
+	for _, p := range e.Owned {
 		left = append(left, "Pod/"+p.Name+heldBy(p))
 	}
 	if len(left) == 0 {
@@ -88,7 +89,7 @@ func dependentsWait(e *explainer) []stintv1.JobWait {
 
 // heldBy names what keeps a pod that has ended.
 func heldBy(p *corev1.Pod) string {
-	if !Ended(p) || len(p.Finalizers) == 0 {
+	if !job.Ended(p) || len(p.Finalizers) == 0 {
 		return ""
 	}
 	return " (finalizer " + strings.Join(p.Finalizers, ", ") + ")"
@@ -111,7 +112,7 @@ func because(names []string) string {
 }
 
 func resumeWait(e *explainer) []stintv1.JobWait {
-	if e.isOver() || !e.isSuspended() || e.isHeld() || e.end != nil {
+	if e.isOver() || !e.isSuspended() || e.isHeld() || e.Verdict != nil {
 		return nil
 	}
 	return []stintv1.JobWait{{For: stintv1.WaitForResume, Since: e.suspendedSince(),
@@ -124,22 +125,16 @@ func jobWaits(e *explainer) []stintv1.JobWait {
 		return nil
 	}
 	var list []stintv1.JobWait
-	for _, d := range e.awaited {
-		w := stintv1.JobWait{For: stintv1.WaitForJob, What: d.String()}
-		if c := condition(e.job.Status.Conditions, d.condition()); c != nil {
-			w.Message, w.Since = c.Message, moment(c.LastTransitionTime.Time)
-		}
-		if w.Message == "" || slices.ContainsFunc(e.Dependencies, func(dep Dependency) bool { return dep.Name == d.Job }) {
-			w.Message = e.standing(d).message
-		}
-		w.Message = strings.TrimPrefix(w.Message, "Job "+d.Job+" ")
+	for _, d := range e.Awaited {
+		w := stintv1.JobWait{For: stintv1.WaitForJob, What: d.String(), Since: moment(d.Since)}
+		w.Message = strings.TrimPrefix(d.Message, "Job "+d.Job+" ")
 		list = append(list, w)
 	}
 	return list
 }
 
 func parallelismWait(e *explainer) []stintv1.JobWait {
-	if e.isOver() || e.end != nil || e.isSuspended() || !e.isPaused() {
+	if e.isOver() || e.Verdict != nil || e.isSuspended() || !e.isPaused() {
 		return nil
 	}
 	return []stintv1.JobWait{{For: stintv1.WaitForParallelism, Since: e.pausedSince(), Message: "a spec.parallelism above 0"}}
@@ -147,7 +142,7 @@ func parallelismWait(e *explainer) []stintv1.JobWait {
 
 func refusalWait(e *explainer) []stintv1.JobWait {
 	since, message := e.refusal()
-	if since == nil || e.isOver() || e.end != nil {
+	if since == nil || e.isOver() || e.Verdict != nil {
 		return nil
 	}
 	w := stintv1.JobWait{For: stintv1.WaitForCreation, Message: strings.TrimPrefix(message, "Error creating: "), Since: since}
@@ -159,52 +154,40 @@ func refusalWait(e *explainer) []stintv1.JobWait {
 
 // delayWait tells of the delay after failures, of the Job or of indexes.
 func delayWait(e *explainer) []stintv1.JobWait {
-	if e.foreign || e.plan.after <= 0 || e.NoPodsBefore.After(e.Now) {
+	if e.Foreign || e.NextPod.IsZero() || e.NoPodsBefore.After(e.Now) {
 		return nil
 	}
-	w := stintv1.JobWait{For: stintv1.WaitForDelay, Since: e.delayedSince(), Until: moment(e.Now.Add(e.plan.after))}
-	if perIndex(e.job) {
-		indexes := e.waitingIndexes()
-		w.Count = int32(len(indexes))
-		w.Message = fmt.Sprintf("%s %s: %s", counted(len(indexes), "index"), verb(len(indexes), "has failed and waits", "have failed and wait"),
-			abridged(Indexes(nil).With(indexes...)))
+	w := stintv1.JobWait{For: stintv1.WaitForDelay, Since: e.delayedSince(), Until: moment(e.NextPod)}
+	if perIndex(e.Job) {
+		n := e.Backoff.Indexes.Count()
+		w.Count = int32(n)
+		w.Message = fmt.Sprintf("%s %s: %s", counted(n, "index"), verb(n, "has failed and waits", "have failed and wait"),
+			abridged(e.Backoff.Indexes))
 		return []stintv1.JobWait{w}
 	}
-	n, _ := failuresInARow(e.view)
-	w.Message = fmt.Sprintf("%s after %s in a row", spell(e.delayAfter(n)), counted(n, "failure"))
+	w.Message = fmt.Sprintf("%s after %s in a row", spell(e.Backoff.Delay), counted(e.Backoff.Failures, "failure"))
 	return []stintv1.JobWait{w}
-}
-
-// waitingIndexes are those whose next pod must wait for a delay.
-func (e *explainer) waitingIndexes() []int {
-	var list []int
-	for _, i := range slices.Sorted(maps.Keys(e.retained)) {
-		if indexDelay(e.view, e.retained[i]) > 0 {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // overdue is how long after its time a pod that has not ended is told to be late.
 const overdue = 5 * time.Second
 
 func terminatingWait(e *explainer) []stintv1.JobWait {
-	if len(e.terminating) == 0 || e.isDeleted() {
+	if len(e.Terminating) == 0 || e.isDeleted() {
 		return nil
 	}
 	last := time.Time{}
-	for _, p := range e.terminating {
+	for _, p := range e.Terminating {
 		if p.DeletionTimestamp != nil {
 			last = later(last, p.DeletionTimestamp.Time)
 		}
 	}
-	n := len(e.terminating)
+	n := len(e.Terminating)
 	w := stintv1.JobWait{For: stintv1.WaitForTerminatingPods, Count: int32(n), Since: e.terminatingSince(), Until: moment(last),
-		Message: fmt.Sprintf("%s to end: %s", counted(n, "pod"), some(podNames(e.terminating)))}
+		Message: fmt.Sprintf("%s to end: %s", counted(n, "pod"), some(podNames(e.Terminating)))}
 	if !last.IsZero() && e.Now.Sub(last) > overdue {
 		w.Until = nil
-		w.Message += "; " + late(e.terminating[0])
+		w.Message += "; " + late(e.Terminating[0])
 	}
 	return []stintv1.JobWait{w}
 }
@@ -216,33 +199,26 @@ func late(p *corev1.Pod) string {
 	return "their time is over: is node " + p.Spec.NodeName + " there?"
 }
 
-// uncountedPods have ended, and only being counted keeps their finalizer.
-func (e *explainer) uncountedPods() []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(e.owned), func(p *corev1.Pod) bool {
-		return !Ended(p) || !e.tracked(p) || e.retained[IndexOf(p)] == p
-	})
-}
-
 func countingWait(e *explainer) []stintv1.JobWait {
-	pods := e.uncountedPods()
+	pods := e.Uncounted
 	if len(pods) == 0 || e.isDeleted() {
 		return nil
 	}
 	first := time.Time{}
 	for _, p := range pods {
-		first = earlier(first, EndedAt(p))
+		first = earlier(first, job.EndedAt(p))
 	}
 	n := len(pods)
 	return []stintv1.JobWait{{For: stintv1.WaitForCounting, What: batchv1.JobTrackingFinalizer, Count: int32(n), Since: moment(first),
-		Message: fmt.Sprintf("%s to count %s", ManagerOf(e.job), counted(n, "ended pod"))}}
+		Message: fmt.Sprintf("%s to count %s", job.ManagerOf(e.Job), counted(n, "ended pod"))}}
 }
 
 // workWait tells of pods that do their work.
 func workWait(e *explainer) []stintv1.JobWait {
-	if e.isOver() || e.isSuspended() || e.end != nil {
+	if e.isOver() || e.isSuspended() || e.Verdict != nil {
 		return nil
 	}
-	running := slices.DeleteFunc(e.runningPods(), func(p *corev1.Pod) bool { return slices.Contains(e.plan.discard, p) })
+	running := slices.DeleteFunc(e.runningPods(), func(p *corev1.Pod) bool { return slices.Contains(e.Discard, p) })
 	if len(running) == 0 {
 		return nil
 	}
@@ -256,8 +232,8 @@ func workWait(e *explainer) []stintv1.JobWait {
 
 // left is how many successes are missing beside those that active pods may bring.
 func (e *explainer) left() int {
-	if e.job.Spec.Completions == nil {
+	if e.Job.Spec.Completions == nil {
 		return 0
 	}
-	return e.completions() - int(e.succeeded) - e.failedIndexes.Count() - len(e.active)
+	return int(ptr.Deref(e.Job.Spec.Completions, 0)) - int(e.Succeeded) - e.FailedIndexes.Count() - len(e.Active)
 }

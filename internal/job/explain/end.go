@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // because puts numbers to the reason of an end.
@@ -26,32 +28,32 @@ func (e *explainer) because(reason, message string) string {
 func (e *explainer) numbers(reason string) string {
 	switch reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
-		if limit := FailureLimit(e.job); limit != nil {
+		if limit := job.FailureLimit(e.Job); limit != nil {
 			return e.overLimit(*limit)
 		}
 	case batchv1.JobReasonDeadlineExceeded:
-		if seconds := e.job.Spec.ActiveDeadlineSeconds; seconds != nil {
+		if seconds := e.Job.Spec.ActiveDeadlineSeconds; seconds != nil {
 			return fmt.Sprintf("it was active for longer than activeDeadlineSeconds, %s", inSeconds(*seconds))
 		}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
-		n := e.failedIndexes.Count()
-		return fmt.Sprintf("%s failed (%s), maxFailedIndexes is %d", counted(n, "index"), abridged(e.failedIndexes),
-			ptr.Deref(e.job.Spec.MaxFailedIndexes, 0))
+		n := e.FailedIndexes.Count()
+		return fmt.Sprintf("%s failed (%s), maxFailedIndexes is %d", counted(n, "index"), abridged(e.FailedIndexes),
+			ptr.Deref(e.Job.Spec.MaxFailedIndexes, 0))
 	case batchv1.JobReasonFailedIndexes:
-		n := e.failedIndexes.Count()
-		return fmt.Sprintf("%s of %d failed: %s", counted(n, "index"), e.completions(), abridged(e.failedIndexes))
+		n := e.FailedIndexes.Count()
+		return fmt.Sprintf("%s of %d failed: %s", counted(n, "index"), ptr.Deref(e.Job.Spec.Completions, 0), abridged(e.FailedIndexes))
 	case batchv1.JobReasonCompletionsReached:
-		if e.job.Spec.Completions != nil {
-			return fmt.Sprintf("%d of %d completions", e.succeeded, *e.job.Spec.Completions)
+		if e.Job.Spec.Completions != nil {
+			return fmt.Sprintf("%d of %d completions", e.Succeeded, *e.Job.Spec.Completions)
 		}
-		return counted(int(e.succeeded), "pod") + " succeeded"
+		return counted(int(e.Succeeded), "pod") + " succeeded"
 	}
 	return ""
 }
 
 func (e *explainer) overLimit(limit int32) string {
-	if e.failed > limit {
-		return fmt.Sprintf("%s failed, backoffLimit is %d", counted(int(e.failed), "pod"), limit)
+	if e.Failed > limit {
+		return fmt.Sprintf("%s failed, backoffLimit is %d", counted(int(e.Failed), "pod"), limit)
 	}
 	return fmt.Sprintf("containers were restarted too often, backoffLimit is %d", limit)
 }
@@ -63,7 +65,7 @@ func inSeconds(n int64) string {
 // rangesTold bounds the indexes that are told.
 const rangesTold = 5
 
-func abridged(x Indexes) string {
+func abridged(x job.Indexes) string {
 	if len(x) <= rangesTold {
 		return x.String()
 	}

@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"time"
@@ -45,14 +45,14 @@ func (e *explainer) refusal() (since *metav1.Time, message string) {
 	if e.Refused != nil {
 		return moment(e.Refused.Since), e.Refused.Message
 	}
-	if len(e.plan.create) == 0 && !e.NoPodsBefore.After(e.Now) && !e.foreign {
+	if e.Create == 0 && !e.NoPodsBefore.After(e.Now) && !e.Foreign {
 		return nil, ""
 	}
-	refused := e.lastEvent(e.job.UID, corev1.EventTypeWarning, "FailedCreate")
+	refused := e.lastEvent(e.Job.UID, corev1.EventTypeWarning, "FailedCreate")
 	if refused == nil {
 		return nil, ""
 	}
-	made := e.lastEvent(e.job.UID, corev1.EventTypeNormal, "SuccessfulCreate")
+	made := e.lastEvent(e.Job.UID, corev1.EventTypeNormal, "SuccessfulCreate")
 	if made != nil && !lastSeen(made).Before(lastSeen(refused)) {
 		return nil, ""
 	}

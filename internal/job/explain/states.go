@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // state is one that a Job can be in.
@@ -59,64 +60,66 @@ func (e *explainer) state() state {
 	panic("the last state holds for every Job")
 }
 
-func (e *explainer) isDeleted() bool { return e.job.DeletionTimestamp != nil }
+func (e *explainer) isDeleted() bool { return e.Job.DeletionTimestamp != nil }
 func (e *explainer) isComplete() bool {
-	return isTrue(condition(e.job.Status.Conditions, batchv1.JobComplete))
+	return condition(e.Job, batchv1.JobComplete) != nil
 }
 func (e *explainer) isFailed() bool {
-	return isTrue(condition(e.job.Status.Conditions, batchv1.JobFailed))
+	return condition(e.Job, batchv1.JobFailed) != nil
 }
 
 func (e *explainer) isOfUnknownMode() bool {
-	return !KnowsMode(e.job) && !e.foreign
+	return !job.KnowsMode(e.Job) && !e.Foreign
 }
 
-func (e *explainer) isCompleting() bool { return e.end.Success() }
-func (e *explainer) isFailing() bool    { return e.end.Failure() }
-func (e *explainer) isHeld() bool       { return IsHeld(e.job) }
-func (e *explainer) isSuspended() bool  { return suspended(e.job) }
-func (e *explainer) isLeftAlone() bool  { return e.foreign && len(e.active) == 0 }
+func (e *explainer) isCompleting() bool { return e.Verdict.Success() }
+func (e *explainer) isFailing() bool    { return e.Verdict.Failure() }
+func (e *explainer) isHeld() bool       { return job.IsHeld(e.Job) }
+func (e *explainer) isSuspended() bool  { return ptr.Deref(e.Job.Spec.Suspend, false) }
+func (e *explainer) isLeftAlone() bool  { return e.Foreign && len(e.Active) == 0 }
 
 // unnoticed is how long a controller may take to look at a new Job.
 const unnoticed = 5 * time.Second
 
 // isNotSeen is told by the status: the first thing that a controller writes is a start or a condition.
 func (e *explainer) isNotSeen() bool {
-	s := &e.job.Status
-	untouched := s.StartTime == nil && len(s.Conditions) == 0 && len(e.owned) == 0 && s.Succeeded+s.Failed == 0
-	return untouched && e.Now.Sub(e.job.CreationTimestamp.Time) >= unnoticed
+	s := &e.Job.Status
+	untouched := s.StartTime == nil && len(s.Conditions) == 0 && len(e.Owned) == 0 && s.Succeeded+s.Failed == 0
+	return untouched && e.Now.Sub(e.Job.CreationTimestamp.Time) >= unnoticed
 }
 
-func (e *explainer) isScalingDown() bool { return len(e.plan.discard) > 0 }
+func (e *explainer) waits() bool { return len(e.Awaited) > 0 }
+
+func (e *explainer) isScalingDown() bool { return len(e.Discard) > 0 }
 
 // isIdle tells that no pod is active nor about to be made.
-func (e *explainer) isIdle() bool { return len(e.active) == 0 && len(e.plan.create) == 0 }
+func (e *explainer) isIdle() bool { return len(e.Active) == 0 && e.Create == 0 }
 
 func (e *explainer) isRefused() bool {
-	return len(e.active) == 0 && e.refusedSince() != nil
+	return len(e.Active) == 0 && e.refusedSince() != nil
 }
 
-func (e *explainer) isDelayed() bool { return e.isIdle() && e.plan.after > 0 }
+func (e *explainer) isDelayed() bool { return e.isIdle() && !e.NextPod.IsZero() }
 func (e *explainer) isReplacing() bool {
-	return e.isIdle() && len(e.terminating) > 0 && wantActive(e.view) > 0
+	return e.isIdle() && len(e.Terminating) > 0 && e.Wanted > 0
 }
 
 func (e *explainer) isPaused() bool {
-	return e.isIdle() && ptr.Deref(e.job.Spec.Parallelism, 1) == 0
+	return e.isIdle() && ptr.Deref(e.Job.Spec.Parallelism, 1) == 0
 }
 
 func (e *explainer) isWindingDown() bool {
-	return e.job.Spec.Completions == nil && e.succeeded > 0 && len(e.active) > 0
+	return e.Job.Spec.Completions == nil && e.Succeeded > 0 && len(e.Active) > 0
 }
 
 func (e *explainer) isRunning() bool { return len(e.runningPods()) > 0 }
 
 func (e *explainer) isPodsWaiting() bool {
-	return len(e.active) > 0 && len(e.hindered()) > 0
+	return len(e.Active) > 0 && len(e.hindered()) > 0
 }
 
 func (e *explainer) sayDeleting() string {
-	switch n := len(e.job.Finalizers); n {
+	switch n := len(e.Job.Finalizers); n {
 	case 0:
 		return "is being deleted"
 	default:
@@ -129,7 +132,7 @@ func (e *explainer) sayComplete() string {
 	if took := e.took(); took != "" {
 		text += " after " + took
 	}
-	if c := End(e.job); c.Reason == batchv1.JobReasonSuccessPolicy {
+	if c := job.End(e.Job); c.Reason == batchv1.JobReasonSuccessPolicy {
 		text += ", by its success policy: " + lowerFirst(c.Message)
 	}
 	return text
@@ -140,37 +143,37 @@ func (e *explainer) sayFailed() string {
 	if took := e.took(); took != "" {
 		text += " after " + took
 	}
-	c := End(e.job)
+	c := job.End(e.Job)
 	return text + ": " + e.because(c.Reason, c.Message)
 }
 
 func (e *explainer) sayUnknownMode() string {
-	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", *e.job.Spec.CompletionMode)
+	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", *e.Job.Spec.CompletionMode)
 }
 
 func (e *explainer) sayCompleting() string {
-	return "has succeeded: " + e.because(e.end.Reason, e.end.Message) + "; it is complete once " + e.outstanding()
+	return "has succeeded: " + e.because(e.Verdict.Reason, e.Verdict.Message) + "; it is complete once " + e.outstanding()
 }
 
 func (e *explainer) sayFailing() string {
-	return "fails: " + e.because(e.end.Reason, e.end.Message) + "; it ends once " + e.outstanding()
+	return "fails: " + e.because(e.Verdict.Reason, e.Verdict.Message) + "; it ends once " + e.outstanding()
 }
 
 // outstanding is what keeps a Job whose end is settled.
 func (e *explainer) outstanding() string {
-	living := len(e.active) + len(e.terminating)
+	living := len(e.Active) + len(e.Terminating)
 	switch {
-	case living > 0 && e.end.Stored:
+	case living > 0 && e.Verdict.Stored:
 		return counted(living, "pod") + " " + verb(living, "has", "have") + " ended"
-	case len(e.uncountedPods()) > 0:
-		n := len(e.uncountedPods())
+	case len(e.Uncounted) > 0:
+		n := len(e.Uncounted)
 		return counted(n, "ended pod") + " " + verb(n, "is", "are") + " counted"
 	}
 	return "its status is written"
 }
 
 func (e *explainer) sayHeld() string {
-	if owner := metav1.GetControllerOf(e.job); owner != nil {
+	if owner := metav1.GetControllerOf(e.Job); owner != nil {
 		return "waits for other runs of " + strings.ToLower(owner.Kind) + " " + owner.Name + ", whose concurrency policy holds it"
 	}
 	return "is held by a concurrency policy"
@@ -181,14 +184,14 @@ func (e *explainer) saySuspended() string {
 	if by := e.suspendedBy(); by != "" {
 		text += " (by " + by + ")"
 	}
-	if n := len(e.active) + len(e.terminating); n > 0 {
+	if n := len(e.Active) + len(e.Terminating); n > 0 {
 		text += ": " + counted(n, "pod") + " " + verb(n, "ends", "end")
 	}
 	return text
 }
 
 func (e *explainer) sayLeftAlone() string {
-	return "has no pods; spec.managedBy leaves it to " + ManagerOf(e.job) + ", whose plans are not known here"
+	return "has no pods; spec.managedBy leaves it to " + job.ManagerOf(e.Job) + ", whose plans are not known here"
 }
 
 func (e *explainer) sayNotSeen() string {
@@ -196,33 +199,36 @@ func (e *explainer) sayNotSeen() string {
 }
 
 func (e *explainer) sayWaitingForJobs() string {
-	return "waits for other Jobs: " + some(entries(e.awaited))
+	var entries []string
+	for _, d := range e.Awaited {
+		entries = append(entries, d.String())
+	}
+	return "waits for other Jobs: " + some(entries)
 }
 
 func (e *explainer) sayScalingDown() string {
-	n := len(e.plan.discard)
+	n := len(e.Discard)
 	return fmt.Sprintf("has %s more than it should: %s", counted(n, "pod"), verb(n, "it ends", "they end"))
 }
 
 func (e *explainer) sayRefused() string { return "gets no pods: the server refuses them" }
 
 func (e *explainer) sayDelayed() string {
-	if n := len(e.waitingIndexes()); perIndex(e.job) && n > 0 {
+	if n := e.Backoff.Indexes.Count(); perIndex(e.Job) && n > 0 {
 		return fmt.Sprintf("waits after failures: %s to be tried again", counted(n, "index"))
 	}
-	n, _ := failuresInARow(e.view)
-	return fmt.Sprintf("waits after %s in a row", counted(n, "failure"))
+	return fmt.Sprintf("waits after %s in a row", counted(e.Backoff.Failures, "failure"))
 }
 
 func (e *explainer) sayReplacing() string {
-	n := len(e.terminating)
+	n := len(e.Terminating)
 	return fmt.Sprintf("replaces pods when they have ended: %s still %s to", counted(n, "pod"), verb(n, "has", "have"))
 }
 
 func (e *explainer) sayPaused() string { return "is paused: its parallelism is 0" }
 
 func (e *explainer) sayWindingDown() string {
-	n := len(e.active)
+	n := len(e.Active)
 	return fmt.Sprintf("is done as soon as %s %s: one has succeeded, so there is no more work", counted(n, "active pod"),
 		verb(n, "ends", "end"))
 }
@@ -230,7 +236,7 @@ func (e *explainer) sayWindingDown() string {
 func (e *explainer) sayRunning() string {
 	n := len(e.runningPods())
 	text := counted(n, "pod") + " " + verb(n, "runs", "run")
-	if others := len(e.active) - n; others > 0 {
+	if others := len(e.Active) - n; others > 0 {
 		text += fmt.Sprintf(", %d %s", others, verb(others, "waits", "wait"))
 	}
 	return text
@@ -238,18 +244,18 @@ func (e *explainer) sayRunning() string {
 
 func (e *explainer) sayPodsWaiting() string {
 	groups := e.hindered()
-	if n := len(e.active); n > 1 {
+	if n := len(e.Active); n > 1 {
 		return fmt.Sprintf("none of its %s runs: %s", counted(n, "pod"), groups[0].reason)
 	}
 	return "its pod does not run: " + groups[0].reason
 }
 
 func (e *explainer) sayStarting() string {
-	switch n := len(e.active); {
+	switch n := len(e.Active); {
 	case n > 0:
 		return counted(n, "pod") + " " + verb(n, "starts", "start")
-	case len(e.plan.create) > 0:
-		return "is about to get " + counted(len(e.plan.create), "pod")
+	case e.Create > 0:
+		return "is about to get " + counted(e.Create, "pod")
 	}
 	return "is about to be looked at"
 }
