@@ -1,73 +1,54 @@
 package explain
 
 import (
-	"fmt"
-	"math"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// because puts numbers to the reason of an end.
-func (e *explainer) because(reason, message string) string {
-	if why := e.numbers(reason); why != "" {
-		return reason + ": " + why
-	}
-	if message == "" {
-		return reason
-	}
-	if reason == "" {
-		return message
-	}
-	return reason + ": " + lowerFirst(message)
+// end is how a finished Job has ended.
+type end struct {
+	job     *batchv1.Job
+	reasons reasons
 }
 
-func (e *explainer) numbers(reason string) string {
-	switch reason {
-	case batchv1.JobReasonBackoffLimitExceeded:
-		if limit := job.FailureLimit(e.Job); limit != nil {
-			return e.overLimit(*limit)
-		}
-	case batchv1.JobReasonDeadlineExceeded:
-		if seconds := e.Job.Spec.ActiveDeadlineSeconds; seconds != nil {
-			return fmt.Sprintf("it was active for longer than activeDeadlineSeconds, %s", inSeconds(*seconds))
-		}
-	case batchv1.JobReasonMaxFailedIndexesExceeded:
-		n := e.FailedIndexes.Count()
-		return fmt.Sprintf("%s failed (%s), maxFailedIndexes is %d", counted(n, "index"), abridged(e.FailedIndexes),
-			ptr.Deref(e.Job.Spec.MaxFailedIndexes, 0))
-	case batchv1.JobReasonFailedIndexes:
-		n := e.FailedIndexes.Count()
-		return fmt.Sprintf("%s of %d failed: %s", counted(n, "index"), ptr.Deref(e.Job.Spec.Completions, 0), abridged(e.FailedIndexes))
-	case batchv1.JobReasonCompletionsReached:
-		if e.Job.Spec.Completions != nil {
-			return fmt.Sprintf("%d of %d completions", e.Succeeded, *e.Job.Spec.Completions)
-		}
-		return counted(int(e.Succeeded), "pod") + " succeeded"
+func (e end) is() bool            { return job.Finished(e.job) }
+func (e end) isComplete() bool    { return e.is() && job.End(e.job).Type == batchv1.JobComplete }
+func (e end) isFailed() bool      { return e.is() && job.End(e.job).Type == batchv1.JobFailed }
+func (e end) since() *metav1.Time { return moment(job.End(e.job).LastTransitionTime.Time) }
+
+func (e end) sayComplete() string {
+	text := "is complete" + e.took()
+	if c := job.End(e.job); c.Reason == batchv1.JobReasonSuccessPolicy {
+		text += ", by its success policy: " + lowerFirst(c.Message)
 	}
-	return ""
+	return text
 }
 
-func (e *explainer) overLimit(limit int32) string {
-	if e.Failed > limit {
-		return fmt.Sprintf("%s failed, backoffLimit is %d", counted(int(e.Failed), "pod"), limit)
-	}
-	return fmt.Sprintf("containers were restarted too often, backoffLimit is %d", limit)
+func (e end) sayFailed() string {
+	c := job.End(e.job)
+	return "has failed" + e.took() + ": " + e.reasons.because(c.Reason, c.Message)
 }
 
-func inSeconds(n int64) string {
-	return spell(time.Duration(min(n, math.MaxInt64/int64(time.Second))) * time.Second)
+// took is how long the Job worked.
+func (e end) took() string {
+	if e.job.Status.StartTime == nil {
+		return ""
+	}
+	return " after " + spell(job.End(e.job).LastTransitionTime.Sub(e.job.Status.StartTime.Time))
 }
 
-// rangesTold bounds the indexes that are told.
-const rangesTold = 5
+// stays reports whether no controller has to do with the Job any more.
+func (e end) stays() bool { return e.is() && e.job.Spec.TTLSecondsAfterFinished == nil }
 
-func abridged(x job.Indexes) string {
-	if len(x) <= rangesTold {
-		return x.String()
+func (e end) step() []stintv1.JobStep {
+	ended := job.End(e.job).LastTransitionTime
+	if ttl := e.job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl >= 0 && !ended.IsZero() {
+		return stepAt(ended.Add(time.Duration(*ttl)*time.Second), "is deleted with its pods (ttlSecondsAfterFinished)")
 	}
-	return x[:rangesTold].String() + ",…"
+	return step("stays until it is deleted")
 }

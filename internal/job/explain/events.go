@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,11 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lastEvent returns the newest event about an object, of a type and, unless that is empty, a reason.
-func (e *explainer) lastEvent(object types.UID, kind, reason string) *corev1.Event {
+// events are those about a Job and its pods.
+type events []corev1.Event
+
+// last returns the newest event about an object, of a type and, unless that is empty, a reason; nil for none.
+func (list events) last(object types.UID, kind, reason string) *corev1.Event {
 	var last *corev1.Event
-	for i := range e.about.Events {
-		event := &e.about.Events[i]
+	for i := range list {
+		event := &list[i]
 		matches := event.InvolvedObject.UID == object && event.Type == kind && (reason == "" || event.Reason == reason)
 		if matches && (last == nil || lastSeen(event).After(lastSeen(last))) {
 			last = event
@@ -21,13 +25,27 @@ func (e *explainer) lastEvent(object types.UID, kind, reason string) *corev1.Eve
 	return last
 }
 
+// refusal is since when the server refuses the pods of a Job, and what it says. The time is nil where it has made some
+// since.
+func (list events) refusal(job types.UID) (since *metav1.Time, message string) {
+	refused := list.last(job, corev1.EventTypeWarning, "FailedCreate")
+	if refused == nil {
+		return nil, ""
+	}
+	made := list.last(job, corev1.EventTypeNormal, "SuccessfulCreate")
+	if made != nil && !lastSeen(made).Before(lastSeen(refused)) {
+		return nil, ""
+	}
+	return moment(firstSeen(refused)), refused.Message
+}
+
 // lastSeen is when an event happened last; each way to write events has its own field for that.
 func lastSeen(e *corev1.Event) time.Time {
-	last := later(e.LastTimestamp.Time, e.EventTime.Time)
+	times := []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.CreationTimestamp.Time}
 	if e.Series != nil {
-		last = later(last, e.Series.LastObservedTime.Time)
+		times = append(times, e.Series.LastObservedTime.Time)
 	}
-	return later(last, e.CreationTimestamp.Time)
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 func firstSeen(e *corev1.Event) time.Time {
@@ -37,29 +55,4 @@ func firstSeen(e *corev1.Event) time.Time {
 		}
 	}
 	return e.CreationTimestamp.Time
-}
-
-// refusal is since when the server refuses the Job's pods, and what it says: as the controller remembers, else as the
-// events tell. The time is nil where it does not.
-func (e *explainer) refusal() (since *metav1.Time, message string) {
-	if e.Refused != nil {
-		return moment(e.Refused.Since), e.Refused.Message
-	}
-	if e.Create == 0 && !e.NoPodsBefore.After(e.Now) && !e.Foreign {
-		return nil, ""
-	}
-	refused := e.lastEvent(e.Job.UID, corev1.EventTypeWarning, "FailedCreate")
-	if refused == nil {
-		return nil, ""
-	}
-	made := e.lastEvent(e.Job.UID, corev1.EventTypeNormal, "SuccessfulCreate")
-	if made != nil && !lastSeen(made).Before(lastSeen(refused)) {
-		return nil, ""
-	}
-	return moment(firstSeen(refused)), refused.Message
-}
-
-func (e *explainer) refusedSince() *metav1.Time {
-	since, _ := e.refusal()
-	return since
 }

@@ -41,7 +41,7 @@ func TestExplain(t *testing.T) {
 			golden(t, filepath.Join("testdata", file), got)
 		})
 	}
-	for _, s := range states() {
+	for _, s := range (&topics{}).states() {
 		if !told.Has(s.name) {
 			t.Errorf("no golden file shows the state %s", s.name)
 		}
