@@ -1,7 +1,7 @@
 // Package explanation observes a Job and all that an explanation of it needs, through the registry of this process or
 // over the network, so that both tell the same:
 //
-//	Job, its pods, the Jobs it waits for, results, events ──► core.Explain ──► JobExplanation
+//	Job, its pods, the Jobs it waits for, results, events ──► explain.Job ──► JobExplanation
 //
 // It reads and writes nothing, and knows no more of the Job's past than a controller that has just started.
 package explanation
@@ -22,6 +22,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/job/explain"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -62,7 +63,7 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 	if obs.Dependencies, err = o.dependencies(ctx, job); err != nil {
 		return nil, err
 	}
-	about := core.Circumstances{TimesAssumed: o.TimesAssumed, NoController: o.NoController}
+	about := explain.Circumstances{TimesAssumed: o.TimesAssumed, NoController: o.NoController}
 	if about.Results, err = o.results(ctx, job, pods); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 	if about.Holders, err = o.holders(ctx, job); err != nil {
 		return nil, fmt.Errorf("the runs that hold Job %s: %w", name, err)
 	}
-	x := core.Explain(obs, about)
+	x := explain.Job(obs, about)
 	return &x, nil
 }
 

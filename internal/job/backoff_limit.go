@@ -11,7 +11,7 @@ const defaultBackoffLimit = 6
 
 // pastBackoffLimit fails a Job with more failed pods than spec.backoffLimit, or, where containers restart in place,
 // with as many restarts.
-func pastBackoffLimit(v view) *verdict {
+func pastBackoffLimit(v view) *Verdict {
 	if v.failed <= backoffLimit(v.job) && !pastRestartLimit(v) {
 		return nil
 	}
@@ -27,6 +27,17 @@ func backoffLimit(job *batchv1.Job) int32 {
 	default:
 		return defaultBackoffLimit
 	}
+}
+
+// unlimited is what defaults and people write where failures of indexes are to be counted, not those of the Job.
+const unlimited = 1 << 30
+
+// FailureLimit is how many pods of the Job may fail before it does; nil where failures are counted for each index.
+func FailureLimit(job *batchv1.Job) *int32 {
+	if limit := backoffLimit(job); limit < unlimited {
+		return &limit
+	}
+	return nil
 }
 
 func pastRestartLimit(v view) bool {

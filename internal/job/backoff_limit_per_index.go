@@ -12,7 +12,7 @@ import (
 func perIndex(job *batchv1.Job) bool { return job.Spec.BackoffLimitPerIndex != nil }
 
 // pastMaxFailedIndexes fails a Job with more failed indexes than spec.maxFailedIndexes.
-func pastMaxFailedIndexes(v view) *verdict {
+func pastMaxFailedIndexes(v view) *Verdict {
 	limit := v.job.Spec.MaxFailedIndexes
 	if limit == nil || v.failedIndexes.Count() <= int(*limit) {
 		return nil
@@ -22,7 +22,7 @@ func pastMaxFailedIndexes(v view) *verdict {
 }
 
 // pastBackoffLimitPerIndex fails a Job in which every index has ended, at least one of them failed.
-func pastBackoffLimitPerIndex(v view) *verdict {
+func pastBackoffLimitPerIndex(v view) *Verdict {
 	failed := v.failedIndexes.Count()
 	if failed == 0 || failed+v.done.Count() < v.completions() {
 		return nil
@@ -80,7 +80,7 @@ func failedLater(p, other *corev1.Pod) bool {
 	if before, beforeOther := allFailuresBefore(p), allFailuresBefore(other); before != beforeOther {
 		return before > beforeOther
 	}
-	return !endedAt(p).Before(endedAt(other))
+	return !EndedAt(p).Before(EndedAt(other))
 }
 
 // indexDelay returns how long the index of the failed pod must wait for its next pod.
@@ -88,7 +88,7 @@ func indexDelay(v view, last *corev1.Pod) time.Duration {
 	if last == nil {
 		return 0
 	}
-	return v.delayLeft(int(allFailuresBefore(last))+1, endedAt(last))
+	return v.delayLeft(int(allFailuresBefore(last))+1, EndedAt(last))
 }
 
 // countIndexFailures notes on a new pod how often its index has failed.

@@ -4,7 +4,7 @@ import batchv1 "k8s.io/api/batch/v1"
 
 // reachedCompletions completes a Job with enough successes once the plan leaves no pod active. Without a count (a work
 // queue) one success tells that the work is done; the other pods finish by themselves.
-func reachedCompletions(v view, plan plan) *verdict {
+func reachedCompletions(v view, plan plan) *Verdict {
 	enough := v.succeeded > 0
 	if v.job.Spec.Completions != nil {
 		enough = v.succeeded >= *v.job.Spec.Completions

@@ -59,6 +59,6 @@ func (c *Counts) compare(v view, s statusDraft) {
 	}
 	if s.finished {
 		end := storedVerdict(v)
-		c.Finished = &Finish{Succeeded: end.success(), Reason: end.reason}
+		c.Finished = &Finish{Succeeded: end.Success(), Reason: end.Reason}
 	}
 }

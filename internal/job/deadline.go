@@ -8,7 +8,7 @@ import (
 )
 
 // pastDeadline fails a Job that was active for spec.activeDeadlineSeconds without a break.
-func pastDeadline(v view) *verdict {
+func pastDeadline(v view) *Verdict {
 	left, bounded := deadlineLeft(v)
 	if !bounded || left > 0 {
 		return nil
@@ -17,7 +17,7 @@ func pastDeadline(v view) *verdict {
 }
 
 // untilDeadline returns when a running Job must be looked at again for its deadline, 0 for never.
-func untilDeadline(v view, end *verdict) time.Duration {
+func untilDeadline(v view, end *Verdict) time.Duration {
 	left, bounded := deadlineLeft(v)
 	if !bounded || end != nil {
 		return 0

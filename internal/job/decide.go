@@ -42,7 +42,7 @@ func quiet(v view) bool {
 }
 
 // conclude judges the Job and plans for its pods.
-func conclude(v view) (end *verdict, p plan) {
+func conclude(v view) (end *Verdict, p plan) {
 	end = judge(v)
 	p = manage(v, end)
 	if end == nil {

@@ -30,7 +30,7 @@ type failureAt struct {
 // Record takes in a pod that ended or, where that counts as a failure, was told to end. Of a pod that is recorded twice,
 // in whatever order its versions come, the later end holds.
 func (h *History) Record(p *corev1.Pod) {
-	at := endedAt(p)
+	at := EndedAt(p)
 	if p.Status.Phase == corev1.PodSucceeded {
 		if at.After(h.lastSuccess) {
 			h.lastSuccess = at
@@ -109,9 +109,9 @@ func (v *view) delayAfter(failures int) time.Duration {
 	return delay
 }
 
-// endedAt is when p ended: when it was failed, as it had not started; else when its last container did; else when it was
+// EndedAt is when p ended: when it was failed, as it had not started; else when its last container did; else when it was
 // seen not to be ready any more; else when it was told to end; else, for want of anything better, when it was made.
-func endedAt(p *corev1.Pod) time.Time {
+func EndedAt(p *corev1.Pod) time.Time {
 	if c := podCondition(p, PendingTimeout); c != nil && c.Status == corev1.ConditionTrue {
 		return c.LastTransitionTime.Time
 	}
@@ -121,14 +121,14 @@ func endedAt(p *corev1.Pod) time.Time {
 	if c := podCondition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time
 	}
-	if at := toldAt(p); !at.IsZero() {
+	if at := ToldToEndAt(p); !at.IsZero() {
 		return at
 	}
 	return p.CreationTimestamp.Time
 }
 
-// toldAt is when p was told to end, zero where the pod does not say that it was.
-func toldAt(p *corev1.Pod) time.Time {
+// ToldToEndAt is when p was told to end, zero where the pod does not say that it was.
+func ToldToEndAt(p *corev1.Pod) time.Time {
 	if p.DeletionTimestamp == nil {
 		return time.Time{}
 	}

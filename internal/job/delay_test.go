@@ -96,7 +96,7 @@ func TestEndedAt(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := endedAt(tt.pod); !got.Equal(at(tt.want).Time) {
+			if got := EndedAt(tt.pod); !got.Equal(at(tt.want).Time) {
 				t.Errorf("ended at %v, want %d s after the epoch", got, tt.want)
 			}
 		})

@@ -104,7 +104,7 @@ func (v *view) awaitDependencies() {
 func (v *view) waits() bool { return len(v.awaited) > 0 }
 
 // failedDependency fails a Job that waits for what cannot come any more.
-func failedDependency(v view) *verdict {
+func failedDependency(v view) *Verdict {
 	for _, d := range v.awaited {
 		if s := v.standing(d); s.hopeless {
 			return failure(DependencyFailed, s.message)
@@ -121,8 +121,8 @@ func failedDependency(v view) *verdict {
 //	failed                      not Complete     True, for good
 //	completed, failed           the opposite     False, and this Job fails
 //	waits for this one          anything         False, and this Job fails
-func (s *statusDraft) followDependencies(v view, end *verdict) {
-	if v.job.Status.StartTime != nil || v.job.DeletionTimestamp != nil || end != nil && end.stored {
+func (s *statusDraft) followDependencies(v view, end *Verdict) {
+	if v.job.Status.StartTime != nil || v.job.DeletionTimestamp != nil || end != nil && end.Stored {
 		return
 	}
 	s.status.Conditions = slices.DeleteFunc(s.status.Conditions, func(c batchv1.JobCondition) bool {

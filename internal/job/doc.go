@@ -20,6 +20,6 @@
 // Each field of the Job's spec that changes a step has a file of its own name, and so has each annotation
 // (annotations.go) that asks for what batch/v1 has no field for.
 //
-// Explain (explain.go) tells people what a Job does and waits for. It looks, judges and plans with the same functions,
-// and decides nothing: explain_*.go only find words, times and what is waited for.
+// Assess (assessment.go) looks, judges and plans with the same functions, and decides nothing. It returns what was found,
+// for those who tell of a Job: internal/job/explain.
 package job

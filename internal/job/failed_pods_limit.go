@@ -69,18 +69,18 @@ func carrying(v view, pods []*corev1.Pod) []*corev1.Pod {
 }
 
 // limitFailedPods has those beyond the limit removed whose failure is told elsewhere.
-func (d *Decision) limitFailedPods(v view, end *verdict) {
+func (d *Decision) limitFailedPods(v view, end *Verdict) {
 	if v.FailedPodsLimit == nil || v.job.DeletionTimestamp != nil {
 		return
 	}
 	old, kept := splitByLimit(v.FailedPods, *v.FailedPodsLimit)
-	if perIndex(v.job) || end != nil && end.stored {
+	if perIndex(v.job) || end != nil && end.Stored {
 		d.Remove = old
 		return
 	}
 	told, since := carriedByAny(v, kept), recorded(v).lastSuccess
 	for _, p := range old {
-		if at := endedAt(p); told.covers(at) || !at.After(since) {
+		if at := EndedAt(p); told.covers(at) || !at.After(since) {
 			d.Remove = append(d.Remove, p)
 		}
 	}
@@ -101,7 +101,7 @@ func carriedByAny(v view, kept []*corev1.Pod) (c carried) {
 // splitByLimit sorts out the newest n pods. The others come oldest first.
 func splitByLimit(pods []*corev1.Pod, n int) (old, kept []*corev1.Pod) {
 	pods = slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int {
-		return cmp.Or(endedAt(a).Compare(endedAt(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+		return cmp.Or(EndedAt(a).Compare(EndedAt(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 	})
 	surplus := max(0, len(pods)-n)
 	return pods[:surplus], pods[surplus:]

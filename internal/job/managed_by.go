@@ -15,12 +15,12 @@ func ManagerOf(job *batchv1.Job) string {
 	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
 }
 
-// isForeign tells that a Job is neither Kubernetes' nor ours.
+// isForeign reports whether a Job is neither Kubernetes' nor ours.
 func isForeign(job *batchv1.Job) bool {
 	return !slices.Contains([]string{batchv1.JobControllerName, ManagedBy}, ManagerOf(job))
 }
 
-// isLeftToKubernetes tells of a Job on a cluster that nothing shows to be ours.
-func isLeftToKubernetes(job *batchv1.Job) bool {
+// IsLeftToKubernetes reports whether nothing shows that a Job on a cluster is ours.
+func IsLeftToKubernetes(job *batchv1.Job) bool {
 	return ManagerOf(job) == batchv1.JobControllerName && !slices.ContainsFunc(job.Status.Conditions, isDependency)
 }

@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -75,4 +76,16 @@ func DefaultSettings() Settings {
 		MaxUncountedPods:     500,
 		MaxPodCreateDelete:   500,
 	}
+}
+
+// Stored is the observation of who has no memory of the Job, as of a controller that has just started.
+func Stored(job *batchv1.Job, pods []*corev1.Pod, now time.Time, s Settings) Observation {
+	obs := Observation{Job: job, Now: now, Settings: s}
+	for _, p := range pods {
+		if metav1.IsControlledBy(p, job) && Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+			obs.History.Record(p)
+		}
+		obs.Pods = append(obs.Pods, p)
+	}
+	return obs
 }

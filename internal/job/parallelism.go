@@ -19,11 +19,11 @@ type plan struct {
 	after time.Duration
 }
 
-func manage(v view, end *verdict) plan {
+func manage(v view, end *Verdict) plan {
 	switch {
-	case end.success():
+	case end.Success():
 		return plan{discard: v.active, action: Reconciling}
-	case end.failure():
+	case end.Failure():
 		return plan{delete: v.active, action: Reconciling}
 	case v.job.DeletionTimestamp != nil:
 		// Who deletes the Job decides about its pods.

@@ -51,7 +51,7 @@ func stuck(v view, p plan) (late []Stuck, after time.Duration) {
 		case left > 0:
 			after = earliest(after, left)
 		case len(late) < v.MaxPodCreateDelete:
-			reason, message := obstacle(pod)
+			reason, message := Obstacle(pod)
 			late = append(late, Stuck{Pod: pod, Reason: reason, Message: limit.describe(reason, message), limit: limit})
 		}
 	}
@@ -65,7 +65,7 @@ func (s Stuck) Fail(p *corev1.Pod, now time.Time) bool {
 	if !pending || left > 0 {
 		return false
 	}
-	reason, message := obstacle(p)
+	reason, message := Obstacle(p)
 	message = s.limit.describe(reason, message)
 	p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, PendingTimeoutReason, message
 	p.Status.Conditions = append(slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == PendingTimeout }),
@@ -123,7 +123,7 @@ func awaitsTurn(p *corev1.Pod) bool {
 func allStarted(p *corev1.Pod) bool {
 	for i := range p.Spec.Containers {
 		if !slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-			return s.Name == p.Spec.Containers[i].Name && hasStarted(s)
+			return s.Name == p.Spec.Containers[i].Name && HasStarted(s)
 		}) {
 			return false
 		}
@@ -131,7 +131,8 @@ func allStarted(p *corev1.Pod) bool {
 	return true
 }
 
-func hasStarted(s corev1.ContainerStatus) bool {
+// HasStarted reports whether a container has run, or runs.
+func HasStarted(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
 }
 
@@ -143,12 +144,12 @@ func initStatuses(p *corev1.Pod) []corev1.ContainerStatus {
 	})
 }
 
-// obstacle is what p waits for: the reason as the API has it, and words where there are any.
-func obstacle(p *corev1.Pod) (reason, message string) {
+// Obstacle is what p waits for: the reason as the API has it, and words where there are any.
+func Obstacle(p *corev1.Pod) (reason, message string) {
 	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
 		return c.Reason, c.Message
 	}
-	mains := slices.DeleteFunc(slices.Clone(p.Status.ContainerStatuses), hasStarted)
+	mains := slices.DeleteFunc(slices.Clone(p.Status.ContainerStatuses), HasStarted)
 	for _, s := range slices.Concat(p.Status.InitContainerStatuses, mains) {
 		w := s.State.Waiting
 		switch {

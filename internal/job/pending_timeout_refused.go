@@ -7,7 +7,7 @@ import (
 
 // refusedTooLong fails a Job of which no pod lives, because the server has made none for as long as pods may take to
 // start: there is no pod that could be failed.
-func refusedTooLong(v view) *verdict {
+func refusedTooLong(v view) *Verdict {
 	r, timeout := v.Refused, v.asked.PendingTimeout
 	if r == nil || timeout == 0 || v.NoMorePods || suspended(v.job) || v.job.DeletionTimestamp != nil || !quiet(v) {
 		return nil

@@ -43,9 +43,9 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 			end := judge(look(o))
 			got := ""
 			if end != nil {
-				got = end.message
+				got = end.Message
 			}
-			if got != tt.want || tt.want != "" && (end.reason != "PendingTimeout" || !end.failure()) {
+			if got != tt.want || tt.want != "" && (end.Reason != "PendingTimeout" || !end.Failure()) {
 				t.Errorf("verdict %+v, want %q", end, tt.want)
 			}
 		})

@@ -19,7 +19,7 @@ type judgement struct {
 func (j judgement) counts() bool { return j.action != batchv1.PodFailurePolicyActionIgnore }
 
 // failedByPodFailurePolicy fails a Job with a pod that a FailJob rule matches.
-func failedByPodFailurePolicy(v view) *verdict {
+func failedByPodFailurePolicy(v view) *Verdict {
 	if v.job.Spec.PodFailurePolicy == nil {
 		return nil
 	}

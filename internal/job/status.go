@@ -20,7 +20,7 @@ type statusDraft struct {
 	met bool
 }
 
-func nextStatus(v view, end *verdict, plan plan, t tally) statusDraft {
+func nextStatus(v view, end *Verdict, plan plan, t tally) statusDraft {
 	s := statusDraft{status: v.job.Status.DeepCopy(), now: metav1.NewTime(v.Now.Truncate(time.Second))}
 	s.countPods(v, t)
 	s.countLiving(v, plan)
@@ -80,9 +80,9 @@ func countReady(pods []*corev1.Pod) int {
 
 // conclude stores the verdict and, once nothing is left to wait for, ends the Job. Both are never in one write: who
 // watches the Job sees the verdict first.
-func (s *statusDraft) conclude(v view, end *verdict, t tally) {
-	if !end.stored {
-		s.set(end.condition, corev1.ConditionTrue, end.reason, end.message)
+func (s *statusDraft) conclude(v view, end *Verdict, t tally) {
+	if !end.Stored {
+		s.set(end.Condition, corev1.ConditionTrue, end.Reason, end.Message)
 		return
 	}
 	listed := len(t.uncounted.Succeeded) + len(t.uncounted.Failed)
@@ -94,9 +94,9 @@ func (s *statusDraft) conclude(v view, end *verdict, t tally) {
 		// A Job can end while it is suspended, by a pod that succeeded all the same. Ended Jobs need a start.
 		s.status.StartTime = &s.now
 	}
-	s.set(end.terminal(), corev1.ConditionTrue, end.reason, end.message)
-	if end.failure() {
-		s.event(corev1.EventTypeWarning, end.reason, end.message)
+	s.set(end.Terminal(), corev1.ConditionTrue, end.Reason, end.Message)
+	if end.Failure() {
+		s.event(corev1.EventTypeWarning, end.Reason, end.Message)
 		return
 	}
 	s.status.CompletionTime = &s.now

@@ -8,7 +8,7 @@ import (
 
 // metSuccessPolicy completes an indexed Job early: when the indexes that succeeded satisfy a rule of
 // spec.successPolicy.
-func metSuccessPolicy(v view) *verdict {
+func metSuccessPolicy(v view) *Verdict {
 	if v.job.Spec.SuccessPolicy == nil || !v.indexed() || len(v.done) == 0 {
 		return nil
 	}

@@ -44,7 +44,7 @@ type tally struct {
 	counts Counts
 }
 
-func track(v view, end *verdict) tally {
+func track(v view, end *Verdict) tally {
 	t := tally{}
 	t.settle(v)
 	room := v.MaxUncountedPods - len(t.uncounted.Succeeded) - len(t.uncounted.Failed)
@@ -108,11 +108,11 @@ func Settle(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatu
 }
 
 // mayRelease tells whether nothing but counting keeps the finalizer of p.
-func mayRelease(v view, end *verdict, p *corev1.Pod) bool {
+func mayRelease(v view, end *Verdict, p *corev1.Pod) bool {
 	switch {
 	case v.job.DeletionTimestamp != nil:
 		return true
-	case end.failure():
+	case end.Failure():
 		// Pods that still run have been told to end by the time that the status is stored: they fail with the Job.
 		return true
 	case end != nil:
@@ -128,14 +128,14 @@ func mayRelease(v view, end *verdict, p *corev1.Pod) bool {
 const noRoom = -1
 
 // account puts p where it counts, if it does, and returns how much room of the status that takes.
-func (t *tally) account(v view, end *verdict, p *corev1.Pod, room int) int {
+func (t *tally) account(v view, end *Verdict, p *corev1.Pod, room int) int {
 	if v.uncounted.has(p) || !v.countable(p) {
 		return 0
 	}
 	if p.Status.Phase == corev1.PodSucceeded {
 		return t.accountSuccess(v, p, room)
 	}
-	if !failed(v.job, p) && !end.failure() {
+	if !failed(v.job, p) && !end.Failure() {
 		return 0
 	}
 	j := judgePod(v.job, p)

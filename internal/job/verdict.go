@@ -4,42 +4,45 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// verdict is how a Job will end. It is settled as soon as it is stored as a condition; the Job itself ends later, once
+// Verdict is how a Job will end. It is settled as soon as it is stored as a condition; the Job itself ends later, once
 // its last pod has:
 //
 //	            judge                        all pods ended and counted
 //	running ──────────▶ SuccessCriteriaMet ────────────────────────────▶ Complete
 //	        ──────────▶ FailureTarget      ────────────────────────────▶ Failed
-type verdict struct {
-	// condition is SuccessCriteriaMet or FailureTarget.
-	condition       batchv1.JobConditionType
-	reason, message string
-	// stored tells that the persisted status has the condition.
-	stored bool
+type Verdict struct {
+	// Condition is SuccessCriteriaMet or FailureTarget.
+	Condition       batchv1.JobConditionType
+	Reason, Message string
+	// Stored is set where the persisted status has the condition.
+	Stored bool
 }
 
-func (e *verdict) success() bool { return e != nil && e.condition == batchv1.JobSuccessCriteriaMet }
-func (e *verdict) failure() bool { return e != nil && e.condition == batchv1.JobFailureTarget }
+// Success reports whether the Job will be complete. While there is no verdict it will not.
+func (e *Verdict) Success() bool { return e != nil && e.Condition == batchv1.JobSuccessCriteriaMet }
 
-// terminal is the condition that ends the Job.
-func (e *verdict) terminal() batchv1.JobConditionType {
-	if e.success() {
+// Failure reports whether the Job will have failed. While there is no verdict it will not.
+func (e *Verdict) Failure() bool { return e != nil && e.Condition == batchv1.JobFailureTarget }
+
+// Terminal is the condition that ends the Job.
+func (e *Verdict) Terminal() batchv1.JobConditionType {
+	if e.Success() {
 		return batchv1.JobComplete
 	}
 	return batchv1.JobFailed
 }
 
-func failure(reason, message string) *verdict {
-	return &verdict{condition: batchv1.JobFailureTarget, reason: reason, message: message}
+func failure(reason, message string) *Verdict {
+	return &Verdict{Condition: batchv1.JobFailureTarget, Reason: reason, Message: message}
 }
 
-func success(reason, message string) *verdict {
-	return &verdict{condition: batchv1.JobSuccessCriteriaMet, reason: reason, message: message}
+func success(reason, message string) *Verdict {
+	return &Verdict{Condition: batchv1.JobSuccessCriteriaMet, Reason: reason, Message: message}
 }
 
 type rule struct {
 	name  string
-	judge func(view) *verdict
+	judge func(view) *Verdict
 }
 
 // rules settle the end of a Job: the first that gives a verdict wins. Their order is what users rely on when several
@@ -59,7 +62,7 @@ func rules() []rule {
 }
 
 // judge returns the verdict on the Job, or nil while it is open.
-func judge(v view) *verdict {
+func judge(v view) *Verdict {
 	for _, r := range rules() {
 		if end := r.judge(v); end != nil {
 			return end
@@ -69,10 +72,10 @@ func judge(v view) *verdict {
 }
 
 // storedVerdict keeps what was settled before, whatever happened since.
-func storedVerdict(v view) *verdict {
+func storedVerdict(v view) *Verdict {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := condition(v.job.Status.Conditions, kind); isTrue(c) {
-			return &verdict{condition: kind, reason: c.Reason, message: c.Message, stored: true}
+			return &Verdict{Condition: kind, Reason: c.Reason, Message: c.Message, Stored: true}
 		}
 	}
 	return nil

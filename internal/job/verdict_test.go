@@ -131,12 +131,12 @@ func TestVerdict(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var got verdict
+			var got Verdict
 			if end := storedVerdict(view{job: &batchv1.Job{Status: *Decide(seen(tt.job, tt.pods...)).next}}); end != nil {
 				got = *end
 			}
-			if got.reason != tt.want || got.message != tt.message {
-				t.Errorf("verdict %q (%q), want %q (%q)", got.reason, got.message, tt.want, tt.message)
+			if got.Reason != tt.want || got.Message != tt.message {
+				t.Errorf("verdict %q (%q), want %q (%q)", got.Reason, got.Message, tt.want, tt.message)
 			}
 		})
 	}
@@ -180,7 +180,7 @@ func TestTheFirstSuccessRuleThatMatchesIsNamed(t *testing.T) {
 		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
 			{SucceededIndexes: ptr.To("0")}, {SucceededCount: ptr.To[int32](1)}}}
 	})
-	if got := judge(look(seen(j))); got == nil || got.reason != "SuccessPolicy" || got.message != "Matched rules at index 1" {
+	if got := judge(look(seen(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
 		t.Errorf("verdict %+v", got)
 	}
 }

@@ -83,7 +83,7 @@ func look(obs Observation) view {
 // toldToEnd tells whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
 // to, and is shown as it was before. Only in a Job that fails another controller may have listed it without telling it.
 func (v *view) toldToEnd(p *corev1.Pod) bool {
-	return p.DeletionTimestamp != nil || v.InFlight.Deleted.Has(p.UID) || v.uncounted.has(p) && !storedVerdict(*v).failure()
+	return p.DeletionTimestamp != nil || v.InFlight.Deleted.Has(p.UID) || v.uncounted.has(p) && !storedVerdict(*v).Failure()
 }
 
 func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {

@@ -5,8 +5,8 @@ var creation = []fault{
 	{
 		wrong: "A failed index gets its next pod without back-off.",
 		file:  "internal/job/backoff_limit_per_index.go",
-		old:   "return v.delayLeft(int(allFailuresBefore(last))+1, endedAt(last))",
-		new:   "return v.delayLeft(0, endedAt(last))",
+		old:   "return v.delayLeft(int(allFailuresBefore(last))+1, EndedAt(last))",
+		new:   "return v.delayLeft(0, EndedAt(last))",
 		tests: "./internal/job",
 	},
 	{

@@ -17,6 +17,20 @@ var endings = []fault{
 		tests: "./internal/controller/job/model",
 	},
 	{
+		wrong: "An explanation knows of no verdict but the stored one.",
+		file:  "internal/job/assessment.go",
+		old:   "	end, plan := conclude(v)\n",
+		new:   "	end, plan := storedVerdict(v), manage(v, nil)\n",
+		tests: "./internal/job",
+	},
+	{
+		wrong: "An explanation tells of a delay after failures while it is the server that holds new pods off.",
+		file:  "internal/job/explain/waits.go",
+		old:   "tell(t.delay.is() && !t.refusal.isHeldOff(), t.delay.waits)",
+		new:   "tell(t.delay.is(), t.delay.waits)",
+		tests: "./internal/job/explain",
+	},
+	{
 		wrong: "An older report of a pod takes the place of its end.",
 		file:  "internal/results/append.go",
 		old:   "if supersedes(&r, was) {",

@@ -4,7 +4,7 @@
 //	                                       ├──► JobExplanation ──► one screen of text, with the ends of logs
 //	any other         observed from here ──┘
 //
-// What is told is worked out in internal/job, by the rules that the controllers go by. This package only asks and shows.
+// What is told is worked out in internal/job/explain, by the rules that the controllers go by. This package only asks and shows.
 package why
 
 import (

@@ -20,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// explained holds an explanation of each state, made from observations by internal/job.
-const explained = "../../job/testdata/explain"
+// explained holds an explanation of each state, made from observations by internal/job/explain.
+const explained = "../../job/explain/testdata"
 
-// TestEveryStateFitsOnAScreen keeps the text of every explanation that internal/job has a golden file of.
+// TestEveryStateFitsOnAScreen keeps the text of every explanation that internal/job/explain has a golden file of.
 func TestEveryStateFitsOnAScreen(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(explained, "*.golden"))
 	if err != nil || len(paths) < 20 {

@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"flag"
@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -26,7 +27,7 @@ func TestExplain(t *testing.T) {
 	told := sets.New[stintv1.JobState]()
 	files := sets.New[string]()
 	for sentence, c := range explanations() {
-		got := Explain(c.obs, c.about)
+		got := Job(c.obs, c.about)
 		told.Insert(got.State)
 		file := strings.ReplaceAll(sentence, " ", "-") + ".golden"
 		files.Insert(file)
@@ -37,15 +38,15 @@ func TestExplain(t *testing.T) {
 			if len(got.Next) == 0 {
 				t.Error("it does not tell what happens next")
 			}
-			golden(t, filepath.Join("testdata", "explain", file), got)
+			golden(t, filepath.Join("testdata", file), got)
 		})
 	}
-	for _, s := range states() {
+	for _, s := range (&topics{}).states() {
 		if !told.Has(s.name) {
 			t.Errorf("no golden file shows the state %s", s.name)
 		}
 	}
-	there, _ := filepath.Glob("testdata/explain/*.golden")
+	there, _ := filepath.Glob("testdata/*.golden")
 	for _, path := range there {
 		if !files.Has(filepath.Base(path)) {
 			t.Errorf("%s is of no case", path)
@@ -69,22 +70,22 @@ func golden(t *testing.T, path string, got stintv1.JobExplanation) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
-		t.Errorf("-want +got (go test -update ./internal/job ./internal/cli/why):\n%s", diff)
+		t.Errorf("-want +got (go test -update ./internal/job/explain ./internal/cli/why):\n%s", diff)
 	}
 }
 
 type explanation struct {
-	obs   Observation
+	obs   job.Observation
 	about Circumstances
 	state stintv1.JobState
 }
 
 func explained(state stintv1.JobState, j *batchv1.Job, pods ...*corev1.Pod) explanation {
-	return explanation{obs: Stored(j, pods, epoch.Add(time.Minute), DefaultSettings()), state: state}
+	return explanation{obs: job.Stored(j, pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
 }
 
 // with changes what else is known.
-func (e explanation) with(change func(*Observation, *Circumstances)) explanation {
+func (e explanation) with(change func(*job.Observation, *Circumstances)) explanation {
 	change(&e.obs, &e.about)
 	return e
 }
@@ -126,6 +127,13 @@ func unscheduled(reason, message string) func(*corev1.Pod) {
 		p.Spec.Containers = []corev1.Container{{Name: "c"}}
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
 			Reason: reason, Message: message, LastTransitionTime: at(5)})
+	}
+}
+
+func unplaced(reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Containers = []corev1.Container{{Name: "c0"}}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message}}
 	}
 }
 

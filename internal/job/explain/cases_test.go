@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"time"
@@ -9,21 +9,22 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
 )
 
 func explanationsOfBeginnings() map[string]explanation {
 	withDependencies := func(j *batchv1.Job) {
 		notStarted(j)
-		j.Annotations = map[string]string{DependsOn: "extract, clean=Finished"}
+		j.Annotations = map[string]string{job.DependsOn: "extract, clean=Finished"}
 		j.Status.Conditions = []batchv1.JobCondition{
-			{Type: DependsOnCondition + "extract", Status: corev1.ConditionFalse, Reason: "Running", Message: "Job extract has not ended", LastTransitionTime: at(2)},
-			{Type: DependsOnCondition + "clean", Status: corev1.ConditionTrue, Reason: "Failed", Message: "Job clean has failed", LastTransitionTime: at(2)},
+			{Type: job.DependsOnCondition + "extract", Status: corev1.ConditionFalse, Reason: "Running", Message: "Job extract has not ended", LastTransitionTime: at(2)},
+			{Type: job.DependsOnCondition + "clean", Status: corev1.ConditionTrue, Reason: "Failed", Message: "Job clean has failed", LastTransitionTime: at(2)},
 		}
 	}
 	held := func(j *batchv1.Job) {
 		notStarted(j)
 		withSuspend(j)
-		j.Annotations = map[string]string{HeldAnnotation: "2023-11-14T22:13:25.000000000Z"}
+		j.Annotations = map[string]string{job.HeldAnnotation: "2023-11-14T22:13:25.000000000Z"}
 		j.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "nightly", Controller: ptr.To(true)}}
 	}
 	suspended := func(j *batchv1.Job) {
@@ -33,10 +34,10 @@ func explanationsOfBeginnings() map[string]explanation {
 	}
 	return map[string]explanation{
 		"no controller has seen it": explained(stintv1.JobNotSeen, aJob(notStarted)),
-		"it is new": explained(stintv1.JobStarting, aJob(notStarted)).with(func(o *Observation, _ *Circumstances) {
+		"it is new": explained(stintv1.JobStarting, aJob(notStarted)).with(func(o *job.Observation, _ *Circumstances) {
 			o.Now = epoch.Add(time.Second)
 		}),
-		"it is looked at without a server": explained(stintv1.JobStarting, aJob(born), aPod("a")).with(func(_ *Observation, c *Circumstances) {
+		"it is looked at without a server": explained(stintv1.JobStarting, aJob(born), aPod("a")).with(func(_ *job.Observation, c *Circumstances) {
 			c.NoController = true
 		}),
 		"the completion mode is unknown": explained(stintv1.JobUnknownMode, aJob(notStarted, func(j *batchv1.Job) {
@@ -48,7 +49,7 @@ func explanationsOfBeginnings() map[string]explanation {
 		"another controller runs it": explained(stintv1.JobRunning, aJob(born, func(j *batchv1.Job) {
 			j.Spec.ManagedBy = ptr.To("kueue.x-k8s.io/multikueue")
 		}), aPod("a", running), aPod("b", exited(1, 55))),
-		"the concurrency policy holds it": explained(stintv1.JobHeld, aJob(held)).with(func(_ *Observation, c *Circumstances) {
+		"the concurrency policy holds it": explained(stintv1.JobHeld, aJob(held)).with(func(_ *job.Observation, c *Circumstances) {
 			c.Holders = []string{"job nightly-1"}
 		}),
 		"its pods are gated":      explained(stintv1.JobPodsWaiting, aJob(born), aPod("a", unplaced(corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"))),
@@ -58,11 +59,11 @@ func explanationsOfBeginnings() map[string]explanation {
 		"it is suspended and its pods still end": explained(stintv1.JobSuspended, aJob(suspended), aPod("a", running, ending(50, 30), on("n1"))),
 		"it is paused": explained(stintv1.JobPaused, aJob(born, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) },
 			withManager("kubectl-scale", `{"f:spec":{"f:parallelism":{}}}`, 20))),
-		"the server refuses its pods": explained(stintv1.JobCreationRefused, aJob(born)).with(func(o *Observation, c *Circumstances) {
+		"the server refuses its pods": explained(stintv1.JobCreationRefused, aJob(born)).with(func(o *job.Observation, c *Circumstances) {
 			c.Events = []corev1.Event{refusedEvent(`Error creating: pods "j-" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2`)}
 			o.NoPodsBefore = epoch.Add(65 * time.Second)
 		}),
-		"a cluster refuses its pods": explained(stintv1.JobCreationRefused, aJob(born)).with(func(_ *Observation, c *Circumstances) {
+		"a cluster refuses its pods": explained(stintv1.JobCreationRefused, aJob(born)).with(func(_ *job.Observation, c *Circumstances) {
 			c.Events = []corev1.Event{refusedEvent(`Error creating: admission webhook "policy.example.com" denied the request`)}
 			c.TimesAssumed = true
 		}),
@@ -86,16 +87,16 @@ func explanationsOfWork() map[string]explanation {
 		"it is about to get pods": explained(stintv1.JobStarting, aJob(born)),
 		"pods start":              explained(stintv1.JobStarting, aJob(born), aPod("a"), aPod("b", stuckFor("ContainerCreating", ""))),
 		"it waits after failures": explained(stintv1.JobDelayed, aJob(born), aPod("a", exited(1, 20)), aPod("b", exited(1, 55))).with(
-			func(_ *Observation, c *Circumstances) {
+			func(_ *job.Observation, c *Circumstances) {
 				c.Results = []stintv1.PodResult{result("a", 1, 20), result("b", 137, 55)}
 				c.TimesAssumed = true
 			}),
 		"the Job has a delay of its own": explained(stintv1.JobDelayed, aJob(born, func(j *batchv1.Job) {
-			j.Annotations = map[string]string{BackoffSeconds: "300"}
+			j.Annotations = map[string]string{job.BackoffSeconds: "300"}
 		}), aPod("a", exited(1, 20))),
 		"Kubernetes ignores the delay of a Job": explained(stintv1.JobDelayed, aJob(born, func(j *batchv1.Job) {
-			j.Annotations = map[string]string{BackoffSeconds: "300"}
-		}), aPod("a", exited(1, 55))).with(func(_ *Observation, c *Circumstances) { c.TimesAssumed = true }),
+			j.Annotations = map[string]string{job.BackoffSeconds: "300"}
+		}), aPod("a", exited(1, 55))).with(func(_ *job.Observation, c *Circumstances) { c.TimesAssumed = true }),
 		"all indexes wait after failures": explained(stintv1.JobDelayed, aJob(perIndexJob), aPod("a", withIndex(0), exited(1, 55)),
 			aPod("b", withIndex(1), withFailures(1), exited(2, 50)), aPod("c", withIndex(2), succeeded)),
 		"an index waits while others run": explained(stintv1.JobRunning, aJob(perIndexJob), aPod("a", withIndex(0), exited(1, 55)),
@@ -115,7 +116,7 @@ func explanationsOfWork() map[string]explanation {
 func explanationsOfPods() map[string]explanation {
 	withTimeout := func(j *batchv1.Job) {
 		born(j)
-		j.Annotations = map[string]string{PendingTimeoutSeconds: "300"}
+		j.Annotations = map[string]string{job.PendingTimeoutSeconds: "300"}
 	}
 	return map[string]explanation{
 		"pods wait for their turn": explained(stintv1.JobPodsWaiting, aJob(born),
@@ -129,7 +130,7 @@ func explanationsOfPods() map[string]explanation {
 			aPod("a", running), aPod("b", stuckFor("CreateContainerConfigError", `secret "s" not found`)),
 			aPod("c", unscheduled(corev1.PodReasonUnschedulable, "0/1 nodes are available"))),
 		"a volume is missing": explained(stintv1.JobStarting, aJob(born), aPod("a", stuckFor("ContainerCreating", ""))).with(
-			func(_ *Observation, c *Circumstances) {
+			func(_ *job.Observation, c *Circumstances) {
 				c.Events = []corev1.Event{{InvolvedObject: corev1.ObjectReference{UID: "a"}, Type: corev1.EventTypeWarning, Reason: "FailedMount",
 					Message: `MountVolume.SetUp failed for volume "v": configmap "v" not found`, LastTimestamp: at(30)}}
 			}),
@@ -179,7 +180,7 @@ func explanationsOfEnds() map[string]explanation {
 		"it is complete by its success policy": explained(stintv1.JobComplete, aJob(withEnd(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy,
 			"Matched rules at index 1"), counts(1, 0))),
 		"it failed past its backoff limit": explained(stintv1.JobFailed, aJob(withEnd(batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded,
-			"Job has reached the specified backoff limit"), counts(0, 7))).with(func(_ *Observation, c *Circumstances) {
+			"Job has reached the specified backoff limit"), counts(0, 7))).with(func(_ *job.Observation, c *Circumstances) {
 			c.Results = []stintv1.PodResult{result("j-1", 1, 10), result("j-4", 1, 40), result("j-2", 1, 20), result("j-3", 139, 30)}
 		}),
 		"it failed at its deadline": explained(stintv1.JobFailed, aJob(withEnd(batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded,
@@ -190,11 +191,11 @@ func explanationsOfEnds() map[string]explanation {
 			"Job has exceeded the specified maximal number of failed indexes"), indexed)),
 		"indexes failed": explained(stintv1.JobFailed, aJob(withEnd(batchv1.JobFailed, batchv1.JobReasonFailedIndexes,
 			"Job has failed indexes"), indexed)),
-		"a dependency failed": explained(stintv1.JobFailed, aJob(notStarted, withEnd(batchv1.JobFailed, DependencyFailed,
+		"a dependency failed": explained(stintv1.JobFailed, aJob(notStarted, withEnd(batchv1.JobFailed, job.DependencyFailed,
 			"Job extract has failed: BackoffLimitExceeded"))),
 		"it is deleted and its pods go first": explained(stintv1.JobDeleting, aJob(deletedJob(metav1.FinalizerDeleteDependents)),
 			aPod("a", running, ending(30, 40)), aPod("b", succeeded, ending(30, 30), func(p *corev1.Pod) { p.Finalizers = []string{"example.com/keep"} })).with(
-			func(_ *Observation, c *Circumstances) { c.Dependents = []string{"ConfigMap/left"} }),
+			func(_ *job.Observation, c *Circumstances) { c.Dependents = []string{"ConfigMap/left"} }),
 		"it is deleted and somebody keeps it": explained(stintv1.JobDeleting, aJob(deletedJob("example.com/archive"),
 			withManager("archiver", `{"f:metadata":{"f:finalizers":{".":{},"v:\"example.com/archive\"":{}}}}`, 1))),
 		"it is complete and deleted": explained(stintv1.JobDeleting, aJob(withEnd(batchv1.JobComplete, batchv1.JobReasonCompletionsReached, ""),

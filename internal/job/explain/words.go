@@ -1,4 +1,4 @@
-package job
+package explain
 
 import (
 	"fmt"
@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/stint-dev/stint/internal/job"
 )
 
 // counted is "1 pod" or "2 pods".
@@ -41,6 +42,16 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesTold], ", "), len(names)-namesTold)
 }
 
+// rangesTold bounds the indexes that are told.
+const rangesTold = 5
+
+func abridged(x job.Indexes) string {
+	if len(x) <= rangesTold {
+		return x.String()
+	}
+	return x[:rangesTold].String() + ",…"
+}
+
 func podNames(pods []*corev1.Pod) []string {
 	list := make([]string, 0, len(pods))
 	for _, p := range pods {
@@ -51,25 +62,8 @@ func podNames(pods []*corev1.Pod) []string {
 
 func spell(d time.Duration) string { return duration.HumanDuration(d) }
 
-// moment is t as the API has it; nil for none.
-func moment(t time.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	m := metav1.NewTime(t)
-	return &m
-}
-
 // lowerFirst makes a sentence part of another.
 func lowerFirst(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(first)) + s[size:]
-}
-
-// earlier returns the earlier of two times, of which zero is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

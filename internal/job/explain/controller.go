@@ -1,0 +1,70 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// controller is the one that the Job is left to.
+type controller struct {
+	job  *batchv1.Job
+	name string
+	// absent is set while no controller runs at all.
+	absent bool
+	// foreign is set where its rules are not known here.
+	foreign bool
+	// podless is set while it has made no pod that is active.
+	podless bool
+	// late is set where it has written nothing although the Job is not new.
+	late bool
+}
+
+// unnoticed is how long a controller may take to look at a new Job.
+const unnoticed = 5 * time.Second
+
+func newController(a *job.Assessment, absent bool) controller {
+	// The first thing that a controller writes is a start or a condition.
+	s := &a.Job.Status
+	untouched := s.StartTime == nil && len(s.Conditions) == 0 && len(a.Owned) == 0 && s.Succeeded+s.Failed == 0
+	return controller{
+		job: a.Job, name: job.ManagerOf(a.Job), absent: absent, foreign: a.Foreign, podless: len(a.Active) == 0,
+		late: untouched && a.Now.Sub(a.Job.CreationTimestamp.Time) >= unnoticed,
+	}
+}
+
+func (c controller) knowsNoMode() bool   { return !job.KnowsMode(c.job) && !c.foreign }
+func (c controller) isLeftAlone() bool   { return c.foreign && c.podless }
+func (c controller) hasNotSeen() bool    { return c.late }
+func (c controller) since() *metav1.Time { return createdAt(c.job) }
+
+func (c controller) sayUnknownMode() string {
+	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", job.ModeOf(c.job))
+}
+
+func (c controller) sayLeftAlone() string {
+	return "has no pods; spec.managedBy leaves it to " + c.name + ", whose plans are not known here"
+}
+
+func (c controller) sayNotSeen() string { return "no controller has looked at it since it was created" }
+
+// waits tell of the controller that is to act in a state of the Job.
+func (c controller) waits(state stintv1.JobState) []stintv1.JobWait {
+	w := stintv1.JobWait{For: stintv1.WaitForController, What: c.name}
+	switch {
+	case c.absent:
+		w.Message = "no server runs on this data directory"
+	case state == stintv1.JobNotSeen:
+		w.Message, w.Since = "a Job controller to look at it: does one run?", c.since()
+	case state == stintv1.JobUnknownPlan:
+		w.Message = c.name + " to act"
+	default:
+		return nil
+	}
+	return []stintv1.JobWait{w}
+}

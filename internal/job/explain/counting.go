@@ -1,0 +1,31 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// counting is what ended pods wait for.
+type counting struct {
+	pods []*corev1.Pod
+	// manager is the controller that counts them.
+	manager string
+}
+
+func (c counting) is() bool { return len(c.pods) > 0 }
+
+func (c counting) waits() []stintv1.JobWait {
+	first := time.Time{}
+	for _, p := range c.pods {
+		first = earlier(first, job.EndedAt(p))
+	}
+	n := len(c.pods)
+	return []stintv1.JobWait{{For: stintv1.WaitForCounting, What: batchv1.JobTrackingFinalizer, Count: int32(n), Since: moment(first),
+		Message: fmt.Sprintf("%s to count %s", c.manager, counted(n, "ended pod"))}}
+}

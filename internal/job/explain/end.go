@@ -1,0 +1,54 @@
+package explain
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// end is how a finished Job has ended.
+type end struct {
+	job     *batchv1.Job
+	reasons reasons
+}
+
+func (e end) is() bool            { return job.Finished(e.job) }
+func (e end) isComplete() bool    { return e.is() && job.End(e.job).Type == batchv1.JobComplete }
+func (e end) isFailed() bool      { return e.is() && job.End(e.job).Type == batchv1.JobFailed }
+func (e end) since() *metav1.Time { return moment(job.End(e.job).LastTransitionTime.Time) }
+
+func (e end) sayComplete() string {
+	text := "is complete" + e.took()
+	if c := job.End(e.job); c.Reason == batchv1.JobReasonSuccessPolicy {
+		text += ", by its success policy: " + lowerFirst(c.Message)
+	}
+	return text
+}
+
+func (e end) sayFailed() string {
+	c := job.End(e.job)
+	return "has failed" + e.took() + ": " + e.reasons.because(c.Reason, c.Message)
+}
+
+// took is how long the Job worked.
+func (e end) took() string {
+	if e.job.Status.StartTime == nil {
+		return ""
+	}
+	return " after " + spell(job.End(e.job).LastTransitionTime.Sub(e.job.Status.StartTime.Time))
+}
+
+// stays reports whether no controller has to do with the Job any more.
+func (e end) stays() bool { return e.is() && e.job.Spec.TTLSecondsAfterFinished == nil }
+
+func (e end) step() []stintv1.JobStep {
+	ended := job.End(e.job).LastTransitionTime
+	if ttl := e.job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl >= 0 && !ended.IsZero() {
+		return stepAt(ended.Add(time.Duration(*ttl)*time.Second), "is deleted with its pods (ttlSecondsAfterFinished)")
+	}
+	return step("stays until it is deleted")
+}

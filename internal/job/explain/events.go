@@ -1,0 +1,58 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// events are those about a Job and its pods.
+type events []corev1.Event
+
+// last returns the newest event about an object, of a type and, unless that is empty, a reason; nil for none.
+func (list events) last(object types.UID, kind, reason string) *corev1.Event {
+	var last *corev1.Event
+	for i := range list {
+		event := &list[i]
+		matches := event.InvolvedObject.UID == object && event.Type == kind && (reason == "" || event.Reason == reason)
+		if matches && (last == nil || lastSeen(event).After(lastSeen(last))) {
+			last = event
+		}
+	}
+	return last
+}
+
+// refusal is since when the server refuses the pods of a Job, and what it says. The time is nil where it has made some
+// since.
+func (list events) refusal(job types.UID) (since *metav1.Time, message string) {
+	refused := list.last(job, corev1.EventTypeWarning, "FailedCreate")
+	if refused == nil {
+		return nil, ""
+	}
+	made := list.last(job, corev1.EventTypeNormal, "SuccessfulCreate")
+	if made != nil && !lastSeen(made).Before(lastSeen(refused)) {
+		return nil, ""
+	}
+	return moment(firstSeen(refused)), refused.Message
+}
+
+// lastSeen is when an event happened last; each way to write events has its own field for that.
+func lastSeen(e *corev1.Event) time.Time {
+	times := []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.CreationTimestamp.Time}
+	if e.Series != nil {
+		times = append(times, e.Series.LastObservedTime.Time)
+	}
+	return slices.MaxFunc(times, time.Time.Compare)
+}
+
+func firstSeen(e *corev1.Event) time.Time {
+	for _, t := range []time.Time{e.FirstTimestamp.Time, e.EventTime.Time} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return e.CreationTimestamp.Time
+}

@@ -1,0 +1,78 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// runs reports whether nothing of p waits.
+func runs(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodRunning && crashing(p) == nil && !slices.ContainsFunc(p.Status.ContainerStatuses,
+		func(s corev1.ContainerStatus) bool { return s.State.Waiting != nil })
+}
+
+// crashing returns the container of p that waits to be started again.
+func crashing(p *corev1.Pod) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range list {
+			if list[i].State.Waiting != nil && job.HasStarted(list[i]) {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// hindrance is what p waits for: the reason as the API has it, and words where there are any.
+func hindrance(p *corev1.Pod) (reason, message string) {
+	c := crashing(p)
+	if c == nil {
+		return job.Obstacle(p)
+	}
+	message = fmt.Sprintf("container %s was restarted %d times", c.Name, c.RestartCount)
+	if c.RestartCount == 1 {
+		message = fmt.Sprintf("container %s was restarted once", c.Name)
+	}
+	if end := c.LastTerminationState.Terminated; end != nil {
+		message += ", " + lastEnd(end)
+	}
+	return cmp.Or(c.State.Waiting.Reason, "Waiting"), message
+}
+
+// lastEnd describes how a container ended, with the reason where the exit code alone says too little.
+func lastEnd(end *corev1.ContainerStateTerminated) string {
+	text := fmt.Sprintf("last exit code %d", end.ExitCode)
+	switch end.Reason {
+	case "", "Completed", "Error":
+		return text
+	case "StartError", "ContainerCannotRun":
+		return fmt.Sprintf("%s (%s): %s", text, end.Reason, end.Message)
+	}
+	return fmt.Sprintf("%s (%s)", text, end.Reason)
+}
+
+// isPlain is about what every pod goes through, as long as nothing is said to be wrong with it.
+func isPlain(reason, message string) bool {
+	switch reason {
+	case "ContainerCreating", "PodInitializing", "Pending", "":
+		return !strings.Contains(message, ": ")
+	}
+	return false
+}
+
+// waitingSince is when p was made, or when what it waits for was told first.
+func waitingSince(p *corev1.Pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return p.CreationTimestamp.Time
+}

@@ -1,0 +1,76 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// step is the one thing that happens by itself, at no time that is known.
+func step(format string, args ...any) []stintv1.JobStep { return stepAt(time.Time{}, format, args...) }
+
+func stepAt(at time.Time, format string, args ...any) []stintv1.JobStep {
+	return []stintv1.JobStep{{What: fmt.Sprintf(format, args...), At: moment(at)}}
+}
+
+// next is what happens by itself: what has no time first.
+func (t *topics) next() []stintv1.JobStep {
+	steps := t.steps()
+	slices.SortStableFunc(steps, func(a, b stintv1.JobStep) int {
+		return ptr.Deref(a.At, metav1.Time{}).Compare(ptr.Deref(b.At, metav1.Time{}).Time)
+	})
+	return steps
+}
+
+func (t *topics) steps() []stintv1.JobStep {
+	stays := t.end.stays() && !t.deletion.is()
+	switch {
+	case t.controller.absent && !stays:
+		return step("nothing, until a server runs")
+	case t.deletion.is():
+		return step("is gone when its finalizers are")
+	case t.end.is():
+		return t.end.step()
+	case t.controller.knowsNoMode():
+		return step("nothing, as no controller works on it")
+	case t.controller.foreign:
+		return step("whatever %s does, which is not known here", t.controller.name)
+	case t.verdict.is():
+		return step("becomes %s", t.verdict.Terminal())
+	case t.hold.is():
+		return step("starts when its turn comes")
+	case t.suspension.is():
+		return step("never goes on, unless it is resumed")
+	case t.dependencies.is():
+		return step("starts when those Jobs have ended as asked")
+	}
+	return slices.Concat(t.nextPods(), t.waitingPods.steps(), t.outlook.steps())
+}
+
+// nextPods is which pods come or go.
+func (t *topics) nextPods() []stintv1.JobStep {
+	switch n := t.work.Create; {
+	case t.refusal.is():
+		return t.refusal.step()
+	case n > 0 && t.controller.hasNotSeen():
+		return step("gets %s as soon as a controller looks at it", counted(n, "pod"))
+	case n > 0:
+		return step("gets %s", counted(n, "pod"))
+	case t.delay.is():
+		return stepAt(t.delay.until, "gets its next pod")
+	case t.removal.is():
+		return step("ends %s", counted(len(t.removal.pods), "pod"))
+	case t.terminating.areReplaced():
+		return step("replaces pods when they have ended")
+	case t.pause.is():
+		return step("never gets pods, unless its parallelism is raised from 0")
+	case t.work.isIdle():
+		return step("is looked at")
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package explain
+
+import (
+	"slices"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// outlook is how the Job ends if its pods go on as they do.
+type outlook struct {
+	*job.Assessment
+	paused bool
+	// left is how many successes are missing beside those that active pods may bring.
+	left int
+	// neverUnless is what must change for any pod to run; empty where one runs or may yet.
+	neverUnless string
+}
+
+func (o outlook) steps() []stintv1.JobStep {
+	return slices.Concat(o.ofDeadline(), o.ofFailures(), o.ofSuccesses())
+}
+
+func (o outlook) ofDeadline() []stintv1.JobStep {
+	if o.Deadline.IsZero() {
+		return nil
+	}
+	return stepAt(o.Deadline, "fails, unless it has ended (activeDeadlineSeconds)")
+}
+
+// ofFailures tells how many are left before the Job fails, where there are some or none is allowed.
+func (o outlook) ofFailures() []stintv1.JobStep {
+	limit := job.FailureLimit(o.Job)
+	if limit == nil {
+		return nil
+	}
+	var steps []stintv1.JobStep
+	if n := int(*limit-o.Failed) + 1; o.Failed > 0 || n == 1 && !o.paused {
+		steps = step("fails when %s %s", counted(n, "more pod"), verb(n, "fails", "fail"))
+	}
+	if o.Restarts > 0 {
+		steps = append(steps, step("fails when containers have been restarted %s", counted(int(o.RestartLimit-o.Restarts), "more time"))...)
+	}
+	return steps
+}
+
+// ofSuccesses tells how the Job ends if its pods do what they are for.
+func (o outlook) ofSuccesses() []stintv1.JobStep {
+	n := len(o.Active) + max(o.left, 0)
+	queue := o.Job.Spec.Completions == nil
+	switch failed := o.FailedIndexes.Count(); {
+	case len(o.Active) == 0:
+		return nil
+	case o.neverUnless != "":
+		return step("is never complete, unless %s", o.neverUnless)
+	case o.Job.Spec.SuccessPolicy != nil:
+		return step("is complete when its success policy is met")
+	case queue && o.Succeeded > 0:
+		return step("is complete when all of its pods have ended")
+	case queue:
+		return step("is complete when all of its pods have ended and one has succeeded")
+	case failed > 0:
+		return step("fails when %s %s, as %s", counted(n, "more index"), verb(n, "has ended", "have ended"),
+			verb(failed, "one has failed", "some have failed"))
+	}
+	return step("is complete when %s %s", counted(n, "more pod"), verb(n, "succeeds", "succeed"))
+}

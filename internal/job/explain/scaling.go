@@ -1,0 +1,42 @@
+package explain
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// removal is of pods that are more than there should be.
+type removal struct{ pods []*corev1.Pod }
+
+func (r removal) is() bool { return len(r.pods) > 0 }
+
+func (r removal) say() string {
+	n := len(r.pods)
+	return fmt.Sprintf("has %s more than it should: %s", counted(n, "pod"), verb(n, "it ends", "they end"))
+}
+
+// pause is a parallelism of 0.
+type pause struct {
+	job *batchv1.Job
+	// idle is set where no pod is active nor about to be made.
+	idle bool
+}
+
+func (p pause) is() bool { return p.idle && ptr.Deref(p.job.Spec.Parallelism, 1) == 0 }
+
+func (p pause) since() *metav1.Time {
+	_, since := lastWriter(p.job, "f:spec", "f:parallelism")
+	return since
+}
+
+func (p pause) say() string { return "is paused: its parallelism is 0" }
+
+func (p pause) waits() []stintv1.JobWait {
+	return []stintv1.JobWait{{For: stintv1.WaitForParallelism, Since: p.since(), Message: "a spec.parallelism above 0"}}
+}

@@ -1,0 +1,120 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/job"
+)
+
+// waitingPods are the active pods that do not run.
+type waitingPods struct {
+	// hindered pods say what they wait for; starting ones are merely being started, as far as they tell. The largest
+	// group comes first.
+	hindered, starting []*podGroup
+	// active is the number of pods that run or wait.
+	active int
+}
+
+func newWaitingPods(a *job.Assessment, about Circumstances) waitingPods {
+	w := waitingPods{active: len(a.Active)}
+	for _, g := range groupPods(a.Active) {
+		g.remedy = remedy(g.reason, about.TimesAssumed)
+		for _, p := range g.pods {
+			g.startBy = earlier(g.startBy, a.StartBy[p.UID])
+		}
+		if isPlain(g.reason, g.message) {
+			g.askEvents(about.Events)
+			w.starting = append(w.starting, g)
+		} else {
+			w.hindered = append(w.hindered, g)
+		}
+	}
+	return w
+}
+
+func (w waitingPods) areHindered() bool { return len(w.hindered) > 0 }
+
+func (w waitingPods) since() *metav1.Time {
+	first := time.Time{}
+	for _, g := range w.hindered {
+		first = earlier(first, g.since)
+	}
+	return moment(first)
+}
+
+func (w waitingPods) say() string {
+	reason := w.hindered[0].reason
+	if w.active > 1 {
+		return fmt.Sprintf("none of its %s runs: %s", counted(w.active, "pod"), reason)
+	}
+	return "its pod does not run: " + reason
+}
+
+func (w waitingPods) groups() []*podGroup { return slices.Concat(w.hindered, w.starting) }
+
+func (w waitingPods) waits() []stintv1.JobWait {
+	var list []stintv1.JobWait
+	for _, g := range w.groups() {
+		list = append(list, g.wait())
+	}
+	return list
+}
+
+// steps are when pods are failed for not starting in time.
+func (w waitingPods) steps() []stintv1.JobStep {
+	var steps []stintv1.JobStep
+	for _, g := range w.groups() {
+		if !g.startBy.IsZero() {
+			steps = append(steps, stepAt(g.startBy, "fails pod %s for not starting in time (%s)", g.pods[0].Name, job.PendingTimeoutSeconds)...)
+		}
+	}
+	return steps
+}
+
+// neverUnless is what must change for any pod of the Job to run, where nothing but a user changes it; empty otherwise.
+func (w waitingPods) neverUnless() string {
+	needed, stuck := "", 0
+	for _, g := range w.groups() {
+		text := g.remedy
+		if text == "" || !g.startBy.IsZero() {
+			return "" // its pods may run yet, or are replaced
+		}
+		if needed != "" && needed != text {
+			text = "what keeps its pods from starting changes"
+		}
+		needed, stuck = text, stuck+len(g.pods)
+	}
+	if stuck < w.active {
+		return ""
+	}
+	return needed
+}
+
+// groupPods groups the pods that do not run by what they wait for, the largest group first.
+func groupPods(pods []*corev1.Pod) []*podGroup {
+	var groups []*podGroup
+	for _, p := range pods {
+		if runs(p) {
+			continue
+		}
+		reason, message := hindrance(p)
+		i := slices.IndexFunc(groups, func(g *podGroup) bool { return g.reason == reason })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &podGroup{reason: reason, message: message, unplaced: p.Spec.NodeName == ""})
+		}
+		groups[i].pods = append(groups[i].pods, p)
+		groups[i].since = earlier(groups[i].since, waitingSince(p))
+	}
+	slices.SortStableFunc(groups, func(a, b *podGroup) int {
+		return cmp.Or(cmp.Compare(len(b.pods), len(a.pods)), cmp.Compare(a.reason, b.reason))
+	})
+	return groups
+}

@@ -1,0 +1,41 @@
+package job
+
+import (
+	"maps"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"pgregory.net/rapid"
+)
+
+// DrawJob is for the tests of package job_test, which hold other packages against this one.
+func DrawJob(t *rapid.T) *batchv1.Job { return drawJob(t) }
+
+// Next is the status that d leads to, also where it is stored already.
+func Next(d Decision) *batchv1.JobStatus { return d.next }
+
+// AnyHistory drives j through a random history, as TestAnyHistory does, in which more can happen. At each step, check is
+// given what a controller observes.
+func AnyHistory(t *rapid.T, j *batchv1.Job, more map[string]func(*rapid.T), check func(*rapid.T, Observation)) {
+	w := newWorld(t, j)
+	actions := w.actions()
+	maps.Copy(actions, more)
+	actions[""] = func(t *rapid.T) { check(t, w.observation()) }
+	t.Repeat(actions)
+}
+
+// DrawDependencies draws how far the Jobs a and b have come that Job j depends on.
+func DrawDependencies(t *rapid.T) []Dependency {
+	standings := []func(name string) Dependency{
+		absent,
+		func(name string) Dependency { return dependency(name) },
+		func(name string) Dependency { return dependency(name, withSuspend) },
+		func(name string) Dependency { return dependency(name, withDeletion) },
+		func(name string) Dependency { return dependency(name, complete) },
+		func(name string) Dependency { return dependency(name, failing) },
+		func(name string) Dependency { return cyclic(name, name, "j") },
+	}
+	return []Dependency{
+		rapid.SampledFrom(standings).Draw(t, "a")("a"),
+		rapid.SampledFrom(standings).Draw(t, "b")("b"),
+	}
+}
