@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/job"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // How many ended Jobs a CronJob keeps when its author names no numbers.
@@ -94,7 +94,7 @@ func prepareCronJobForUpdate(cronJob, old *batchv1.CronJob) {
 
 func warnCronJobCreate(cronJob *batchv1.CronJob, o Options) []string {
 	warnings := append(warnJobName(cronJob.Name), warnJobTemplateAnnotations(cronJob, &batchv1.CronJob{})...)
-	warnings = append(warnings, warnStrayAnnotations(cronJob.Annotations, job.AnnotationsPath,
+	warnings = append(warnings, warnStrayAnnotations(cronJob.Annotations, core.AnnotationsPath,
 		jobTemplatePath.Child("metadata", "annotations").String())...)
 	return append(warnings, warnJobSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
 }

@@ -41,14 +41,3 @@ func cronJobRow(cronJob *batchv1.CronJob, now time.Time) []any {
 		metav1.FormatLabelSelector(spec.JobTemplate.Spec.Selector),
 	}
 }
-
-// suspendCell is text in a column of booleans, as clients have come to expect.
-func suspendCell(suspend *bool) string {
-	switch {
-	case suspend == nil:
-		return "<unset>"
-	case *suspend:
-		return "True"
-	}
-	return "False"
-}

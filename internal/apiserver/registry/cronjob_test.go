@@ -38,15 +38,29 @@ func cronSpec(edit func(*batchv1.CronJobSpec)) cronJobEdit {
 	return func(cronJob *batchv1.CronJob) { edit(&cronJob.Spec) }
 }
 
-func template(edits ...jobEdit) cronJobEdit {
+// jobSpec edits the spec of the Jobs.
+func jobSpec(edit func(*batchv1.JobSpec)) cronJobEdit {
+	return cronSpec(func(s *batchv1.CronJobSpec) { edit(&s.JobTemplate.Spec) })
+}
+
+func jobAnnotation(key, value string) cronJobEdit {
 	return func(cronJob *batchv1.CronJob) {
-		job := &batchv1.Job{ObjectMeta: cronJob.Spec.JobTemplate.ObjectMeta, Spec: cronJob.Spec.JobTemplate.Spec}
-		for _, edit := range edits {
-			edit(job)
-		}
-		cronJob.Spec.JobTemplate = batchv1.JobTemplateSpec{ObjectMeta: job.ObjectMeta, Spec: job.Spec}
+		metav1.SetMetaDataAnnotation(&cronJob.Spec.JobTemplate.ObjectMeta, key, value)
 	}
 }
+
+func restartOnFailure(s *batchv1.JobSpec) {
+	s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+}
+
+func failOnNoExitCode(s *batchv1.JobSpec) {
+	s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn},
+	}}}
+}
+
+func second(n int64) *metav1.Time { return &metav1.Time{Time: time.Unix(n, 0)} }
 
 func scheduled(text string) cronJobEdit {
 	return cronSpec(func(s *batchv1.CronJobSpec) { s.Schedule = text })
@@ -86,23 +100,25 @@ func TestCronJobCreate(t *testing.T) {
 		edit cronJobEdit
 		want []string
 	}{
-		"a plain CronJob is accepted":               {func(*batchv1.CronJob) {}, nil},
-		"a name of 52 characters names Jobs of 63":  {name(52), nil},
-		"a name of 53 characters is too long":       {name(53), []string{"metadata.name Invalid"}},
-		"a schedule is needed":                      {scheduled(""), []string{"spec.schedule Required"}},
-		"Forbid is a policy":                        {concurrency(batchv1.ForbidConcurrent), nil},
-		"Replace is a policy":                       {concurrency(batchv1.ReplaceConcurrent), nil},
-		"an unknown policy is refused":              {concurrency("Queue"), []string{"spec.concurrencyPolicy NotSupported"}},
-		"limits may be 0":                           {limits(0, 0, 0), nil},
-		"successfulJobsHistoryLimit may not be -1":  {limits(-1, 0, 0), []string{"spec.successfulJobsHistoryLimit Invalid"}},
-		"failedJobsHistoryLimit may not be -1":      {limits(0, -1, 0), []string{"spec.failedJobsHistoryLimit Invalid"}},
-		"startingDeadlineSeconds may not be -1":     {limits(0, 0, -1), []string{"spec.startingDeadlineSeconds Invalid"}},
-		"the Job's rules hold":                      {template(specEdit(func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](-1) })), []string{"spec.jobTemplate.spec.backoffLimit Invalid"}},
-		"the Job's pods come to an end":             {template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = "" })), []string{"spec.jobTemplate.spec.template.spec.restartPolicy Required"}},
-		"the Jobs do not share a selector":          {template(selecting("app", "x")), []string{"spec.jobTemplate.spec.selector Invalid"}},
-		"the Jobs do not select by hand":            {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(true) })), []string{"spec.jobTemplate.spec.manualSelector NotSupported"}},
-		"that they do not may be said":              {template(specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(false) })), nil},
-		"the Job's annotations are those of a Job":  {template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "X"} }), []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Invalid"}},
+		"a plain CronJob is accepted":              {func(*batchv1.CronJob) {}, nil},
+		"a name of 52 characters names Jobs of 63": {name(52), nil},
+		"a name of 53 characters is too long":      {name(53), []string{"metadata.name Invalid"}},
+		"a schedule is needed":                     {scheduled(""), []string{"spec.schedule Required"}},
+		"Forbid is a policy":                       {concurrency(batchv1.ForbidConcurrent), nil},
+		"Replace is a policy":                      {concurrency(batchv1.ReplaceConcurrent), nil},
+		"an unknown policy is refused":             {concurrency("Queue"), []string{"spec.concurrencyPolicy NotSupported"}},
+		"limits may be 0":                          {limits(0, 0, 0), nil},
+		"successfulJobsHistoryLimit may not be -1": {limits(-1, 0, 0), []string{"spec.successfulJobsHistoryLimit Invalid"}},
+		"failedJobsHistoryLimit may not be -1":     {limits(0, -1, 0), []string{"spec.failedJobsHistoryLimit Invalid"}},
+		"startingDeadlineSeconds may not be -1":    {limits(0, 0, -1), []string{"spec.startingDeadlineSeconds Invalid"}},
+		"the Job's rules hold":                     {jobSpec(func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](-1) }), []string{"spec.jobTemplate.spec.backoffLimit Invalid"}},
+		"the Job's pods come to an end":            {jobSpec(func(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = "" }), []string{"spec.jobTemplate.spec.template.spec.restartPolicy Required"}},
+		"the Jobs do not share a selector": {jobSpec(func(s *batchv1.JobSpec) {
+			s.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
+		}), []string{"spec.jobTemplate.spec.selector Invalid"}},
+		"the Jobs do not select by hand":            {jobSpec(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(true) }), []string{"spec.jobTemplate.spec.manualSelector NotSupported"}},
+		"that they do not may be said":              {jobSpec(func(s *batchv1.JobSpec) { s.ManualSelector = ptr.To(false) }), nil},
+		"the Job's annotations are those of a Job":  {jobAnnotation("stint.dev/depends-on", "X"), []string{"spec.jobTemplate.metadata.annotations[stint.dev/depends-on] Invalid"}},
 		"a time zone in the schedule is refused":    {scheduled("TZ=UTC 0 3 * * *"), []string{"spec.schedule Invalid"}},
 		"a bare time zone in it is refused quietly": {scheduled("TZ=UTC"), []string{"spec.schedule Invalid"}},
 		"TZ=0 in it is refused quietly":             {scheduled("TZ=0"), []string{"spec.schedule Invalid"}},
@@ -119,7 +135,7 @@ func TestCronJobCreate(t *testing.T) {
 
 func TestCronJobUpdate(t *testing.T) {
 	long := func(cronJob *batchv1.CronJob) { cronJob.Name = strings.Repeat("a", 53) }
-	annotated := template(func(job *batchv1.Job) { job.Annotations = map[string]string{"stint.dev/depends-on": "X"} })
+	annotated := jobAnnotation("stint.dev/depends-on", "X")
 	for sentence, c := range map[string]struct {
 		old, edit cronJobEdit
 		want      []string
@@ -127,9 +143,9 @@ func TestCronJobUpdate(t *testing.T) {
 		"nothing may change":                      {long, func(*batchv1.CronJob) {}, nil},
 		"the schedule may change":                 {long, scheduled("@hourly"), nil},
 		"the schedule is checked":                 {long, scheduled("hourly"), []string{"spec.schedule Invalid"}},
-		"the template may change":                 {long, template(onFailure), nil},
-		"the template is checked":                 {long, template(specEdit(func(s *batchv1.JobSpec) { s.Template.Spec.Containers = nil })), []string{"spec.jobTemplate.spec.template.spec.containers Required"}},
-		"the rest of the Job is checked":          {long, template(failurePolicy(failOnExit())), []string{"spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values Invalid"}},
+		"the template may change":                 {long, jobSpec(restartOnFailure), nil},
+		"the template is checked":                 {long, jobSpec(func(s *batchv1.JobSpec) { s.Template.Spec.Containers = nil }), []string{"spec.jobTemplate.spec.template.spec.containers Required"}},
+		"the rest of the Job is checked":          {long, jobSpec(failOnNoExitCode), []string{"spec.jobTemplate.spec.podFailurePolicy.rules[0].onExitCodes.values Invalid"}},
 		"a zone that has become unknown may stay": {zone("Europe/Nowhere"), scheduled("@hourly"), nil},
 		"a zone that comes must be known":         {long, zone("Europe/Nowhere"), []string{"spec.timeZone Invalid"}},
 		"the template's annotations may stay":     {annotated, scheduled("@hourly"), nil},
@@ -151,14 +167,14 @@ func TestCronJobGenerationAndStatus(t *testing.T) {
 	old := createdCronJob()
 	cronJob := old.DeepCopy()
 	scheduled("@hourly")(cronJob)
-	cronJob.Status.LastScheduleTime = at(5)
+	cronJob.Status.LastScheduleTime = second(5)
 	r.PrepareForUpdate(context.Background(), cronJob, old)
 	if cronJob.Generation != 2 || cronJob.Status.LastScheduleTime != nil {
 		t.Errorf("generation %d, last run %v; want 2 and none", cronJob.Generation, cronJob.Status.LastScheduleTime)
 	}
 	ran := old.DeepCopy()
 	scheduled("@hourly")(ran)
-	ran.Status.LastScheduleTime = at(5)
+	ran.Status.LastScheduleTime = second(5)
 	r.Status.PrepareForUpdate(context.Background(), ran, old)
 	if ran.Spec.Schedule != old.Spec.Schedule || ran.Status.LastScheduleTime == nil {
 		t.Errorf("schedule %q, last run %v; want the old one and the new time", ran.Spec.Schedule, ran.Status.LastScheduleTime)
@@ -173,7 +189,10 @@ func TestCronJobWarnings(t *testing.T) {
 	}
 	old := createdCronJob()
 	large := old.DeepCopy()
-	template(indexed(100_001, 10_001))(large)
+	jobSpec(func(s *batchv1.JobSpec) {
+		s.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		s.Completions, s.Parallelism = ptr.To[int32](100_001), ptr.To[int32](10_001)
+	})(large)
 	r.PrepareForUpdate(context.Background(), large, old)
 	if got := r.WarningsOnUpdate(context.Background(), large, old); len(got) != 1 || !strings.Contains(got[0], "spec.jobTemplate.spec") {
 		t.Errorf("a large Job brings %q, want one warning of spec.jobTemplate.spec", got)
@@ -201,7 +220,7 @@ func TestCronJobRow(t *testing.T) {
 		"one that runs": {
 			func(c *batchv1.CronJob) {
 				c.Status.Active = make([]corev1.ObjectReference, 2)
-				c.Status.LastScheduleTime = at(2990)
+				c.Status.LastScheduleTime = second(2990)
 			},
 			[]any{"nightly", "0 3 * * *", "<none>", "False", int64(2), "10s", "50m"}},
 		"one elsewhere": {
@@ -214,7 +233,7 @@ func TestCronJobRow(t *testing.T) {
 			[]any{"nightly", "0 3 * * *", "<none>", "<unset>", int64(0), "<none>", "50m"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			cronJob := createdCronJob(func(c *batchv1.CronJob) { c.CreationTimestamp = *at(0) })
+			cronJob := createdCronJob(func(c *batchv1.CronJob) { c.CreationTimestamp = *second(0) })
 			c.edit(cronJob)
 			want := append(slices.Clone(c.want), "main", "perl:5.34.0", "<none>")
 			if diff := cmp.Diff(want, CronJob(Options{}).Row(cronJob, time.Unix(3000, 0))); diff != "" {

@@ -8,17 +8,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/stint-dev/stint/internal/job"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // validateJobAnnotations refuses values that ask for nothing that can be done. Faults that are stored already stay, so
 // that a Job from another release can still be changed and deleted.
 func validateJobAnnotations(annotations, old map[string]string, p *field.Path) field.ErrorList {
-	_, errs := job.ReadAnnotations(annotations, p)
+	_, errs := core.ReadAnnotations(annotations, p)
 	if len(errs) == 0 {
 		return nil
 	}
-	_, stored := job.ReadAnnotations(old, p)
+	_, stored := core.ReadAnnotations(old, p)
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
 		return slices.ContainsFunc(stored, func(other *field.Error) bool { return err.Error() == other.Error() })
 	})
@@ -30,7 +30,7 @@ const ownPrefix = "stint.dev/"
 // warnJobAnnotations tells of new annotations that are likely meant to be others: what nobody reads has no effect.
 func warnJobAnnotations(annotations, old map[string]string, p *field.Path) []string {
 	var warnings []string
-	known := job.Annotations()
+	known := core.Annotations()
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		name, own := strings.CutPrefix(key, ownPrefix)
 		if _, stored := old[key]; stored || !own || slices.Contains(known, key) {
@@ -41,17 +41,6 @@ func warnJobAnnotations(annotations, old map[string]string, p *field.Path) []str
 		})
 		if editDistance(name, nearest[len(ownPrefix):]) <= len(name)/4 {
 			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation: did you mean %s?", p.Key(key), nearest))
-		}
-	}
-	return warnings
-}
-
-// warnStrayAnnotations tells of annotations of Jobs that something else has: nobody reads them there.
-func warnStrayAnnotations(annotations map[string]string, p *field.Path, home string) []string {
-	var warnings []string
-	for _, key := range job.Annotations() {
-		if _, stray := annotations[key]; stray {
-			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation here: it belongs into %s", p.Key(key), home))
 		}
 	}
 	return warnings

@@ -38,22 +38,6 @@ func changed(rule failureRule, change func(*failureRule)) failureRule {
 	return rule
 }
 
-func times[T any](n int, value T) []T {
-	var all []T
-	for range n {
-		all = append(all, value)
-	}
-	return all
-}
-
-func upTo(n int32) []int32 {
-	var codes []int32
-	for code := int32(1); code <= n; code++ {
-		codes = append(codes, code)
-	}
-	return codes
-}
-
 func TestPodFailurePolicyRules(t *testing.T) {
 	const rule = "spec.podFailurePolicy.rules[0]"
 	action := func(a batchv1.PodFailurePolicyAction) failureRule {

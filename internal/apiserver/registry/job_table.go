@@ -23,15 +23,6 @@ func jobColumns() []metav1.TableColumnDefinition {
 	}, wideTemplateColumns(spec["selector"])...)
 }
 
-// wideTemplateColumns are the columns that `-o wide` adds for kinds that make pods.
-func wideTemplateColumns(selector string) []metav1.TableColumnDefinition {
-	return []metav1.TableColumnDefinition{
-		{Name: "Containers", Type: "string", Priority: 1, Description: "Names of each container in the template."},
-		{Name: "Images", Type: "string", Priority: 1, Description: "Images referenced by each container in the template."},
-		{Name: "Selector", Type: "string", Priority: 1, Description: selector},
-	}
-}
-
 func jobRow(job *batchv1.Job, now time.Time) []any {
 	names, images := containersAndImages(job.Spec.Template.Spec.Containers)
 	return []any{

@@ -11,16 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func columnNames(columns []metav1.TableColumnDefinition, wide int32) []string {
-	var names []string
-	for _, c := range columns {
-		if c.Priority == wide {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
 func TestJobColumns(t *testing.T) {
 	columns := Job(Options{}).Columns
 	if diff := cmp.Diff([]string{"Name", "Status", "Completions", "Duration", "Age"}, columnNames(columns, 0)); diff != "" {
@@ -90,14 +80,6 @@ func TestJobRow(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestJobRowHasACellForEachColumn(t *testing.T) {
-	for _, r := range []Resource{Job(Options{}), CronJob(Options{})} {
-		if got, want := len(r.Row(r.New(), time.Unix(0, 0))), len(r.Columns); got != want {
-			t.Errorf("%s: %d cells for %d columns", r.Kind, got, want)
-		}
 	}
 }
 

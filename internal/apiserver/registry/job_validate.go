@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -67,10 +66,6 @@ func validateJobNumbers(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	return append(errs, atLeastZero(spec.MaxFailedIndexes, p.Child("maxFailedIndexes"))...)
 }
 
-func atLeastZero[T int32 | int64](value *T, p *field.Path) field.ErrorList {
-	return apivalidation.ValidateNonnegativeField(int64(ptr.Deref(value, 0)), p)
-}
-
 func validateManagedBy(managedBy *string, p *field.Path) field.ErrorList {
 	if managedBy == nil {
 		return nil
@@ -99,14 +94,6 @@ func validatePodReplacementPolicy(spec *batchv1.JobSpec, p *field.Path) field.Er
 	return nil
 }
 
-// oneOf wants one of the known values, and names them where none is given.
-func oneOf[T ~string](value T, p *field.Path, known ...T) field.ErrorList {
-	if value == "" {
-		return field.ErrorList{field.Required(p, fmt.Sprintf("must be one of %q", known))}
-	}
-	return supported(value, p, known...)
-}
-
 func validateJobTemplate(spec *batchv1.JobSpec, o Options, p *field.Path) field.ErrorList {
 	errs := validatePodTemplateSpec(&spec.Template, o, p.Child("template"))
 	return append(errs, validateJobRestartPolicy(spec, p.Child("template", "spec", "restartPolicy"))...)
@@ -131,4 +118,12 @@ func validateJobRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorL
 		return field.ErrorList{field.NotSupported(p, policy,
 			[]corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever})}
 	}
+}
+
+// validatePosted returns what is wrong with a Job as it was written, of which it makes what the server would keep.
+func validatePosted(job *batchv1.Job, o Options) field.ErrorList {
+	job.UID = "generated"
+	defaultJob(job)
+	prepareJobForCreate(job)
+	return validateJobCreate(job, o)
 }

@@ -11,18 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-)
 
-// posted is obj as the server has it before validation.
-func posted[T runtime.Object](r Resource, obj T) T {
-	if r.Default != nil {
-		r.Default(obj)
-	}
-	if r.PrepareForCreate != nil {
-		r.PrepareForCreate(context.Background(), obj)
-	}
-	return obj
-}
+	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
+)
 
 // objectCase is what becomes of an object that is posted, or of an update if it was there before.
 type objectCase struct {
@@ -45,6 +36,10 @@ func runObjectCases(t *testing.T, r Resource, cases map[string]objectCase) {
 			wantErrors(t, r.ValidateUpdate(ctx, c.obj, posted(r, c.old)), c.want...)
 		})
 	}
+}
+
+func onNode(info noderuntime.Info) Options {
+	return Options{Node: func() noderuntime.Info { return info }}
 }
 
 func TestSimpleRows(t *testing.T) {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,9 +98,9 @@ func validateNodeStatus(s *corev1.NodeStatus, p *field.Path) field.ErrorList {
 
 func validateAmounts(list corev1.ResourceList, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range slices.Sorted(resourceNames(list)) {
-		if q := list[corev1.ResourceName(name)]; q.Sign() < 0 {
-			errs = append(errs, field.Invalid(p.Key(name), q.String(), apivalidation.IsNegativeErrorMsg))
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if q := list[name]; q.Sign() < 0 {
+			errs = append(errs, field.Invalid(p.Key(string(name)), q.String(), apivalidation.IsNegativeErrorMsg))
 		}
 	}
 	return errs

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,11 +17,11 @@ func TestNodes(t *testing.T) {
 		"a node may be tainted":         {obj: tainted(dark, corev1.Taint{Key: "dark", Effect: "NoExecute"})},
 		"a taint is there once":         {obj: tainted(dark, dark), want: []string{"spec.taints[1] Duplicate"}},
 		"a taint has an effect":         {obj: tainted(corev1.Taint{Key: "a b"}), want: []string{"spec.taints[0].effect Required", "spec.taints[0].key Invalid"}},
-		"there is not less than no CPU": {obj: &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"cpu": amount("-1")}}}, want: []string{"status.allocatable[cpu] Invalid"}},
+		"there is not less than no CPU": {obj: &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("-1")}}}, want: []string{"status.allocatable[cpu] Invalid"}},
 		"a machine gets an identity":    {old: &corev1.Node{}, obj: &corev1.Node{Spec: corev1.NodeSpec{ProviderID: "x"}}},
 		"a machine keeps its identity":  {old: &corev1.Node{Spec: corev1.NodeSpec{ProviderID: "x", PodCIDRs: []string{"y"}}}, obj: &corev1.Node{}, want: []string{"spec.podCIDRs Forbidden", "spec.providerID Forbidden"}},
 	})
-	n := posted(Node(), &corev1.Node{Status: corev1.NodeStatus{Capacity: corev1.ResourceList{"cpu": amount("2")}}})
+	n := posted(Node(), &corev1.Node{Status: corev1.NodeStatus{Capacity: corev1.ResourceList{"cpu": resource.MustParse("2")}}})
 	if got := n.Status.Allocatable.Cpu().Value(); got != 2 {
 		t.Errorf("allocatable %d CPUs, want the capacity of 2", got)
 	}

@@ -6,27 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-type podEdit func(*corev1.Pod)
-
-// podManifest is a pod as a user writes it.
-func podManifest(edits ...podEdit) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: "default"},
-		Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "perl:5.34.0", Command: []string{"perl"}}},
-		},
-	}
-	for _, edit := range edits {
-		edit(pod)
-	}
-	return pod
-}
+type podEdit = func(*corev1.Pod)
 
 // createdPod is a pod as the server makes it from the manifest.
 func createdPod(edits ...podEdit) *corev1.Pod {
@@ -98,12 +82,6 @@ func runPodCases(t *testing.T, cases map[string]podCase) {
 			wantErrors(t, Pod(Options{}).Validate(context.Background(), createdPod(c.edits...)), c.want...)
 		})
 	}
-}
-
-// able is a process runtime that can do all that one can.
-var able = runtime.Info{
-	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
-	CanMeasure: true,
 }
 
 // unable is a process runtime on a machine that allows it nothing.

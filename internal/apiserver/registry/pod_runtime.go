@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/node/runtime"
+	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // ChooseRuntime settles the RuntimeClass of a new pod: a server with another one must not run it otherwise later.
@@ -126,3 +127,6 @@ func (o Options) warnMissingClass(s *corev1.PodSpec, p *field.Path) []string {
 	return []string{fmt.Sprintf("%s: there is no RuntimeClass %q, and no pod is made without it: choose oci (the image) or "+
 		"process (this machine's programs), or make a RuntimeClass with one of these handlers", p, o.classOf(s))}
 }
+
+// usualClasses are always there. Each has the handler of its name.
+var usualClasses = []string{noderuntime.ClassOCI, noderuntime.ClassProcess}

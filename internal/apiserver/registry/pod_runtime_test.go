@@ -50,7 +50,9 @@ func TestTheHandlerOfAPodStays(t *testing.T) {
 
 func TestAPodRunsWhereItsClassDoes(t *testing.T) {
 	pod := podManifest(inSpec(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"a": "1", "own": "x"} }))
-	class := runtimeClass("mine", "oci", scheduling(nodev1.Scheduling{NodeSelector: map[string]string{"a": "1", "b": "2"}}))
+	class := runtimeClass("mine", "oci", func(c *nodev1.RuntimeClass) {
+		c.Scheduling = &nodev1.Scheduling{NodeSelector: map[string]string{"a": "1", "b": "2"}}
+	})
 	if err := SettleRuntime(pod, class); err != nil {
 		t.Fatal(err)
 	}

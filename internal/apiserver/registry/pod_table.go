@@ -39,13 +39,6 @@ func podRow(obj runtime.Object, now time.Time) []any {
 	}
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "<none>"
-	}
-	return s
-}
-
 func readinessGates(pod *corev1.Pod) string {
 	if len(pod.Spec.ReadinessGates) == 0 {
 		return "<none>"

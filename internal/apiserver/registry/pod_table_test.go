@@ -10,10 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-var tableNow = time.Unix(100000, 0)
-
-func ago(d time.Duration) metav1.Time { return metav1.NewTime(tableNow.Add(-d)) }
-
 func waiting(name, reason string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 }

@@ -93,35 +93,6 @@ func TestGraceOfDeletion(t *testing.T) {
 	}
 }
 
-// Every list of names is complete, every row has a cell a column, and every kind can be made.
-func TestKindsAreWhole(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range All(Options{}) {
-		t.Run(r.Kind, func(t *testing.T) {
-			if seen[r.Plural] || r.Plural == "" || r.Singular == "" || r.NewList() == nil {
-				t.Errorf("plural %q, singular %q", r.Plural, r.Singular)
-			}
-			seen[r.Plural] = true
-			obj := r.New()
-			if cells := r.Row(obj, metav1.Now().Time); len(cells) != len(r.Columns) {
-				t.Errorf("%d cells for %d columns", len(cells), len(r.Columns))
-			}
-			if r.SelectableFields == nil {
-				return
-			}
-			got := r.SelectableFields(obj)
-			for _, name := range r.SelectableFieldNames {
-				if !got.Has(name) {
-					t.Errorf("%s can be asked for but not found", name)
-				}
-			}
-			if len(got) != len(r.SelectableFieldNames) {
-				t.Errorf("fields %v, names %v", got, r.SelectableFieldNames)
-			}
-		})
-	}
-}
-
 func TestPodsAreSelectedByFields(t *testing.T) {
 	pod := createdPod(inSpec(func(s *corev1.PodSpec) { s.NodeName, s.HostNetwork = "n1", true }))
 	pod.Status.PodIP, pod.Status.NominatedNodeName = "10.0.0.1", "n2"

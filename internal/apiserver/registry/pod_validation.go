@@ -3,10 +3,8 @@ package registry
 import (
 	"iter"
 	"math"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -87,43 +85,6 @@ func uniqueLabel(name string, seen sets.Set[string], p *field.Path) field.ErrorL
 	}
 	seen.Insert(name)
 	return errs
-}
-
-// label wants a name to be there and to be a DNS label.
-func label(name string, p *field.Path) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "must be set")}
-	}
-	return invalid(p, name, validation.IsDNS1123Label(name))
-}
-
-// invalid reports what is wrong with v, each fault by itself.
-func invalid(p *field.Path, v any, faults []string) field.ErrorList {
-	var errs field.ErrorList
-	for _, fault := range faults {
-		errs = append(errs, field.Invalid(p, v, fault))
-	}
-	return errs
-}
-
-func subdomain(name string, p *field.Path) field.ErrorList {
-	return invalid(p, name, apivalidation.NameIsDNSSubdomain(name, false))
-}
-
-// among wants v to be set, to one of the known values.
-func among[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
-	if v == "" {
-		return field.ErrorList{field.Required(p, "must be set")}
-	}
-	return supported(v, p, known...)
-}
-
-// supported wants v to be one of the known values.
-func supported[T ~string](v T, p *field.Path, known ...T) field.ErrorList {
-	if slices.Contains(known, v) {
-		return nil
-	}
-	return field.ErrorList{field.NotSupported(p, v, known)}
 }
 
 // containersAt goes through init containers and containers and where they stand.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPodTemplateCountsItsChanges(t *testing.T) {
-	r, ctx := PodTemplate(on(able)), context.Background()
+	r, ctx := PodTemplate(onNode(able)), context.Background()
 	old := posted(r, &corev1.PodTemplate{Template: corev1.PodTemplateSpec{Spec: podManifest().Spec}})
 	same, other := old.DeepCopy(), old.DeepCopy()
 	same.Labels = map[string]string{"a": "b"}

@@ -12,12 +12,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
-
-// usualClasses are always there. Each has the handler of its name.
-var usualClasses = []string{noderuntime.ClassOCI, noderuntime.ClassProcess}
 
 // UsualClasses makes the RuntimeClasses that are always there.
 func UsualClasses() []*nodev1.RuntimeClass {

@@ -11,14 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func runtimeClass(name, handler string, edits ...func(*nodev1.RuntimeClass)) *nodev1.RuntimeClass {
-	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Handler: handler}
-	for _, edit := range edits {
-		edit(class)
-	}
-	return class
-}
-
 func scheduling(s nodev1.Scheduling) func(*nodev1.RuntimeClass) {
 	return func(class *nodev1.RuntimeClass) { class.Scheduling = &s }
 }
@@ -28,7 +20,7 @@ func TestRuntimeClasses(t *testing.T) {
 		class.Overhead = &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("1")}}
 	}
 	tolerates := corev1.Toleration{Key: "a", Operator: corev1.TolerationOpExists}
-	runObjectCases(t, RuntimeClass(on(able)), map[string]objectCase{
+	runObjectCases(t, RuntimeClass(onNode(able)), map[string]objectCase{
 		"a class of one's own for images":      {obj: runtimeClass("mine", "oci")},
 		"or for processes":                     {obj: runtimeClass("mine", "process")},
 		"with where it runs":                   {obj: runtimeClass("mine", "oci", scheduling(nodev1.Scheduling{NodeSelector: map[string]string{"a": "b"}, Tolerations: []corev1.Toleration{tolerates}}))},
@@ -52,7 +44,7 @@ func TestRuntimeClasses(t *testing.T) {
 }
 
 func TestHandlersThatThereAreAreNamed(t *testing.T) {
-	err := RuntimeClass(on(able)).Validate(t.Context(), runtimeClass("mine", "cri")).ToAggregate()
+	err := RuntimeClass(onNode(able)).Validate(t.Context(), runtimeClass("mine", "cri")).ToAggregate()
 	for _, want := range []string{"handler", "oci", "process", "not there yet"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)

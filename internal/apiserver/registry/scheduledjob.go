@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/job"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // ScheduledJob describes stint.dev/v1 ScheduledJobs. On a cluster deploy/crds says the same, as far as it can.
@@ -35,7 +35,7 @@ func ScheduledJob(o Options) Resource {
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
 			scheduledJob := obj.(*stintv1.ScheduledJob)
-			return append(warnJobAnnotations(scheduledJob.Annotations, nil, job.AnnotationsPath),
+			return append(warnJobAnnotations(scheduledJob.Annotations, nil, core.AnnotationsPath),
 				warnScheduledJob(scheduledJob, o, time.Now())...)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
@@ -72,7 +72,7 @@ func prepareScheduledJobForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
 }
 
 func warnScheduledJobUpdate(scheduledJob, old *stintv1.ScheduledJob, o Options) []string {
-	warnings := warnJobAnnotations(scheduledJob.Annotations, old.Annotations, job.AnnotationsPath)
+	warnings := warnJobAnnotations(scheduledJob.Annotations, old.Annotations, core.AnnotationsPath)
 	if scheduledJob.Generation == old.Generation {
 		return warnings
 	}

@@ -92,14 +92,6 @@ func validateJobOfRun(scheduledJob *stintv1.ScheduledJob, o Options) field.Error
 	})
 }
 
-// validatePosted are the errors of a Job that is created.
-func validatePosted(job *batchv1.Job, o Options) field.ErrorList {
-	job.UID = "generated"
-	defaultJob(job)
-	prepareJobForCreate(job)
-	return validateJobCreate(job, o)
-}
-
 // jobAsWritten is the Job of a run without what the controller adds to the template, so that the paths in errors are
 // those of what was written. Its name, its annotations and its numbers have been looked at.
 func jobAsWritten(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
@@ -122,7 +114,7 @@ func warnScheduledJob(scheduledJob *stintv1.ScheduledJob, o Options, now time.Ti
 	if scheduledJob.Spec.Template == nil {
 		return warnings
 	}
-	job := jobAsWritten(scheduledJob)
-	defaultJob(job)
-	return append(warnings, warnPodTemplateSpec(&job.Spec.Template, o, p.Child("template"))...)
+	written := jobAsWritten(scheduledJob)
+	defaultJob(written)
+	return append(warnings, warnPodTemplateSpec(&written.Spec.Template, o, p.Child("template"))...)
 }

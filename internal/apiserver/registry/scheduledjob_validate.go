@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/job"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // What a ScheduledJob may ask for. The markers in api/stint/v1 say the same.
@@ -24,7 +24,7 @@ const (
 func validateScheduledJob(scheduledJob, old *stintv1.ScheduledJob, o Options) field.ErrorList {
 	spec, was := &scheduledJob.Spec, &old.Spec
 	// Its Jobs get its annotations.
-	errs := validateJobAnnotations(scheduledJob.Annotations, old.Annotations, job.AnnotationsPath)
+	errs := validateJobAnnotations(scheduledJob.Annotations, old.Annotations, core.AnnotationsPath)
 	if equality.Semantic.DeepEqual(spec, was) && old.Name != "" {
 		return errs
 	}

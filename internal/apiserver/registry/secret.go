@@ -56,7 +56,9 @@ func Secret() Resource {
 
 // defaultSecret moves stringData, which is only written and never read, into data.
 func defaultSecret(s *corev1.Secret) {
-	setDefault(&s.Type, corev1.SecretTypeOpaque)
+	if s.Type == "" {
+		s.Type = corev1.SecretTypeOpaque
+	}
 	if len(s.StringData) > 0 && s.Data == nil {
 		s.Data = make(map[string][]byte, len(s.StringData))
 	}

@@ -21,26 +21,6 @@ type Options struct {
 	Taken func(*corev1.Pod) bool
 }
 
-// All lists every kind that is served.
-func All(o Options) []Resource {
-	return []Resource{
-		Namespace(),
-		Node(),
-		Pod(o),
-		PodTemplate(o),
-		Job(o),
-		CronJob(o),
-		ScheduledJob(o),
-		ResultSlice(),
-		ConfigMap(),
-		Secret(),
-		ServiceAccount(),
-		Event(),
-		Lease(),
-		RuntimeClass(o),
-	}
-}
-
 func (o Options) taken(pod *corev1.Pod) bool {
 	if o.Taken == nil {
 		return pod.Spec.NodeName != ""
