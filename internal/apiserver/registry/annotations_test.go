@@ -11,12 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
+	"github.com/stint-dev/stint/internal/apiserver/registry/job"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
+	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
 )
 
 // TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom creates each kind of object with a bad value and updates one that
 // was stored with it.
 func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
-	bad := annotated("failed-pods-limit", "-1")
+	bad := registrytest.Annotations("failed-pods-limit", "-1")
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
 		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
@@ -29,14 +35,14 @@ func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
 	referring := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{TemplateRef: &corev1.LocalObjectReference{Name: "t"}}}
 	referring.Name, referring.Annotations = "s", bad
 	tests := map[string]struct {
-		kind Resource
+		kind kinds.Resource
 		obj  runtime.Object
 		path string
 	}{
-		"a Job":     {Job(Options{}), jobManifest(func(j *batchv1.Job) { j.Annotations = bad }), "metadata.annotations"},
-		"a CronJob": {CronJob(Options{}), cronJob, "spec.jobTemplate.metadata.annotations"},
-		"a ScheduledJob, which hands its annotations on": {ScheduledJob(Options{}), scheduled, "metadata.annotations"},
-		"a ScheduledJob of a PodTemplate":                {ScheduledJob(Options{}), referring, "metadata.annotations"},
+		"a Job":     {job.Resource(pod.Options{}), registrytest.Job(func(j *batchv1.Job) { j.Annotations = bad }), "metadata.annotations"},
+		"a CronJob": {cronjob.Resource(pod.Options{}), cronJob, "spec.jobTemplate.metadata.annotations"},
+		"a ScheduledJob, which hands its annotations on": {scheduledjob.Resource(pod.Options{}), scheduled, "metadata.annotations"},
+		"a ScheduledJob of a PodTemplate":                {scheduledjob.Resource(pod.Options{}), referring, "metadata.annotations"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,27 +66,27 @@ func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
 // TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom creates each kind of object with a name that is nearly
 // one of ours, gives it to one that had none, and changes something else of one that has it.
 func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T) {
-	near := annotated("backoff-second", "1")
+	near := registrytest.Annotations("backoff-second", "1")
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
 		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
 	}}
 	tests := map[string]struct {
-		kind Resource
+		kind kinds.Resource
 		// with returns an object with these annotations, where its Jobs get them from.
 		with func(annotations map[string]string) runtime.Object
 		path string
 	}{
-		"a Job": {Job(Options{}), func(annotations map[string]string) runtime.Object {
-			return jobManifest(func(j *batchv1.Job) { j.Annotations = annotations })
+		"a Job": {job.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
+			return registrytest.Job(func(j *batchv1.Job) { j.Annotations = annotations })
 		}, "metadata.annotations"},
-		"a CronJob": {CronJob(Options{}), func(annotations map[string]string) runtime.Object {
+		"a CronJob": {cronjob.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
 			c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
 			c.Name, c.Spec.JobTemplate.Annotations = "c", annotations
 			c.Spec.JobTemplate.Spec.Template = template
 			return c
 		}, "spec.jobTemplate.metadata.annotations"},
-		"a ScheduledJob": {ScheduledJob(Options{}), func(annotations map[string]string) runtime.Object {
+		"a ScheduledJob": {scheduledjob.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
 			s := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
 			s.Name, s.Annotations = "s", annotations
 			return s
@@ -117,7 +123,7 @@ func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T
 
 // TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf has them on what makes Jobs, and on the pods that Jobs make.
 func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
-	stray := annotated("backoff-seconds", "1")
+	stray := registrytest.Annotations("backoff-seconds", "1")
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
 		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
@@ -132,17 +138,17 @@ func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
 	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &ofPods}}
 	scheduled.Name = "s"
 	tests := map[string]struct {
-		kind    Resource
+		kind    kinds.Resource
 		obj     runtime.Object
 		at, own string
 	}{
-		"on a CronJob": {CronJob(Options{}), cronJob(stray, template), "metadata.annotations",
+		"on a CronJob": {cronjob.Resource(pod.Options{}), cronJob(stray, template), "metadata.annotations",
 			"spec.jobTemplate.metadata.annotations"},
-		"on the pods of its Jobs": {CronJob(Options{}), cronJob(nil, ofPods), "spec.jobTemplate.spec.template.metadata.annotations",
+		"on the pods of its Jobs": {cronjob.Resource(pod.Options{}), cronJob(nil, ofPods), "spec.jobTemplate.spec.template.metadata.annotations",
 			"the metadata.annotations of the Job"},
-		"on the pods of a Job": {Job(Options{}), jobManifest(func(j *batchv1.Job) { j.Spec.Template.Annotations = stray }),
+		"on the pods of a Job": {job.Resource(pod.Options{}), registrytest.Job(func(j *batchv1.Job) { j.Spec.Template.Annotations = stray }),
 			"spec.template.metadata.annotations", "the metadata.annotations of the Job"},
-		"on the pods of a ScheduledJob": {ScheduledJob(Options{}), scheduled, "spec.template.metadata.annotations",
+		"on the pods of a ScheduledJob": {scheduledjob.Resource(pod.Options{}), scheduled, "spec.template.metadata.annotations",
 			"the metadata.annotations of the Job"},
 	}
 	for name, tt := range tests {

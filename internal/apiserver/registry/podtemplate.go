@@ -10,11 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
 // PodTemplate is the kind that keeps a pod template for others to refer to.
-func PodTemplate(o Options) Resource {
-	return Resource{
+func PodTemplate(o pod.Options) kinds.Resource {
+	return kinds.Resource{
 		Version:  corev1.SchemeGroupVersion,
 		Kind:     "PodTemplate",
 		Plural:   "podtemplates",
@@ -22,16 +25,16 @@ func PodTemplate(o Options) Resource {
 		New:      func() runtime.Object { return &corev1.PodTemplate{} },
 		NewList:  func() runtime.Object { return &corev1.PodTemplateList{} },
 		Default: func(obj runtime.Object) {
-			defaultPodTemplateSpec(&obj.(*corev1.PodTemplate).Template)
+			pod.SetTemplateDefaults(&obj.(*corev1.PodTemplate).Template)
 		},
 		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
 			obj.(*corev1.PodTemplate).Generation = 1
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
-			return validatePodTemplateSpec(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
+			return pod.ValidateTemplate(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnPodTemplateSpec(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
+			return pod.WarnTemplate(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 			t, was := obj.(*corev1.PodTemplate), old.(*corev1.PodTemplate)
@@ -41,20 +44,20 @@ func PodTemplate(o Options) Resource {
 			}
 		},
 		ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
-			return validatePodTemplateSpec(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
+			return pod.ValidateTemplate(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
 		},
 		WarningsOnUpdate: func(_ context.Context, obj, _ runtime.Object) []string {
-			return warnPodTemplateSpec(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
+			return pod.WarnTemplate(&obj.(*corev1.PodTemplate).Template, o, field.NewPath("template"))
 		},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Containers", Type: "string", Description: "Names of each container in the template."},
 			{Name: "Images", Type: "string", Description: "Images referenced by each container in the template."},
 			{Name: "Pod Labels", Type: "string", Description: "The labels for the pod template."},
 		},
 		Row: func(obj runtime.Object, _ time.Time) []any {
 			t := obj.(*corev1.PodTemplate)
-			names, images := containersAndImages(t.Template.Spec.Containers)
+			names, images := pod.ContainersAndImages(t.Template.Spec.Containers)
 			return []any{t.Name, names, images, labels.FormatLabels(t.Template.Labels)}
 		},
 	}

@@ -5,12 +5,17 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
+	"github.com/stint-dev/stint/internal/apiserver/registry/job"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
 // Every list of names is complete, every row has a cell a column, and every kind can be made.
 func TestKindsAreWhole(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range All(Options{}) {
+	for _, r := range All(pod.Options{}) {
 		t.Run(r.Kind, func(t *testing.T) {
 			if seen[r.Plural] || r.Plural == "" || r.Singular == "" || r.NewList() == nil {
 				t.Errorf("plural %q, singular %q", r.Plural, r.Singular)
@@ -37,7 +42,7 @@ func TestKindsAreWhole(t *testing.T) {
 }
 
 func TestJobRowHasACellForEachColumn(t *testing.T) {
-	for _, r := range []Resource{Job(Options{}), CronJob(Options{})} {
+	for _, r := range []kinds.Resource{job.Resource(pod.Options{}), cronjob.Resource(pod.Options{})} {
 		if got, want := len(r.Row(r.New(), time.Unix(0, 0))), len(r.Columns); got != want {
 			t.Errorf("%s: %d cells for %d columns", r.Kind, got, want)
 		}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/client"
 )
 
@@ -28,7 +28,7 @@ type Table[T client.Object] struct {
 	// Wrote is told of every write, before the next one. Was is nil for an object that is new, is for one that is gone.
 	Wrote func(was, is T)
 
-	kind    registry.Resource
+	kind    kinds.Resource
 	server  *Server
 	objects map[string]T
 	log     []change[T]
@@ -43,7 +43,7 @@ type change[T client.Object] struct {
 }
 
 // NewTable adds a table to a server.
-func NewTable[T client.Object](s *Server, kind registry.Resource) *Table[T] {
+func NewTable[T client.Object](s *Server, kind kinds.Resource) *Table[T] {
 	return &Table[T]{kind: kind, server: s, objects: map[string]T{}}
 }
 

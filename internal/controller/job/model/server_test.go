@@ -15,7 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
 const (
@@ -28,7 +29,7 @@ var (
 	jobs    = batchv1.Resource("jobs")
 	pods    = corev1.Resource("pods")
 	results = stintv1.SchemeGroupVersion.WithResource("resultslices").GroupResource()
-	jobKind = registry.Job(registry.Options{})
+	jobKind = jobregistry.Resource(podregistry.Options{})
 )
 
 // server is an API server without anything around it: versions, preconditions, finalizers and graceful deletion are as
