@@ -153,8 +153,8 @@ var known = []fault{
 	{
 		wrong: "A suspended Job's directives change only once it says that it is suspended (kubernetes/kubernetes#139329).",
 		file:  "internal/apiserver/registry/job/template_update.go",
-		old:   "	return old.Status.StartTime == nil || hasJobCondition",
-		new:   "	return hasJobCondition",
+		old:   "	return old.Status.StartTime == nil || hasCondition",
+		new:   "	return hasCondition",
 		tests: "./internal/apiserver/registry/job",
 	},
 	{

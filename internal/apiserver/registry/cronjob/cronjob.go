@@ -39,39 +39,39 @@ func Resource(o pod.Options) kinds.Resource {
 		New:        func() runtime.Object { return &batchv1.CronJob{} },
 		NewList:    func() runtime.Object { return &batchv1.CronJobList{} },
 
-		Default: func(obj runtime.Object) { defaultCronJob(obj.(*batchv1.CronJob)) },
+		Default: func(obj runtime.Object) { setDefaults(obj.(*batchv1.CronJob)) },
 		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
 			cronJob := obj.(*batchv1.CronJob)
 			cronJob.Status = batchv1.CronJobStatus{}
 			cronJob.Generation = 1
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
-			return validateCronJobCreate(obj.(*batchv1.CronJob), o)
+			return validateCreate(obj.(*batchv1.CronJob), o)
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnCronJobCreate(obj.(*batchv1.CronJob), o)
+			return warnCreate(obj.(*batchv1.CronJob), o)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-			prepareCronJobForUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob))
+			prepareForUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob))
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return validateCronJobUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
+			return validateUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
 		},
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
-			return warnCronJobUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
+			return warnUpdate(obj.(*batchv1.CronJob), old.(*batchv1.CronJob), o)
 		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*batchv1.CronJob).Spec = old.(*batchv1.CronJob).Spec
 			},
 		},
-		Columns: cronJobColumns(),
-		Row:     func(obj runtime.Object, now time.Time) []any { return cronJobRow(obj.(*batchv1.CronJob), now) },
+		Columns: columns(),
+		Row:     func(obj runtime.Object, now time.Time) []any { return row(obj.(*batchv1.CronJob), now) },
 	}
 }
 
-// defaultCronJob leaves the Jobs' own defaults to the Jobs, as they are when they are created.
-func defaultCronJob(cronJob *batchv1.CronJob) {
+// setDefaults leaves the Jobs' own defaults to the Jobs, as they are when they are created.
+func setDefaults(cronJob *batchv1.CronJob) {
 	spec := &cronJob.Spec
 	pod.SetTemplateDefaults(&spec.JobTemplate.Spec.Template)
 	job.SetPodFailurePolicyDefaults(spec.JobTemplate.Spec.PodFailurePolicy)
@@ -89,21 +89,21 @@ func defaultCronJob(cronJob *batchv1.CronJob) {
 	}
 }
 
-func prepareCronJobForUpdate(cronJob, old *batchv1.CronJob) {
+func prepareForUpdate(cronJob, old *batchv1.CronJob) {
 	cronJob.Status = old.Status
 	if !equality.Semantic.DeepEqual(cronJob.Spec, old.Spec) {
 		cronJob.Generation = old.Generation + 1
 	}
 }
 
-func warnCronJobCreate(cronJob *batchv1.CronJob, o pod.Options) []string {
+func warnCreate(cronJob *batchv1.CronJob, o pod.Options) []string {
 	warnings := append(job.WarnName(cronJob.Name), warnJobTemplateAnnotations(cronJob, &batchv1.CronJob{})...)
 	warnings = append(warnings, pod.WarnStrayAnnotations(cronJob.Annotations, core.AnnotationsPath,
 		jobTemplatePath.Child("metadata", "annotations").String())...)
 	return append(warnings, job.WarnSpec(&cronJob.Spec.JobTemplate.Spec, o, jobTemplatePath.Child("spec"))...)
 }
 
-func warnCronJobUpdate(cronJob, old *batchv1.CronJob, o pod.Options) []string {
+func warnUpdate(cronJob, old *batchv1.CronJob, o pod.Options) []string {
 	if cronJob.Generation == old.Generation {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-func cronJobColumns() []metav1.TableColumnDefinition {
+func columns() []metav1.TableColumnDefinition {
 	spec, status := batchv1.CronJobSpec{}.SwaggerDoc(), batchv1.CronJobStatus{}.SwaggerDoc()
 	return append([]metav1.TableColumnDefinition{
 		kinds.NameColumn,
@@ -24,7 +24,7 @@ func cronJobColumns() []metav1.TableColumnDefinition {
 	}, kinds.TemplateColumns(batchv1.JobSpec{}.SwaggerDoc()["selector"])...)
 }
 
-func cronJobRow(cronJob *batchv1.CronJob, now time.Time) []any {
+func row(cronJob *batchv1.CronJob, now time.Time) []any {
 	spec := &cronJob.Spec
 	lastSchedule := "<none>"
 	if t := cronJob.Status.LastScheduleTime; t != nil {

@@ -15,7 +15,7 @@ var uidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$
 func createFromCopy(job *batchv1.Job) []string {
 	job.ResourceVersion = ""
 	exported := IsExported(job)
-	other := generateJobSelector(job, job.UID)
+	other := generateSelector(job, job.UID)
 	if other == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
 	if uid != "" {
 		other = fmt.Sprintf("the Job with UID %s", uid)
 	}
-	for key, value := range generatedJobLabels(job.Name, own) {
+	for key, value := range generatedLabels(job.Name, own) {
 		if old, ok := job.Labels[key]; ok && (old == uid || old == podLabels[key]) {
 			job.Labels[key] = value
 		}
@@ -66,10 +66,10 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
 	return other
 }
 
-// regenerateJobSelector generates again when the manifest of a copy is applied once more: it still names the other
+// regenerateSelector generates again when the manifest of a copy is applied once more: it still names the other
 // Job, or its name only, which apply puts beside this Job's UID. All else that an update does to the selector is for
 // validation to refuse. It returns warnings.
-func regenerateJobSelector(job, old *batchv1.Job) []string {
+func regenerateSelector(job, old *batchv1.Job) []string {
 	uid, copied := copiedFrom(job)
 	if !copied || ptr.Deref(old.Spec.ManualSelector, false) {
 		return nil
@@ -77,7 +77,7 @@ func regenerateJobSelector(job, old *batchv1.Job) []string {
 	if uid == string(old.UID) && !namesOtherJob(job.Spec.Template.Labels, job.Name) {
 		return nil
 	}
-	if other := generateJobSelector(job, old.UID); other != "" {
+	if other := generateSelector(job, old.UID); other != "" {
 		return []string{warnCopy(other)}
 	}
 	return nil
@@ -85,7 +85,7 @@ func regenerateJobSelector(job, old *batchv1.Job) []string {
 
 // copiedFrom tells whether selector and labels were generated for another Job, and returns its UID where they still
 // name it. They count as generated exactly when
-//   - manualSelector is not true (generateJobSelector has seen to that),
+//   - manualSelector is not true (generateSelector has seen to that),
 //   - the selector is absent or empty, or asks for nothing but one controller-uid label, prefixed or not, and
 //   - every controller-uid label in selector and template holds one and the same value, in the form of a UID; or
 //     there is none, but batch.kubernetes.io/job-name holds another Job's name, and the label without prefix, if

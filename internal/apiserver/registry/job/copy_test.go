@@ -22,7 +22,7 @@ func exported(job *batchv1.Job) {
 func TestExportedJobIsPostedAgain(t *testing.T) {
 	job := registrytest.Job(exported, selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old")))
 	SetDefaults(job)
-	warnings := strings.Join(prepareJobForCreate(job), "\n")
+	warnings := strings.Join(prepareForCreate(job), "\n")
 	want := createdJob()
 	if diff := cmp.Diff(want, job); diff != "" {
 		t.Errorf("the new Job (-want +got):\n%s", diff)
@@ -38,7 +38,7 @@ func TestRunOfACopiedTemplateKeepsItsOwner(t *testing.T) {
 	job := registrytest.Job(exported, podLabels(generatedFor(otherJobsID, "old")))
 	owners := job.OwnerReferences
 	SetDefaults(job)
-	prepareJobForCreate(job)
+	prepareForCreate(job)
 	if diff := cmp.Diff(owners, job.OwnerReferences); diff != "" {
 		t.Errorf("owners (-want +got):\n%s", diff)
 	}
@@ -48,7 +48,7 @@ func TestRunOfACopiedTemplateKeepsItsOwner(t *testing.T) {
 func TestCopyThatNamesItsOriginalOnlyIsToldByTheName(t *testing.T) {
 	job := registrytest.Job(podLabels(map[string]string{"batch.kubernetes.io/job-name": "old", "job-name": "old"}))
 	SetDefaults(job)
-	if warnings := strings.Join(prepareJobForCreate(job), "\n"); !strings.Contains(warnings, `Job "old"`) {
+	if warnings := strings.Join(prepareForCreate(job), "\n"); !strings.Contains(warnings, `Job "old"`) {
 		t.Errorf("warnings: %s", warnings)
 	}
 }
@@ -64,7 +64,7 @@ func TestNobodyIsWarnedOfWhatIsNoCopy(t *testing.T) {
 			job := registrytest.Job(edits...)
 			owners := job.OwnerReferences
 			SetDefaults(job)
-			if warnings := prepareJobForCreate(job); len(warnings) > 0 {
+			if warnings := prepareForCreate(job); len(warnings) > 0 {
 				t.Errorf("created: %s", warnings)
 			}
 			if diff := cmp.Diff(owners, job.OwnerReferences); diff != "" {
@@ -73,7 +73,7 @@ func TestNobodyIsWarnedOfWhatIsNoCopy(t *testing.T) {
 			if job.ResourceVersion != "" {
 				t.Errorf("resourceVersion %s", job.ResourceVersion)
 			}
-			if warnings := prepareJobForUpdate(job.DeepCopy(), job); len(warnings) > 0 {
+			if warnings := prepareForUpdate(job.DeepCopy(), job); len(warnings) > 0 {
 				t.Errorf("updated: %s", warnings)
 			}
 		})
@@ -102,11 +102,11 @@ func TestIsExported(t *testing.T) {
 func TestCopyThatIsAppliedAgainIsToldAgain(t *testing.T) {
 	copied := edits(selecting("batch.kubernetes.io/controller-uid", otherJobsID), podLabels(generatedFor(otherJobsID, "old")))
 	old := createdJob(copied...)
-	if got := prepareJobForUpdate(editedJob(old, copied...), old); len(got) != 1 || !strings.Contains(got[0], otherJobsID) {
+	if got := prepareForUpdate(editedJob(old, copied...), old); len(got) != 1 || !strings.Contains(got[0], otherJobsID) {
 		t.Errorf("warnings: %q", got)
 	}
 	manual := editedJob(old, append(copied, specEdit(func(s *batchv1.JobSpec) { s.ManualSelector = new(true) }))...)
-	if got := prepareJobForUpdate(manual, old); len(got) > 0 {
+	if got := prepareForUpdate(manual, old); len(got) > 0 {
 		t.Errorf("a selector that its author answers for: %q", got)
 	}
 }

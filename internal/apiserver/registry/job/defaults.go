@@ -10,8 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// defaultJobBackoffLimit is how many failed pods a Job survives when its author names no number.
-const defaultJobBackoffLimit = 6
+// defaultBackoffLimit is how many failed pods a Job survives when its author names no number.
+const defaultBackoffLimit = 6
 
 // SetDefaults fills in what the author left out. manualSelector stays unset: nobody who reads the Job shall wonder
 // whether to write it.
@@ -24,7 +24,7 @@ func SetDefaults(job *batchv1.Job) {
 		job.Labels = spec.Template.Labels
 	}
 	SetPodFailurePolicyDefaults(spec.PodFailurePolicy)
-	defaultJobCounts(spec)
+	setDefaultCounts(spec)
 	if spec.CompletionMode == nil {
 		spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
 	}
@@ -36,8 +36,8 @@ func SetDefaults(job *batchv1.Job) {
 	}
 }
 
-// defaultJobCounts leaves completions unset beside a given parallelism: that is a work queue.
-func defaultJobCounts(spec *batchv1.JobSpec) {
+// setDefaultCounts leaves completions unset beside a given parallelism: that is a work queue.
+func setDefaultCounts(spec *batchv1.JobSpec) {
 	if spec.Completions == nil && spec.Parallelism == nil {
 		spec.Completions = ptr.To[int32](1)
 	}
@@ -47,7 +47,7 @@ func defaultJobCounts(spec *batchv1.JobSpec) {
 	if spec.BackoffLimit != nil {
 		return
 	}
-	spec.BackoffLimit = ptr.To[int32](defaultJobBackoffLimit)
+	spec.BackoffLimit = ptr.To[int32](defaultBackoffLimit)
 	if spec.BackoffLimitPerIndex != nil {
 		spec.BackoffLimit = ptr.To[int32](math.MaxInt32)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// jobSucceededField is the field label by which Jobs can be selected: its name is older than status.succeeded.
-const jobSucceededField = "status.successful"
+// succeededField is the field label by which Jobs can be selected: its name is older than status.succeeded.
+const succeededField = "status.successful"
 
 // Resource describes batch/v1 Jobs.
 func Resource(o pod.Options) kinds.Resource {
@@ -36,45 +36,45 @@ func Resource(o pod.Options) kinds.Resource {
 
 		Default: func(obj runtime.Object) { SetDefaults(obj.(*batchv1.Job)) },
 		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
-			addWarnings(ctx, prepareJobForCreate(obj.(*batchv1.Job)))
+			addWarnings(ctx, prepareForCreate(obj.(*batchv1.Job)))
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
-			return validateJobCreate(obj.(*batchv1.Job), o)
+			return validateCreate(obj.(*batchv1.Job), o)
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnJobCreate(obj.(*batchv1.Job), o)
+			return warnCreate(obj.(*batchv1.Job), o)
 		},
 		PrepareForUpdate: func(ctx context.Context, obj, old runtime.Object) {
-			addWarnings(ctx, prepareJobForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job)))
+			addWarnings(ctx, prepareForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job)))
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return validateJobUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
+			return validateUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
 		},
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
-			return warnJobUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
+			return warnUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
 		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*batchv1.Job).Spec = old.(*batchv1.Job).Spec
 			},
 			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-				return validateJobStatusUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
+				return validateStatusUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
 			},
 		},
 		SelectableFields: func(obj runtime.Object) fields.Set {
 			succeeded := obj.(*batchv1.Job).Status.Succeeded
-			return fields.Set{jobSucceededField: strconv.Itoa(int(succeeded))}
+			return fields.Set{succeededField: strconv.Itoa(int(succeeded))}
 		},
-		SelectableFieldNames: []string{jobSucceededField},
+		SelectableFieldNames: []string{succeededField},
 		// Clients that name no policy leave the pods behind: batch/v1 has always done so, and kubectl names one.
 		DefaultPropagation: metav1.DeletePropagationOrphan,
-		Columns:            jobColumns(),
-		Row:                func(obj runtime.Object, now time.Time) []any { return jobRow(obj.(*batchv1.Job), now) },
+		Columns:            columns(),
+		Row:                func(obj runtime.Object, now time.Time) []any { return row(obj.(*batchv1.Job), now) },
 	}
 }
 
-// prepareJobForCreate returns warnings.
-func prepareJobForCreate(job *batchv1.Job) []string {
+// prepareForCreate returns warnings.
+func prepareForCreate(job *batchv1.Job) []string {
 	job.Status = batchv1.JobStatus{}
 	job.Generation = 1
 	warnings := createFromCopy(job)
@@ -82,10 +82,10 @@ func prepareJobForCreate(job *batchv1.Job) []string {
 	return warnings
 }
 
-// prepareJobForUpdate returns warnings.
-func prepareJobForUpdate(job, old *batchv1.Job) []string {
+// prepareForUpdate returns warnings.
+func prepareForUpdate(job, old *batchv1.Job) []string {
 	job.Status = old.Status
-	warnings := regenerateJobSelector(job, old)
+	warnings := regenerateSelector(job, old)
 	job.Labels = maps.Clone(job.Labels)
 	if !equality.Semantic.DeepEqual(job.Spec, old.Spec) {
 		job.Generation = old.Generation + 1

@@ -20,15 +20,15 @@ var (
 	jobNameLabels = []string{batchv1.JobNameLabel, "job-name"}
 )
 
-// generateJobSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
+// generateSelector gives a Job a selector that no other Job's pods match, and its pods the labels for it.
 // Labels that the author wrote stay; validation refuses those that contradict. It says of which other Job this one was
 // found to be a copy.
-func generateJobSelector(job *batchv1.Job, uid types.UID) (other string) {
+func generateSelector(job *batchv1.Job, uid types.UID) (other string) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
 		return ""
 	}
 	other = forgetOtherJob(job, uid)
-	setMissing(&job.Spec.Template.Labels, generatedJobLabels(job.Name, uid))
+	setMissing(&job.Spec.Template.Labels, generatedLabels(job.Name, uid))
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
 	}
@@ -36,7 +36,7 @@ func generateJobSelector(job *batchv1.Job, uid types.UID) (other string) {
 	return other
 }
 
-func generatedJobLabels(name string, uid types.UID) map[string]string {
+func generatedLabels(name string, uid types.UID) map[string]string {
 	generated := map[string]string{}
 	for _, key := range jobUIDLabels {
 		generated[key] = string(uid)
@@ -59,8 +59,8 @@ func setMissing(m *map[string]string, more map[string]string) {
 	}
 }
 
-// validateJobSelector checks a creation, where old is nil, or an update.
-func validateJobSelector(job, old *batchv1.Job, p *field.Path) field.ErrorList {
+// validateSelector checks a creation, where old is nil, or an update.
+func validateSelector(job, old *batchv1.Job, p *field.Path) field.ErrorList {
 	selector := job.Spec.Selector
 	var errs field.ErrorList
 	if selector == nil {
@@ -77,7 +77,7 @@ func validateJobSelector(job, old *batchv1.Job, p *field.Path) field.ErrorList {
 			"spec.selector does not match these labels of the pod template"))
 	}
 	if selector != nil && !ptr.Deref(job.Spec.ManualSelector, false) {
-		errs = append(errs, validateGeneratedSelector(job, asked, requiredJobLabels(job, old), p)...)
+		errs = append(errs, validateGeneratedSelector(job, asked, requiredLabels(job, old), p)...)
 	}
 	return errs
 }
@@ -89,10 +89,10 @@ func selectorRemedy(job *batchv1.Job) string {
 	return "it was generated when the Job was created and stays: send the stored Job with your changes, as kubectl apply does"
 }
 
-// requiredJobLabels are those that were generated for the pods. A Job that selected its pods by hand need not get the
+// requiredLabels are those that were generated for the pods. A Job that selected its pods by hand need not get the
 // prefixed ones, though it loses the right to.
-func requiredJobLabels(job, old *batchv1.Job) map[string]string {
-	required := generatedJobLabels(job.Name, job.UID)
+func requiredLabels(job, old *batchv1.Job) map[string]string {
+	required := generatedLabels(job.Name, job.UID)
 	if old == nil {
 		return required
 	}

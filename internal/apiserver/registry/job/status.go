@@ -12,27 +12,27 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// jobStatusChange is an update of a Job's status. The spec of both is the same.
-type jobStatusChange struct {
+// statusChange is an update of a Job's status. The spec of both is the same.
+type statusChange struct {
 	spec     *batchv1.JobSpec
 	now, was *batchv1.JobStatus
 }
 
-// jobStatusRule tells what is wrong with a change, nil for nothing.
-type jobStatusRule func(c jobStatusChange, status *field.Path) *field.Error
+// statusRule tells what is wrong with a change, nil for nothing.
+type statusRule func(c statusChange, status *field.Path) *field.Error
 
-// jobStatusRules is all that holds between the fields of a status. Most rules look only at changes of the fields
+// statusRules is all that holds between the fields of a status. Most rules look only at changes of the fields
 // they speak of: what is wrong already, or became wrong by an update of the spec, must not keep the controller from
 // putting the rest right.
-var jobStatusRules = slices.Concat(jobStatusConditionRules, jobStatusCounterRules, jobStatusTimeRules, jobStatusIndexRules)
+var statusRules = slices.Concat(conditionRules, counterRules, timeRules, indexRules)
 
-func validateJobStatusUpdate(job, old *batchv1.Job) field.ErrorList {
+func validateStatusUpdate(job, old *batchv1.Job) field.ErrorList {
 	p := field.NewPath("status")
 	errs := ValidateAnnotations(job.Annotations, old.Annotations, field.NewPath("metadata", "annotations"))
-	errs = append(errs, validateJobStatusNumbers(&job.Status, p)...)
+	errs = append(errs, validateStatusNumbers(&job.Status, p)...)
 	errs = append(errs, validateUncounted(job.Status.UncountedTerminatedPods, p.Child("uncountedTerminatedPods"))...)
-	change := jobStatusChange{spec: &job.Spec, now: &job.Status, was: &old.Status}
-	for _, rule := range jobStatusRules {
+	change := statusChange{spec: &job.Spec, now: &job.Status, was: &old.Status}
+	for _, rule := range statusRules {
 		if err := rule(change, p); err != nil {
 			errs = append(errs, err)
 		}
@@ -40,7 +40,7 @@ func validateJobStatusUpdate(job, old *batchv1.Job) field.ErrorList {
 	return errs
 }
 
-func validateJobStatusNumbers(status *batchv1.JobStatus, p *field.Path) field.ErrorList {
+func validateStatusNumbers(status *batchv1.JobStatus, p *field.Path) field.ErrorList {
 	errs := check.AtLeastZero(&status.Active, p.Child("active"))
 	errs = append(errs, check.AtLeastZero(&status.Succeeded, p.Child("succeeded"))...)
 	errs = append(errs, check.AtLeastZero(&status.Failed, p.Child("failed"))...)
@@ -69,46 +69,46 @@ func validateUncounted(uncounted *batchv1.UncountedTerminatedPods, p *field.Path
 	return append(check(uncounted.Succeeded, p.Child("succeeded")), check(uncounted.Failed, p.Child("failed"))...)
 }
 
-// hasJobCondition tells whether the condition is there and true.
-func hasJobCondition(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
+// hasCondition tells whether the condition is there and true.
+func hasCondition(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == kind && c.Status == corev1.ConditionTrue
 	})
 }
 
-func jobFinished(status *batchv1.JobStatus) bool {
-	return hasJobCondition(status, batchv1.JobComplete) || hasJobCondition(status, batchv1.JobFailed)
+func isFinished(status *batchv1.JobStatus) bool {
+	return hasCondition(status, batchv1.JobComplete) || hasCondition(status, batchv1.JobFailed)
 }
 
 // has tells whether the condition holds after the change.
-func (c jobStatusChange) has(kind batchv1.JobConditionType) bool { return hasJobCondition(c.now, kind) }
+func (c statusChange) has(kind batchv1.JobConditionType) bool { return hasCondition(c.now, kind) }
 
 // had tells whether the condition held before the change.
-func (c jobStatusChange) had(kind batchv1.JobConditionType) bool { return hasJobCondition(c.was, kind) }
+func (c statusChange) had(kind batchv1.JobConditionType) bool { return hasCondition(c.was, kind) }
 
 // turns tells whether the change turns one of the conditions on or off.
-func (c jobStatusChange) turns(kinds ...batchv1.JobConditionType) bool {
+func (c statusChange) turns(kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(kinds, func(kind batchv1.JobConditionType) bool { return c.has(kind) != c.had(kind) })
 }
 
 // resumes tells whether the change says that a suspended Job is no longer so.
-func (c jobStatusChange) resumes() bool {
+func (c statusChange) resumes() bool {
 	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.now.Conditions, func(n batchv1.JobCondition) bool {
 		return n.Type == batchv1.JobSuspended && n.Status == corev1.ConditionFalse
 	})
 }
 
-func (c jobStatusChange) finished() bool        { return jobFinished(c.now) }
-func (c jobStatusChange) finishedChanged() bool { return jobFinished(c.now) != jobFinished(c.was) }
+func (c statusChange) finished() bool        { return isFinished(c.now) }
+func (c statusChange) finishedChanged() bool { return isFinished(c.now) != isFinished(c.was) }
 
-func (c jobStatusChange) startChanged() bool { return !c.now.StartTime.Equal(c.was.StartTime) }
-func (c jobStatusChange) completionChanged() bool {
+func (c statusChange) startChanged() bool { return !c.now.StartTime.Equal(c.was.StartTime) }
+func (c statusChange) completionChanged() bool {
 	return !c.now.CompletionTime.Equal(c.was.CompletionTime)
 }
 
-func (c jobStatusChange) completedIndexesChanged() bool {
+func (c statusChange) completedIndexesChanged() bool {
 	return c.now.CompletedIndexes != c.was.CompletedIndexes
 }
-func (c jobStatusChange) failedIndexesChanged() bool {
+func (c statusChange) failedIndexesChanged() bool {
 	return !ptr.Equal(c.now.FailedIndexes, c.was.FailedIndexes)
 }

@@ -13,7 +13,7 @@ import (
 //	            ┌─ SuccessCriteriaMet ──► Complete
 //	(running) ──┤
 //	            └─ FailureTarget ───────► Failed
-var jobStatusConditionRules = []jobStatusRule{
+var conditionRules = []statusRule{
 	conditionStays(batchv1.JobComplete),
 	conditionStays(batchv1.JobFailed),
 	conditionStays(batchv1.JobFailureTarget),
@@ -32,8 +32,8 @@ func conditionsError(p *field.Path, format string, args ...any) *field.Error {
 	return field.Invalid(p.Child("conditions"), field.OmitValueType{}, fmt.Sprintf(format, args...))
 }
 
-func conditionStays(kind batchv1.JobConditionType) jobStatusRule {
-	return func(c jobStatusChange, p *field.Path) *field.Error {
+func conditionStays(kind batchv1.JobConditionType) statusRule {
+	return func(c statusChange, p *field.Path) *field.Error {
 		if !c.had(kind) || c.has(kind) {
 			return nil
 		}
@@ -41,9 +41,9 @@ func conditionStays(kind batchv1.JobConditionType) jobStatusRule {
 	}
 }
 
-func conditionsExclude(a, b batchv1.JobConditionType) jobStatusRule {
+func conditionsExclude(a, b batchv1.JobConditionType) statusRule {
 	always := alwaysConditionsExclude(a, b)
-	return func(c jobStatusChange, p *field.Path) *field.Error {
+	return func(c statusChange, p *field.Path) *field.Error {
 		if !c.turns(a, b) {
 			return nil
 		}
@@ -52,8 +52,8 @@ func conditionsExclude(a, b batchv1.JobConditionType) jobStatusRule {
 }
 
 // alwaysConditionsExclude holds for statuses that are stored already too: these conditions are younger than the rule.
-func alwaysConditionsExclude(a, b batchv1.JobConditionType) jobStatusRule {
-	return func(c jobStatusChange, p *field.Path) *field.Error {
+func alwaysConditionsExclude(a, b batchv1.JobConditionType) statusRule {
+	return func(c statusChange, p *field.Path) *field.Error {
 		if !c.has(a) || !c.has(b) {
 			return nil
 		}
@@ -61,8 +61,8 @@ func alwaysConditionsExclude(a, b batchv1.JobConditionType) jobStatusRule {
 	}
 }
 
-func conditionAnnounced(end, announcement batchv1.JobConditionType) jobStatusRule {
-	return func(c jobStatusChange, p *field.Path) *field.Error {
+func conditionAnnounced(end, announcement batchv1.JobConditionType) statusRule {
+	return func(c statusChange, p *field.Path) *field.Error {
 		if !c.turns(end, announcement) || !c.has(end) || c.has(announcement) {
 			return nil
 		}
@@ -70,14 +70,14 @@ func conditionAnnounced(end, announcement batchv1.JobConditionType) jobStatusRul
 	}
 }
 
-func successPolicyAnnounced(c jobStatusChange, p *field.Path) *field.Error {
+func successPolicyAnnounced(c statusChange, p *field.Path) *field.Error {
 	if c.spec.SuccessPolicy == nil || !c.has(batchv1.JobComplete) || c.has(batchv1.JobSuccessCriteriaMet) {
 		return nil
 	}
 	return conditionsError(p, "a Job with a successPolicy cannot be Complete unless SuccessCriteriaMet is True")
 }
 
-func notAnnouncedAfterwards(c jobStatusChange, p *field.Path) *field.Error {
+func notAnnouncedAfterwards(c statusChange, p *field.Path) *field.Error {
 	if !c.had(batchv1.JobComplete) || c.had(batchv1.JobSuccessCriteriaMet) || !c.has(batchv1.JobSuccessCriteriaMet) {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-var jobStatusCounterRules = []jobStatusRule{
+var counterRules = []statusRule{
 	failedNeverShrinks,
 	succeededShrinksOnlyWithTheJob,
 	finishedHasNoActive,
@@ -16,7 +16,7 @@ var jobStatusCounterRules = []jobStatusRule{
 	readyAreActive,
 }
 
-func failedNeverShrinks(c jobStatusChange, p *field.Path) *field.Error {
+func failedNeverShrinks(c statusChange, p *field.Path) *field.Error {
 	if c.now.Failed >= c.was.Failed {
 		return nil
 	}
@@ -24,7 +24,7 @@ func failedNeverShrinks(c jobStatusChange, p *field.Path) *field.Error {
 }
 
 // succeededShrinksOnlyWithTheJob: an Indexed Job that is scaled down loses the successes of the indexes it loses.
-func succeededShrinksOnlyWithTheJob(c jobStatusChange, p *field.Path) *field.Error {
+func succeededShrinksOnlyWithTheJob(c statusChange, p *field.Path) *field.Error {
 	elastic := isIndexed(c.spec) && ptr.Equal(c.spec.Completions, c.spec.Parallelism)
 	if c.now.Succeeded >= c.was.Succeeded || elastic {
 		return nil
@@ -32,7 +32,7 @@ func succeededShrinksOnlyWithTheJob(c jobStatusChange, p *field.Path) *field.Err
 	return field.Invalid(p.Child("succeeded"), c.now.Succeeded, "must not decrease")
 }
 
-func finishedHasNoActive(c jobStatusChange, p *field.Path) *field.Error {
+func finishedHasNoActive(c statusChange, p *field.Path) *field.Error {
 	changed := c.finishedChanged() || c.now.Active != c.was.Active
 	if !changed || !c.finished() || c.now.Active <= 0 {
 		return nil
@@ -40,7 +40,7 @@ func finishedHasNoActive(c jobStatusChange, p *field.Path) *field.Error {
 	return field.Invalid(p.Child("active"), c.now.Active, "must be 0 for a Job that has finished")
 }
 
-func finishedHasNoTerminating(c jobStatusChange, p *field.Path) *field.Error {
+func finishedHasNoTerminating(c statusChange, p *field.Path) *field.Error {
 	changed := c.finishedChanged() || !ptr.Equal(c.now.Terminating, c.was.Terminating)
 	terminating := ptr.Deref(c.now.Terminating, 0)
 	if !changed || !c.finished() || terminating <= 0 {
@@ -49,7 +49,7 @@ func finishedHasNoTerminating(c jobStatusChange, p *field.Path) *field.Error {
 	return field.Invalid(p.Child("terminating"), terminating, "must be 0 for a Job that has finished")
 }
 
-func finishedHasNoUncounted(c jobStatusChange, p *field.Path) *field.Error {
+func finishedHasNoUncounted(c statusChange, p *field.Path) *field.Error {
 	changed := c.finishedChanged() ||
 		!equality.Semantic.DeepEqual(c.now.UncountedTerminatedPods, c.was.UncountedTerminatedPods)
 	uncounted := ptr.Deref(c.now.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})
@@ -60,7 +60,7 @@ func finishedHasNoUncounted(c jobStatusChange, p *field.Path) *field.Error {
 		"must be empty for a Job that has finished: count these pods first")
 }
 
-func readyAreActive(c jobStatusChange, p *field.Path) *field.Error {
+func readyAreActive(c statusChange, p *field.Path) *field.Error {
 	changed := c.now.Active != c.was.Active || !ptr.Equal(c.now.Ready, c.was.Ready)
 	if !changed || c.now.Ready == nil || *c.now.Ready <= c.now.Active {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-var jobStatusIndexRules = []jobStatusRule{
+var indexRules = []statusRule{
 	completedIndexesReadable,
 	completedIndexesOnlyIndexed,
 	failedIndexesReadable,
@@ -14,7 +14,7 @@ var jobStatusIndexRules = []jobStatusRule{
 	failedIndexesNotCompleted,
 }
 
-func completedIndexesReadable(c jobStatusChange, p *field.Path) *field.Error {
+func completedIndexesReadable(c statusChange, p *field.Path) *field.Error {
 	if !c.completedIndexesChanged() || c.spec.Completions == nil {
 		return nil
 	}
@@ -24,14 +24,14 @@ func completedIndexesReadable(c jobStatusChange, p *field.Path) *field.Error {
 	return nil
 }
 
-func completedIndexesOnlyIndexed(c jobStatusChange, p *field.Path) *field.Error {
+func completedIndexesOnlyIndexed(c statusChange, p *field.Path) *field.Error {
 	if !c.completedIndexesChanged() || c.now.CompletedIndexes == "" || isIndexed(c.spec) {
 		return nil
 	}
 	return field.Invalid(p.Child("completedIndexes"), c.now.CompletedIndexes, "must be empty unless the Job is Indexed")
 }
 
-func failedIndexesReadable(c jobStatusChange, p *field.Path) *field.Error {
+func failedIndexesReadable(c statusChange, p *field.Path) *field.Error {
 	if !c.failedIndexesChanged() || c.now.FailedIndexes == nil ||
 		c.spec.Completions == nil || c.spec.BackoffLimitPerIndex == nil {
 		return nil
@@ -42,7 +42,7 @@ func failedIndexesReadable(c jobStatusChange, p *field.Path) *field.Error {
 	return nil
 }
 
-func failedIndexesOnlyPerIndex(c jobStatusChange, p *field.Path) *field.Error {
+func failedIndexesOnlyPerIndex(c statusChange, p *field.Path) *field.Error {
 	if !c.failedIndexesChanged() || c.now.FailedIndexes == nil || c.spec.BackoffLimitPerIndex != nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func failedIndexesOnlyPerIndex(c jobStatusChange, p *field.Path) *field.Error {
 		"must not be set unless the Job has a backoffLimitPerIndex")
 }
 
-func failedIndexesNotCompleted(c jobStatusChange, p *field.Path) *field.Error {
+func failedIndexesNotCompleted(c statusChange, p *field.Path) *field.Error {
 	changed := c.failedIndexesChanged() || c.completedIndexesChanged()
 	if !changed || c.now.FailedIndexes == nil || c.spec.Completions == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-func jobColumns() []metav1.TableColumnDefinition {
+func columns() []metav1.TableColumnDefinition {
 	spec, status := batchv1.JobSpec{}.SwaggerDoc(), batchv1.JobStatus{}.SwaggerDoc()
 	return append([]metav1.TableColumnDefinition{
 		kinds.NameColumn,
@@ -25,13 +25,13 @@ func jobColumns() []metav1.TableColumnDefinition {
 	}, kinds.TemplateColumns(spec["selector"])...)
 }
 
-func jobRow(job *batchv1.Job, now time.Time) []any {
+func row(job *batchv1.Job, now time.Time) []any {
 	names, images := pod.ContainersAndImages(job.Spec.Template.Spec.Containers)
 	return []any{
 		job.Name,
-		jobState(job),
-		jobCompletions(job),
-		jobDuration(&job.Status, now),
+		statusCell(job),
+		completionsCell(job),
+		durationCell(&job.Status, now),
 		kinds.Age(job.CreationTimestamp, now),
 		names,
 		images,
@@ -39,20 +39,20 @@ func jobRow(job *batchv1.Job, now time.Time) []any {
 	}
 }
 
-// jobState is the first of these that holds: how a Job ended outranks what it was about to do.
-func jobState(job *batchv1.Job) string {
+// statusCell is the first of these that holds: how a Job ended outranks what it was about to do.
+func statusCell(job *batchv1.Job) string {
 	switch {
-	case hasJobCondition(&job.Status, batchv1.JobComplete):
+	case hasCondition(&job.Status, batchv1.JobComplete):
 		return "Complete"
-	case hasJobCondition(&job.Status, batchv1.JobFailed):
+	case hasCondition(&job.Status, batchv1.JobFailed):
 		return "Failed"
 	case job.DeletionTimestamp != nil:
 		return "Terminating"
-	case hasJobCondition(&job.Status, batchv1.JobSuspended):
+	case hasCondition(&job.Status, batchv1.JobSuspended):
 		return "Suspended"
-	case hasJobCondition(&job.Status, batchv1.JobFailureTarget):
+	case hasCondition(&job.Status, batchv1.JobFailureTarget):
 		return "FailureTarget"
-	case hasJobCondition(&job.Status, batchv1.JobSuccessCriteriaMet):
+	case hasCondition(&job.Status, batchv1.JobSuccessCriteriaMet):
 		return "SuccessCriteriaMet"
 	case core.WaitsForJobs(job):
 		return "Waiting"
@@ -67,8 +67,8 @@ func hasPodThatRuns(status *batchv1.JobStatus) bool {
 	return status.Active > 0 && ptr.Deref(status.Ready, 1) > 0 || ptr.Deref(status.Terminating, 0) > 0
 }
 
-// jobCompletions is done/wanted; a work queue wants one success, by any of its pods.
-func jobCompletions(job *batchv1.Job) string {
+// completionsCell is done/wanted; a work queue wants one success, by any of its pods.
+func completionsCell(job *batchv1.Job) string {
 	done := job.Status.Succeeded
 	if job.Spec.Completions != nil {
 		return fmt.Sprintf("%d/%d", done, *job.Spec.Completions)
@@ -79,7 +79,7 @@ func jobCompletions(job *batchv1.Job) string {
 	return fmt.Sprintf("%d/1", done)
 }
 
-func jobDuration(status *batchv1.JobStatus, now time.Time) string {
+func durationCell(status *batchv1.JobStatus, now time.Time) string {
 	switch {
 	case status.StartTime == nil:
 		return ""

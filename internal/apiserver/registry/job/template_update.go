@@ -8,10 +8,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// validateJobTemplateUpdate keeps the template as it was, but for where pods go and what they get, which may change
+// validateTemplateUpdate keeps the template as it was, but for where pods go and what they get, which may change
 // while the Job is suspended.
-func validateJobTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Job, p *field.Path) field.ErrorList {
-	if !jobTemplateMutable(old) {
+func validateTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Job, p *field.Path) field.ErrorList {
+	if !templateMutable(old) {
 		return field.ErrorList{immutable(p, "create a Job under another name instead; where its pods run and their "+
 			"resources can change while the Job is suspended and has no active pods")}
 	}
@@ -26,13 +26,13 @@ func validateJobTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Jo
 		"tolerations, schedulingGates and the containers' resources can change")}
 }
 
-// jobTemplateMutable tells whether no pod of the old template is left, or will be made before the change is seen.
+// templateMutable tells whether no pod of the old template is left, or will be made before the change is seen.
 // A Job that has started carries the Suspended condition only once its controller has let go of its pods.
-func jobTemplateMutable(old *batchv1.Job) bool {
+func templateMutable(old *batchv1.Job) bool {
 	if !ptr.Deref(old.Spec.Suspend, false) || old.Status.Active > 0 {
 		return false
 	}
-	return old.Status.StartTime == nil || hasJobCondition(&old.Status, batchv1.JobSuspended)
+	return old.Status.StartTime == nil || hasCondition(&old.Status, batchv1.JobSuspended)
 }
 
 // takeSchedulingDirectives copies to what of from tells on which node a pod may run.

@@ -9,26 +9,26 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// validateJobUpdate checks an update of all but the status. A spec that does not change is not looked at again: what
+// validateUpdate checks an update of all but the status. A spec that does not change is not looked at again: what
 // was accepted under other circumstances (another node, another release) must not keep its finalizers from going.
-func validateJobUpdate(job, old *batchv1.Job, o pod.Options) field.ErrorList {
+func validateUpdate(job, old *batchv1.Job, o pod.Options) field.ErrorList {
 	errs := ValidateAnnotations(job.Annotations, old.Annotations, field.NewPath("metadata", "annotations"))
 	if equality.Semantic.DeepEqual(job.Spec, old.Spec) && job.UID == old.UID {
 		return errs
 	}
 	p := field.NewPath("spec")
-	errs = append(errs, validateJobName(job)...)
-	errs = append(errs, validateJobSelector(job, old, p)...)
+	errs = append(errs, validateName(job)...)
+	errs = append(errs, validateSelector(job, old, p)...)
 	errs = append(errs, ValidateSpec(&job.Spec, p)...)
 	errs = append(errs, ValidateRestartPolicy(&job.Spec, p.Child("template", "spec", "restartPolicy"))...)
 	if !equality.Semantic.DeepEqual(job.Spec.Template, old.Spec.Template) {
 		errs = append(errs, pod.ValidateTemplate(&job.Spec.Template, o, p.Child("template"))...)
-		errs = append(errs, validateJobTemplateUpdate(&job.Spec.Template, old, p.Child("template"))...)
+		errs = append(errs, validateTemplateUpdate(&job.Spec.Template, old, p.Child("template"))...)
 	}
-	return append(errs, validateJobSpecUpdate(&job.Spec, &old.Spec, p)...)
+	return append(errs, validateSpecUpdate(&job.Spec, &old.Spec, p)...)
 }
 
-func validateJobSpecUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.ErrorList {
+func validateSpecUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	errs := validateCompletionsUpdate(spec, old, p.Child("completions"))
 	for _, f := range []struct {
 		name     string

@@ -20,7 +20,7 @@ func V1beta1(jobs kinds.Resource) kinds.Resource {
 	r := jobs
 	r.Version = v1beta1.SchemeGroupVersion
 	r.Categories = nil // `kubectl get all` lists each Job once.
-	r.Default = func(obj runtime.Object) { defaultJobV1beta1(obj.(*v1beta1.Job)) }
+	r.Default = func(obj runtime.Object) { setV1beta1Defaults(obj.(*v1beta1.Job)) }
 
 	r.PrepareForCreate = func(ctx context.Context, obj runtime.Object) {
 		managersToBatch(obj)
@@ -56,8 +56,8 @@ func managersToBatch(obj runtime.Object) {
 	job.ManagedFields = v1beta1.ManagersToBatch(job.ManagedFields)
 }
 
-// defaultJobV1beta1 is batch/v1's defaults beside the version's own.
-func defaultJobV1beta1(job *v1beta1.Job) {
+// setV1beta1Defaults is batch/v1's defaults beside the version's own.
+func setV1beta1Defaults(job *v1beta1.Job) {
 	v1beta1.SetDefaultSelector(&job.Spec)
 	typeMeta, asked := job.TypeMeta, job.Spec.AutoSelector
 	var batch batchv1.Job

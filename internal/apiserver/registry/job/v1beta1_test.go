@@ -42,16 +42,16 @@ func TestDefaultsOfV1beta1(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			asked := c.job.Spec.AutoSelector
-			defaultJobV1beta1(c.job)
+			setV1beta1Defaults(c.job)
 			got := []any{c.job.Spec.Selector, c.job.Labels, c.job.Spec.AutoSelector}
 			if diff := cmp.Diff([]any{c.selector, c.labels, asked}, got); diff != "" {
 				t.Errorf("selector, labels, autoSelector (-want +got):\n%s", diff)
 			}
-			if *c.job.Spec.BackoffLimit != defaultJobBackoffLimit || c.job.Spec.Template.Spec.DNSPolicy == "" {
+			if *c.job.Spec.BackoffLimit != defaultBackoffLimit || c.job.Spec.Template.Spec.DNSPolicy == "" {
 				t.Error("what batch/v1 fills in is missing")
 			}
 			twice := c.job.DeepCopy()
-			defaultJobV1beta1(twice)
+			setV1beta1Defaults(twice)
 			if diff := cmp.Diff(c.job, twice); diff != "" {
 				t.Errorf("filled in again (-once +twice):\n%s", diff)
 			}

@@ -17,17 +17,17 @@ import (
 // maxManagedByLength keeps the name of a Job's controller short enough for a label.
 const maxManagedByLength = 63
 
-func validateJobCreate(job *batchv1.Job, o pod.Options) field.ErrorList {
+func validateCreate(job *batchv1.Job, o pod.Options) field.ErrorList {
 	specPath := field.NewPath("spec")
 	errs := ValidateAnnotations(job.Annotations, nil, field.NewPath("metadata", "annotations"))
-	errs = append(errs, validateJobName(job)...)
-	errs = append(errs, validateJobSelector(job, nil, specPath)...)
+	errs = append(errs, validateName(job)...)
+	errs = append(errs, validateSelector(job, nil, specPath)...)
 	errs = append(errs, ValidateSpec(&job.Spec, specPath)...)
 	return append(errs, ValidateTemplate(&job.Spec, o, specPath)...)
 }
 
-// validateJobName refuses names that are names of Jobs but cannot be carried over to their pods.
-func validateJobName(job *batchv1.Job) field.ErrorList {
+// validateName refuses names that are names of Jobs but cannot be carried over to their pods.
+func validateName(job *batchv1.Job) field.ErrorList {
 	p := field.NewPath("metadata", "name")
 	if !ptr.Deref(job.Spec.ManualSelector, false) && len(job.Name) > validation.LabelValueMaxLength {
 		return field.ErrorList{field.Invalid(p, job.Name, fmt.Sprintf(
@@ -46,7 +46,7 @@ func validateJobName(job *batchv1.Job) field.ErrorList {
 
 // ValidateSpec checks all of a spec but its selector and its pod template.
 func ValidateSpec(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
-	errs := validateJobNumbers(spec, p)
+	errs := validateNumbers(spec, p)
 	errs = append(errs, ValidateManagedBy(spec.ManagedBy, p.Child("managedBy"))...)
 	errs = append(errs, validateCompletionMode(spec, p)...)
 	errs = append(errs, validatePodFailurePolicy(spec, p.Child("podFailurePolicy"))...)
@@ -59,7 +59,7 @@ func ValidateSpec(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateJobNumbers(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
+func validateNumbers(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	errs := check.AtLeastZero(spec.Parallelism, p.Child("parallelism"))
 	errs = append(errs, check.AtLeastZero(spec.Completions, p.Child("completions"))...)
 	errs = append(errs, check.AtLeastZero(spec.ActiveDeadlineSeconds, p.Child("activeDeadlineSeconds"))...)
@@ -130,6 +130,6 @@ func ValidateRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList
 func ValidatePosted(job *batchv1.Job, o pod.Options) field.ErrorList {
 	job.UID = "generated"
 	SetDefaults(job)
-	prepareJobForCreate(job)
-	return validateJobCreate(job, o)
+	prepareForCreate(job)
+	return validateCreate(job, o)
 }

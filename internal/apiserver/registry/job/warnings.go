@@ -13,12 +13,12 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-func warnJobCreate(job *batchv1.Job, o pod.Options) []string {
+func warnCreate(job *batchv1.Job, o pod.Options) []string {
 	warnings := append(WarnName(job.Name), WarnAnnotations(job.Annotations, nil, core.AnnotationsPath)...)
 	return append(warnings, WarnSpec(&job.Spec, o, field.NewPath("spec"))...)
 }
 
-func warnJobUpdate(job, old *batchv1.Job, o pod.Options) []string {
+func warnUpdate(job, old *batchv1.Job, o pod.Options) []string {
 	warnings := WarnAnnotations(job.Annotations, old.Annotations, core.AnnotationsPath)
 	if job.Generation == old.Generation {
 		return warnings

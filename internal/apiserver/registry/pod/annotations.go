@@ -15,7 +15,7 @@ var oldAnnotations = []struct{ key, instead string }{
 	{"security.alpha.kubernetes.io/unsafe-sysctls", "sysctls"},
 }
 
-func warnPodAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) []string {
+func warnAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) []string {
 	if len(annotations) == 0 {
 		return nil
 	}

@@ -7,10 +7,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// defaultPod fills in what only pods get, not templates: what it takes from the pod's own fields would otherwise
+// setDefaults fills in what only pods get, not templates: what it takes from the pod's own fields would otherwise
 // follow a template's fields no longer when these change.
-func defaultPod(pod *corev1.Pod) {
-	defaultPodSpec(&pod.Spec)
+func setDefaults(pod *corev1.Pod) {
+	setSpecDefaults(&pod.Spec)
 	if *pod.Spec.TerminationGracePeriodSeconds < 0 {
 		pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
 	}
@@ -25,8 +25,8 @@ func defaultPod(pod *corev1.Pod) {
 	pairAddresses(&pod.Status)
 }
 
-// defaultPodSpec fills in what pods and templates have in common.
-func defaultPodSpec(s *corev1.PodSpec) {
+// setSpecDefaults fills in what pods and templates have in common.
+func setSpecDefaults(s *corev1.PodSpec) {
 	setDefault(&s.RestartPolicy, corev1.RestartPolicyAlways)
 	setDefault(&s.DNSPolicy, corev1.DNSClusterFirst)
 	setDefault(&s.SchedulerName, corev1.DefaultSchedulerName)

@@ -96,7 +96,7 @@ func TestPodDefaults(t *testing.T) {
 	for sentence, c := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			pod := registrytest.Pod(c.edit)
-			defaultPod(pod)
+			setDefaults(pod)
 			if diff := cmp.Diff(c.want, c.got(pod)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -140,9 +140,9 @@ func TestPodDefaultsAreIdempotent(t *testing.T) {
 			inContainer(func(c *corev1.Container) { c.Image = "perl" }),
 		}), 0, 6).Draw(t, "edits")...)
 		pod = pod.DeepCopy() // edits may share parts
-		defaultPod(pod)
+		setDefaults(pod)
 		once := pod.DeepCopy()
-		defaultPod(pod)
+		setDefaults(pod)
 		if diff := cmp.Diff(once, pod); diff != "" {
 			t.Fatalf("second defaulting (-once +twice):\n%s", diff)
 		}

@@ -34,50 +34,50 @@ func Resource(o Options) kinds.Resource {
 		New:        func() runtime.Object { return &corev1.Pod{} },
 		NewList:    func() runtime.Object { return &corev1.PodList{} },
 
-		Default: func(obj runtime.Object) { defaultPod(obj.(*corev1.Pod)) },
+		Default: func(obj runtime.Object) { setDefaults(obj.(*corev1.Pod)) },
 		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
-			preparePod(ctx, obj.(*corev1.Pod))
+			prepareForCreate(ctx, obj.(*corev1.Pod))
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
-			return validatePod(obj.(*corev1.Pod), o)
+			return validate(obj.(*corev1.Pod), o)
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
-			return warnPod(obj.(*corev1.Pod), o)
+			return warnCreate(obj.(*corev1.Pod), o)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-			preparePodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			prepareForUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return validatePodUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			return validateUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-				preparePodStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+				prepareForStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
 			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-				return validatePodStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+				return validateStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
 			ResetFields: []string{"deletionTimestamp", "ownerReferences"},
 		},
-		SelectableFields:     func(obj runtime.Object) fields.Set { return podFields(obj.(*corev1.Pod)) },
-		SelectableFieldNames: podFieldNames,
+		SelectableFields:     func(obj runtime.Object) fields.Set { return selectableFields(obj.(*corev1.Pod)) },
+		SelectableFieldNames: selectableFieldNames,
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
 			pod := obj.(*corev1.Pod)
-			options.GracePeriodSeconds = ptr.To(podGrace(pod, o.taken(pod), options.GracePeriodSeconds))
+			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.taken(pod), options.GracePeriodSeconds))
 			// Without grace the pod goes in one write; marking it first would be one more for nobody.
 			return *options.GracePeriodSeconds > 0
 		},
-		Columns: podColumns,
-		Row:     podRow,
+		Columns: columns,
+		Row:     row,
 	}
 }
 
-var podFieldNames = []string{
+var selectableFieldNames = []string{
 	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
 	"status.phase", "status.podIP", "status.nominatedNodeName",
 }
 
-func podFields(pod *corev1.Pod) fields.Set {
+func selectableFields(pod *corev1.Pod) fields.Set {
 	return fields.Set{
 		"spec.nodeName":            pod.Spec.NodeName,
 		"spec.restartPolicy":       string(pod.Spec.RestartPolicy),
@@ -90,8 +90,8 @@ func podFields(pod *corev1.Pod) fields.Set {
 	}
 }
 
-// preparePod makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
-func preparePod(ctx context.Context, pod *corev1.Pod) {
+// prepareForCreate makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
+func prepareForCreate(ctx context.Context, pod *corev1.Pod) {
 	pod.Generation = 1
 	setDefault(&pod.Spec.ServiceAccountName, "default")
 	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
@@ -115,7 +115,7 @@ func preparePod(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-func preparePodUpdate(pod, old *corev1.Pod) {
+func prepareForUpdate(pod, old *corev1.Pod) {
 	pod.Status = old.Status
 	pod.Generation = old.Generation
 	if !sameSpec(&pod.Spec, &old.Spec) {
@@ -129,8 +129,8 @@ func sameSpec(a, b *corev1.PodSpec) bool {
 	return reflect.DeepEqual(a, b) || apiequality.Semantic.DeepEqual(a, b)
 }
 
-// podGrace is how long a pod that is to be deleted gets to end; asked is what the request names.
-func podGrace(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
+// gracePeriod is how long a pod that is to be deleted gets to end; asked is what the request names.
+func gracePeriod(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
 	switch {
 	case !mayRun, pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
@@ -141,11 +141,11 @@ func podGrace(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 	return grace
 }
 
-// validatePod judges what is a pod's alone; what it shares with templates is validatePodSpec's.
-func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
+// validate judges what is a pod's alone; what it shares with templates is validateSpec's.
+func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validatePodAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
-	errs = append(errs, validatePodSpec(&pod.Spec, spec)...)
+	errs := validateAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validateSpec(&pod.Spec, spec)...)
 	errs = append(errs, validateImages(&pod.Spec, spec)...)
 	errs = append(errs, validateOwnVolumes(pod, spec.Child("volumes"))...)
 	errs = append(errs, validateProfileAnnotations(pod.Annotations, &pod.Spec, spec)...)
@@ -158,10 +158,10 @@ func validatePod(pod *corev1.Pod, o Options) field.ErrorList {
 	return append(errs, refuseWhatNodeCannot(&pod.Spec, o.nodeForPod(pod), spec)...)
 }
 
-func warnPod(pod *corev1.Pod, o Options) []string {
+func warnCreate(pod *corev1.Pod, o Options) []string {
 	spec := field.NewPath("spec")
-	warnings := warnPodAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
-	warnings = append(warnings, warnPodSpec(&pod.Spec, spec)...)
+	warnings := warnAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
+	warnings = append(warnings, warnSpec(&pod.Spec, spec)...)
 	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o.nodeForPod(pod), spec)...)
 	for _, msg := range validation.IsDNS1123Label(pod.Name) {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))

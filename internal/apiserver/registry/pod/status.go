@@ -13,9 +13,9 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// preparePodStatusUpdate keeps what a status writer has no say in. Labels, annotations and finalizers go through, as
+// prepareForStatusUpdate keeps what a status writer has no say in. Labels, annotations and finalizers go through, as
 // they do upstream.
-func preparePodStatusUpdate(pod, old *corev1.Pod) {
+func prepareForStatusUpdate(pod, old *corev1.Pod) {
 	pod.Spec = old.Spec
 	pod.OwnerReferences = old.OwnerReferences
 	pod.Generation = old.Generation
@@ -48,8 +48,8 @@ func pairAddresses(s *corev1.PodStatus) {
 	}
 }
 
-func validatePodStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
-	errs := validatePodAnnotationUpdate(pod, old)
+func validateStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
+	errs := validateAnnotationUpdate(pod, old)
 	errs = append(errs, validateIndexUpdate(pod, old)...)
 	p := field.NewPath("status")
 	now, was := &pod.Status, &old.Status
@@ -61,7 +61,7 @@ func validatePodStatusUpdate(pod, old *corev1.Pod) field.ErrorList {
 	}
 	errs = append(errs, validateNomination(pod, old, p.Child("nominatedNodeName"))...)
 	errs = append(errs, apivalidation.ValidateNonnegativeField(now.ObservedGeneration, p.Child("observedGeneration"))...)
-	errs = append(errs, validatePodConditions(now.Conditions, p.Child("conditions"))...)
+	errs = append(errs, validateConditions(now.Conditions, p.Child("conditions"))...)
 	errs = append(errs, validateAddresses(now, p)...)
 	for i, claim := range now.ResourceClaimStatuses {
 		if !slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.Name == claim.Name }) {
@@ -84,7 +84,7 @@ func validateNomination(pod, old *corev1.Pod, p *field.Path) field.ErrorList {
 	return errs
 }
 
-func validatePodConditions(conditions []corev1.PodCondition, p *field.Path) field.ErrorList {
+func validateConditions(conditions []corev1.PodCondition, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, c := range conditions {
 		errs = append(errs, apivalidation.ValidateNonnegativeField(c.ObservedGeneration, p.Index(i).Child("observedGeneration"))...)

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-var podColumns = []metav1.TableColumnDefinition{
+var columns = []metav1.TableColumnDefinition{
 	kinds.NameColumn,
 	{Name: "Ready", Type: "string", Description: "The aggregate readiness state of this pod for accepting traffic."},
 	{Name: "Status", Type: "string", Description: "The aggregate status of the containers in this pod."},
@@ -25,7 +25,7 @@ var podColumns = []metav1.TableColumnDefinition{
 	{Name: "Readiness Gates", Type: "string", Priority: 1, Description: corev1.PodSpec{}.SwaggerDoc()["readinessGates"]},
 }
 
-func podRow(obj runtime.Object, now time.Time) []any {
+func row(obj runtime.Object, now time.Time) []any {
 	pod := obj.(*corev1.Pod)
 	s := summarize(pod)
 	return []any{
@@ -47,28 +47,28 @@ func readinessGates(pod *corev1.Pod) string {
 	}
 	open := 0
 	for _, gate := range pod.Spec.ReadinessGates {
-		if podConditionTrue(pod, gate.ConditionType) {
+		if conditionTrue(pod, gate.ConditionType) {
 			open++
 		}
 	}
 	return fmt.Sprintf("%d/%d", open, len(pod.Spec.ReadinessGates))
 }
 
-func podConditionTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
+func conditionTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == kind && c.Status == corev1.ConditionTrue
 	})
 }
 
-// podSummary is a pod in a few words.
-type podSummary struct {
+// summary is a pod in a few words.
+type summary struct {
 	ready, total int
 	status       string
 	restarts     int
 	lastRestart  metav1.Time
 }
 
-func (s *podSummary) restartsSince(now time.Time) string {
+func (s *summary) restartsSince(now time.Time) string {
 	if s.restarts == 0 || s.lastRestart.IsZero() {
 		return strconv.Itoa(s.restarts)
 	}
@@ -76,7 +76,7 @@ func (s *podSummary) restartsSince(now time.Time) string {
 }
 
 // addRestarts counts the restarts of one container, and when the last of all was.
-func (s *podSummary) addRestarts(c *corev1.ContainerStatus) {
+func (s *summary) addRestarts(c *corev1.ContainerStatus) {
 	s.restarts += int(c.RestartCount)
 	if t := c.LastTerminationState.Terminated; t != nil && s.lastRestart.Before(&t.FinishedAt) {
 		s.lastRestart = t.FinishedAt
@@ -85,10 +85,10 @@ func (s *podSummary) addRestarts(c *corev1.ContainerStatus) {
 
 // summarize lets the container speak that says most about where the pod stands: the init container that has not
 // ended well yet, else the first container that does not just run.
-func summarize(pod *corev1.Pod) podSummary {
-	s := podSummary{total: len(pod.Spec.Containers), status: phaseOrReason(pod)}
+func summarize(pod *corev1.Pod) summary {
+	s := summary{total: len(pod.Spec.Containers), status: phaseOrReason(pod)}
 	initializing := s.addInitContainers(pod)
-	if !initializing || podConditionTrue(pod, corev1.PodInitialized) {
+	if !initializing || conditionTrue(pod, corev1.PodInitialized) {
 		s.addContainers(pod)
 	}
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -115,7 +115,7 @@ func phaseOrReason(pod *corev1.Pod) string {
 }
 
 // addInitContainers returns whether the pod has not got past its init containers.
-func (s *podSummary) addInitContainers(pod *corev1.Pod) (initializing bool) {
+func (s *summary) addInitContainers(pod *corev1.Pod) (initializing bool) {
 	for i := range pod.Spec.InitContainers {
 		if isSidecar(&pod.Spec.InitContainers[i]) {
 			s.total++
@@ -161,7 +161,7 @@ func terminatedStatus(t *corev1.ContainerStateTerminated) string {
 }
 
 // addContainers forgets the restarts of init containers that are over: they say nothing about what runs now.
-func (s *podSummary) addContainers(pod *corev1.Pod) {
+func (s *summary) addContainers(pod *corev1.Pod) {
 	s.restarts, s.lastRestart = 0, metav1.Time{}
 	for i := range pod.Status.InitContainerStatuses {
 		c := &pod.Status.InitContainerStatuses[i]
@@ -185,7 +185,7 @@ func (s *podSummary) addContainers(pod *corev1.Pod) {
 	}
 	if s.status == "Completed" && running {
 		s.status = "NotReady"
-		if podConditionTrue(pod, corev1.PodReady) {
+		if conditionTrue(pod, corev1.PodReady) {
 			s.status = "Running"
 		}
 	}

@@ -101,9 +101,9 @@ func TestPodRows(t *testing.T) {
 				edit(pod)
 			}
 			if len(pod.Spec.SchedulingGates) > 0 {
-				preparePod(t.Context(), pod)
+				prepareForCreate(t.Context(), pod)
 			}
-			row := podRow(pod, registrytest.Now)
+			row := row(pod, registrytest.Now)
 			if diff := cmp.Diff([]any{c.ready, c.status, c.restarts}, row[1:4]); diff != "" {
 				t.Errorf("ready, status, restarts (-want +got):\n%s", diff)
 			}
@@ -118,13 +118,13 @@ func TestWholePodRow(t *testing.T) {
 	podHas("b")(pod)
 	pod.Status.PodIP, pod.CreationTimestamp = "10.0.0.1", registrytest.Ago(3*time.Minute)
 	want := []any{"pi", "0/1", "Pending", "0", "3m", "10.0.0.1", "n1", "<none>", "1/2"}
-	if diff := cmp.Diff(want, podRow(pod, registrytest.Now)); diff != "" {
+	if diff := cmp.Diff(want, row(pod, registrytest.Now)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"Name", "Ready", "Status", "Restarts", "Age"}, registrytest.ColumnNames(podColumns, 0)); diff != "" {
+	if diff := cmp.Diff([]string{"Name", "Ready", "Status", "Restarts", "Age"}, registrytest.ColumnNames(columns, 0)); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"IP", "Node", "Nominated Node", "Readiness Gates"}, registrytest.ColumnNames(podColumns, 1)); diff != "" {
+	if diff := cmp.Diff([]string{"IP", "Node", "Nominated Node", "Readiness Gates"}, registrytest.ColumnNames(columns, 1)); diff != "" {
 		t.Errorf("wide columns (-want +got):\n%s", diff)
 	}
 }

@@ -24,7 +24,7 @@ func ContainersAndImages(containers []corev1.Container) (names, images string) {
 
 // SetTemplateDefaults fills in what the author of a template left out.
 func SetTemplateDefaults(t *corev1.PodTemplateSpec) {
-	defaultPodSpec(&t.Spec)
+	setSpecDefaults(&t.Spec)
 }
 
 // ValidateTemplate holds a template to all that a pod of it will be held to, so that what a Job accepts its
@@ -33,8 +33,8 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) field
 	// The paths leave metadata out, as everywhere in Kubernetes.
 	errs := metav1validation.ValidateLabels(t.Labels, p.Child("labels"))
 	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, p.Child("annotations"))...)
-	errs = append(errs, validatePodAnnotations(t.Annotations, &t.Spec, p.Child("annotations"))...)
-	errs = append(errs, validatePodSpec(&t.Spec, p.Child("spec"))...)
+	errs = append(errs, validateAnnotations(t.Annotations, &t.Spec, p.Child("annotations"))...)
+	errs = append(errs, validateSpec(&t.Spec, p.Child("spec"))...)
 	errs = append(errs, validateProfileAnnotations(t.Annotations, &t.Spec, p.Child("spec"))...)
 	if len(t.Spec.EphemeralContainers) > 0 {
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
@@ -47,10 +47,10 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) field
 func WarnTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) []string {
 	annotations := p.Child("metadata", "annotations")
 	return slices.Concat(
-		warnPodAnnotations(t.Annotations, &t.Spec, annotations),
+		warnAnnotations(t.Annotations, &t.Spec, annotations),
 		warnAppArmorAnnotations(t.Annotations, &t.Spec, annotations),
 		WarnStrayAnnotations(t.Annotations, annotations, "the metadata.annotations of the Job"),
-		warnPodSpec(&t.Spec, p.Child("spec")),
+		warnSpec(&t.Spec, p.Child("spec")),
 		o.warnMissingClass(&t.Spec, p.Child("spec", "runtimeClassName")),
 		warnWhatNodeIgnores(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
 }

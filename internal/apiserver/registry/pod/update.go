@@ -19,17 +19,17 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// validatePodUpdate lets a few fields change, each in its own way, and nothing else. A spec that stays is not looked at
+// validateUpdate lets a few fields change, each in its own way, and nothing else. A spec that stays is not looked at
 // again: removing finalizers is most of what is done to pods.
-func validatePodUpdate(pod, old *corev1.Pod) field.ErrorList {
-	errs := validatePodAnnotationUpdate(pod, old)
+func validateUpdate(pod, old *corev1.Pod) field.ErrorList {
+	errs := validateAnnotationUpdate(pod, old)
 	errs = append(errs, validateIndexUpdate(pod, old)...)
 	if pod.Generation == old.Generation {
-		return errs // preparePodUpdate found no change of the spec
+		return errs // prepareForUpdate found no change of the spec
 	}
 	p := field.NewPath("spec")
 	now, was := &pod.Spec, &old.Spec
-	errs = append(errs, validatePodSpec(now, p)...)
+	errs = append(errs, validateSpec(now, p)...)
 	errs = append(errs, validateImages(now, p)...)
 	for _, list := range []struct {
 		field    string
@@ -46,16 +46,16 @@ func validatePodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	}
 	errs = append(errs, validateTolerationUpdate(now.Tolerations, was.Tolerations, p.Child("tolerations"))...)
 	errs = append(errs, validateGateUpdate(now.SchedulingGates, was.SchedulingGates, p.Child("schedulingGates"))...)
-	return append(errs, validateRestOfPodUpdate(now, was, p)...)
+	return append(errs, validateRestOfUpdate(now, was, p)...)
 }
 
-// validatePodAnnotationUpdate keeps the annotations that the node has acted upon.
-func validatePodAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
+// validateAnnotationUpdate keeps the annotations that the node has acted upon.
+func validateAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
 	if maps.Equal(pod.Annotations, old.Annotations) {
 		return nil
 	}
 	p := field.NewPath("metadata", "annotations")
-	errs := validatePodAnnotations(pod.Annotations, &pod.Spec, p)
+	errs := validateAnnotations(pod.Annotations, &pod.Spec, p)
 	keep := func(key string) {
 		now, is := pod.Annotations[key]
 		was, had := old.Annotations[key]
@@ -98,8 +98,8 @@ func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// validateRestOfPodUpdate puts the old values in the place of all that may change; then nothing may differ.
-func validateRestOfPodUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
+// validateRestOfUpdate puts the old values in the place of all that may change; then nothing may differ.
+func validateRestOfUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	rest := now.DeepCopy()
 	for i := range rest.InitContainers {

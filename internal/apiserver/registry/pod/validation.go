@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// validatePodSpec judges what pods and templates have in common, whatever the node can do.
-func validatePodSpec(s *corev1.PodSpec, p *field.Path) field.ErrorList {
+// validateSpec judges what pods and templates have in common, whatever the node can do.
+func validateSpec(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	volumes, errs := validateVolumes(s.Volumes, p.Child("volumes"))
 	errs = append(errs, validateContainers(s, volumes, p)...)
 	errs = append(errs, check.Among(s.RestartPolicy, p.Child("restartPolicy"),

@@ -13,8 +13,8 @@ import (
 // tolerationsAnnotation is from the time before there was a field for it.
 const tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations"
 
-// validatePodAnnotations judges the annotations of a pod or a template that mean something.
-func validatePodAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) field.ErrorList {
+// validateAnnotations judges the annotations of a pod or a template that mean something.
+func validateAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for key, value := range annotations {
 		at := p.Key(key)

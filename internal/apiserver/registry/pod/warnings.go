@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// warnPodSpec tells what of a valid spec is probably not what its author meant.
-func warnPodSpec(s *corev1.PodSpec, p *field.Path) []string {
+// warnSpec tells what of a valid spec is probably not what its author meant.
+func warnSpec(s *corev1.PodSpec, p *field.Path) []string {
 	warnings := warnPlacement(s, p)
 	warnings = append(warnings, warnVolumes(s.Volumes, p.Child("volumes"))...)
 	warnings = append(warnings, warnNames(s, p)...)

@@ -14,8 +14,8 @@ const (
 	defaultCompletedExecutionsHistory = 20
 )
 
-// defaultScheduledJob leaves the template as it was written: its defaults are those of the Job that each run gets.
-func defaultScheduledJob(spec *stintv1.ScheduledJobSpec) {
+// setDefaults leaves the template as it was written: its defaults are those of the Job that each run gets.
+func setDefaults(spec *stintv1.ScheduledJobSpec) {
 	setUnset(&spec.Suspend, false)
 	setUnset(&spec.AllowConcurrentRun, true)
 	setUnset(&spec.MaxRestart, defaultMaxRestart)

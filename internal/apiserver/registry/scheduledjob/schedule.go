@@ -18,8 +18,8 @@ const (
 	maxTimeZoneLength = 64
 )
 
-// validateScheduledJobSchedule looks at the zone only where it changes: zones that are known come and go.
-func validateScheduledJobSchedule(s, old *stintv1.Schedule, p *field.Path) field.ErrorList {
+// validateSchedule looks at the zone only where it changes: zones that are known come and go.
+func validateSchedule(s, old *stintv1.Schedule, p *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
 	}
@@ -49,8 +49,8 @@ func validateTimeSpec(text string, p *field.Path) field.ErrorList {
 	return nil
 }
 
-// warnScheduledJobSchedule tells of a valid schedule what its author may not have meant.
-func warnScheduledJobSchedule(spec *stintv1.ScheduledJobSpec, now time.Time, p *field.Path) []string {
+// warnSchedule tells of a valid schedule what its author may not have meant.
+func warnSchedule(spec *stintv1.ScheduledJobSpec, now time.Time, p *field.Path) []string {
 	if spec.Schedule == nil {
 		return nil
 	}

@@ -28,28 +28,28 @@ func Resource(o pod.Options) kinds.Resource {
 		New:        func() runtime.Object { return &stintv1.ScheduledJob{} },
 		NewList:    func() runtime.Object { return &stintv1.ScheduledJobList{} },
 
-		Default: func(obj runtime.Object) { defaultScheduledJob(&obj.(*stintv1.ScheduledJob).Spec) },
+		Default: func(obj runtime.Object) { setDefaults(&obj.(*stintv1.ScheduledJob).Spec) },
 		PrepareForCreate: func(_ context.Context, obj runtime.Object) {
 			scheduledJob := obj.(*stintv1.ScheduledJob)
 			scheduledJob.Status = stintv1.ScheduledJobStatus{}
 			scheduledJob.Generation = 1
 		},
 		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
-			return validateScheduledJob(obj.(*stintv1.ScheduledJob), &stintv1.ScheduledJob{}, o)
+			return validate(obj.(*stintv1.ScheduledJob), &stintv1.ScheduledJob{}, o)
 		},
 		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
 			scheduledJob := obj.(*stintv1.ScheduledJob)
 			return append(job.WarnAnnotations(scheduledJob.Annotations, nil, core.AnnotationsPath),
-				warnScheduledJob(scheduledJob, o, time.Now())...)
+				warn(scheduledJob, o, time.Now())...)
 		},
 		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
-			prepareScheduledJobForUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
+			prepareForUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob))
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
-			return validateScheduledJob(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
+			return validate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
 		},
 		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
-			return warnScheduledJobUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
+			return warnUpdate(obj.(*stintv1.ScheduledJob), old.(*stintv1.ScheduledJob), o)
 		},
 		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
@@ -57,17 +57,17 @@ func Resource(o pod.Options) kinds.Resource {
 			},
 			ResetFields: []string{"labels", "annotations", "finalizers", "ownerReferences"},
 			ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
-				return validateScheduledJobStatus(&obj.(*stintv1.ScheduledJob).Status, field.NewPath("status"))
+				return validateStatus(&obj.(*stintv1.ScheduledJob).Status, field.NewPath("status"))
 			},
 		},
-		Columns: scheduledJobColumns(),
+		Columns: columns(),
 		Row: func(obj runtime.Object, now time.Time) []any {
-			return scheduledJobRow(obj.(*stintv1.ScheduledJob), now)
+			return row(obj.(*stintv1.ScheduledJob), now)
 		},
 	}
 }
 
-func prepareScheduledJobForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
+func prepareForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
 	scheduledJob.Status = old.Status
 	scheduledJob.Generation = old.Generation
 	if !equality.Semantic.DeepEqual(scheduledJob.Spec, old.Spec) {
@@ -75,12 +75,12 @@ func prepareScheduledJobForUpdate(scheduledJob, old *stintv1.ScheduledJob) {
 	}
 }
 
-func warnScheduledJobUpdate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) []string {
+func warnUpdate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) []string {
 	warnings := job.WarnAnnotations(scheduledJob.Annotations, old.Annotations, core.AnnotationsPath)
 	if scheduledJob.Generation == old.Generation {
 		return warnings
 	}
-	return append(warnings, warnScheduledJob(scheduledJob, o, time.Now())...)
+	return append(warnings, warn(scheduledJob, o, time.Now())...)
 }
 
 // keepAllButStatus is what a definition on a cluster does too: a status has no labels.

@@ -201,7 +201,7 @@ func TestScheduledJobWarnings(t *testing.T) {
 		})}, []string{"spec.template.spec.containers[0].ports[1]"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := warnScheduledJob(scheduledJobManifest(c.edits...), pod.Options{}, now)
+			got := warn(scheduledJobManifest(c.edits...), pod.Options{}, now)
 			ok := slices.EqualFunc(got, c.want, strings.HasPrefix)
 			if !ok {
 				t.Errorf("got %q, want %q", got, c.want)

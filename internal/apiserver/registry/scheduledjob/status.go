@@ -24,8 +24,8 @@ const MaxPendingManually = 100
 
 const tagRemedy = "must be lower case letters, digits and hyphens, 15 at most, that begin with a letter (a run on demand), or a due time such as 20260301-120000"
 
-// validateScheduledJobStatus lets the controller and people write what the controller can go on from.
-func validateScheduledJobStatus(status *stintv1.ScheduledJobStatus, p *field.Path) field.ErrorList {
+// validateStatus lets the controller and people write what the controller can go on from.
+func validateStatus(status *stintv1.ScheduledJobStatus, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
 	for _, list := range []executionList{

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-func scheduledJobColumns() []metav1.TableColumnDefinition {
+func columns() []metav1.TableColumnDefinition {
 	return append([]metav1.TableColumnDefinition{
 		kinds.NameColumn,
 		{Name: "Schedule", Type: "string", Description: "When runs start; none: on demand only."},
@@ -27,7 +27,7 @@ func scheduledJobColumns() []metav1.TableColumnDefinition {
 	}, kinds.TemplateColumns("")[:2]...)
 }
 
-func scheduledJobRow(scheduledJob *stintv1.ScheduledJob, now time.Time) []any {
+func row(scheduledJob *stintv1.ScheduledJob, now time.Time) []any {
 	spec, status := &scheduledJob.Spec, &scheduledJob.Status
 	timeSpec, containers, images := "<none>", "<none>", "<none>"
 	if spec.Schedule != nil {

@@ -111,9 +111,9 @@ func jobAsWritten(scheduledJob *stintv1.ScheduledJob) *batchv1.Job {
 	return job
 }
 
-func warnScheduledJob(scheduledJob *stintv1.ScheduledJob, o pod.Options, now time.Time) []string {
+func warn(scheduledJob *stintv1.ScheduledJob, o pod.Options, now time.Time) []string {
 	p := field.NewPath("spec")
-	warnings := warnScheduledJobSchedule(&scheduledJob.Spec, now, p.Child("schedule"))
+	warnings := warnSchedule(&scheduledJob.Spec, now, p.Child("schedule"))
 	if scheduledJob.Spec.Template == nil {
 		return warnings
 	}

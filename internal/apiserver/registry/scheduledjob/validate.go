@@ -23,8 +23,8 @@ const (
 	maxTagLength                  = 15
 )
 
-// validateScheduledJob checks a creation, where old is empty, or an update. All of a spec may change.
-func validateScheduledJob(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) field.ErrorList {
+// validate checks a creation, where old is empty, or an update. All of a spec may change.
+func validate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) field.ErrorList {
 	spec, was := &scheduledJob.Spec, &old.Spec
 	// Its Jobs get its annotations.
 	errs := job.ValidateAnnotations(scheduledJob.Annotations, old.Annotations, core.AnnotationsPath)
@@ -32,17 +32,17 @@ func validateScheduledJob(scheduledJob, old *stintv1.ScheduledJob, o pod.Options
 		return errs
 	}
 	p := field.NewPath("spec")
-	errs = append(errs, validateScheduledJobName(scheduledJob)...)
-	errs = append(errs, validateScheduledJobNumbers(spec, p)...)
+	errs = append(errs, validateName(scheduledJob)...)
+	errs = append(errs, validateNumbers(spec, p)...)
 	errs = append(errs, job.ValidateManagedBy(spec.ManagedBy, p.Child("managedBy"))...)
 	if !equality.Semantic.DeepEqual(spec.Schedule, was.Schedule) {
-		errs = append(errs, validateScheduledJobSchedule(spec.Schedule, was.Schedule, p.Child("schedule"))...)
+		errs = append(errs, validateSchedule(spec.Schedule, was.Schedule, p.Child("schedule"))...)
 	}
 	return append(errs, validateRunTemplate(scheduledJob, old, o, p)...)
 }
 
-// validateScheduledJobName leaves room for the longest name of a pod, NAME-TAG-INDEX, which is a host name.
-func validateScheduledJobName(scheduledJob *stintv1.ScheduledJob) field.ErrorList {
+// validateName leaves room for the longest name of a pod, NAME-TAG-INDEX, which is a host name.
+func validateName(scheduledJob *stintv1.ScheduledJob) field.ErrorList {
 	p := field.NewPath("metadata", "name")
 	name := scheduledJob.Name
 	if faults := validation.IsDNS1123Label(name); len(faults) > 0 {
@@ -57,7 +57,7 @@ func validateScheduledJobName(scheduledJob *stintv1.ScheduledJob) field.ErrorLis
 	return nil
 }
 
-func validateScheduledJobNumbers(spec *stintv1.ScheduledJobSpec, p *field.Path) field.ErrorList {
+func validateNumbers(spec *stintv1.ScheduledJobSpec, p *field.Path) field.ErrorList {
 	errs := check.AtLeastZero(spec.MaxRestart, p.Child("maxRestart"))
 	errs = append(errs, check.AtLeastZero(spec.SuccessfulJobsHistoryLimit, p.Child("successfulJobsHistoryLimit"))...)
 	errs = append(errs, check.AtLeastZero(spec.FailedJobsHistoryLimit, p.Child("failedJobsHistoryLimit"))...)
