@@ -77,7 +77,7 @@ func (f *imageFlags) pull() *cobra.Command {
 			for _, text := range args {
 				ref, err := registry.Parse(text)
 				if err != nil {
-					return badInput{err}
+					return badInputf("%w", err)
 				}
 				line := newPullLine(f.streams.Out, ref.String())
 				image, err := pull.Image(ctx, client, s, ref, line.show)
@@ -147,7 +147,7 @@ func (f *imageFlags) addNamed(ctx context.Context, s *store.Store, image archive
 	}
 	names, err := image.FullNames()
 	if err != nil {
-		return badInput{err}
+		return badInputf("%w", err)
 	}
 	from, err := store.Of(image)
 	if err != nil {
@@ -213,7 +213,7 @@ from: stint image prune removes that when they have ended.`,
 func removeOne(s *store.Store, text string, out io.Writer) error {
 	ref, err := registry.Parse(text)
 	if err != nil {
-		return badInput{err}
+		return badInputf("%w", err)
 	}
 	found, err := s.Remove(ref.String())
 	if err == nil && !found {
@@ -242,15 +242,5 @@ func (f *imageFlags) prune() *cobra.Command {
 			fmt.Fprintf(f.streams.Out, "removed %d trees and %d layers; %d are in use\n", p.Trees, p.Layers, p.InUse)
 			return nil
 		},
-	}
-}
-
-// atLeastOne is exactly for commands that take several of what.
-func atLeastOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return badInputf("%s takes %s: see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
 	}
 }

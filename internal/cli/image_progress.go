@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
+	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/image/progress"
 	"github.com/stint-dev/stint/internal/image/store"
 )
@@ -23,7 +24,7 @@ type pullLine struct {
 
 // newPullLine is nil where nobody watches.
 func newPullLine(to io.Writer, image string) *pullLine {
-	if !isTerminal(to) {
+	if !output.IsTerminal(to) {
 		return nil
 	}
 	width, _, err := term.GetSize(to.(*os.File).Fd())

@@ -9,9 +9,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -23,27 +21,10 @@ import (
 	"github.com/stint-dev/stint/internal/cli/schedules"
 )
 
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitBadInput    = 2
-	exitInterrupted = 130
-)
-
-// badInput is an error that the user's next attempt can avoid.
-type badInput struct{ error }
-
-func (b badInput) Unwrap() error { return b.error }
-
-func badInputf(format string, args ...any) error {
-	return badInput{fmt.Errorf(format, args...)}
-}
-
 // Main runs one command line, without the program's name, and returns its exit status.
 func Main(args []string, streams genericiooptions.IOStreams) int {
 	out := written{to: streams.Out}
-	if !isTerminal(streams.Out) {
+	if !output.IsTerminal(streams.Out) {
 		streams.Out = &out
 	}
 	streams.ErrOut = output.Words{To: streams.ErrOut}
@@ -55,39 +36,6 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 		fmt.Fprintln(streams.ErrOut, text)
 	}
 	return status(err)
-}
-
-// written remembers that something could not be written: many who print do not look.
-type written struct {
-	to io.Writer
-
-	mu  sync.Mutex
-	err error
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	n, err := w.to.Write(p)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
-// readerGone reports whether the reader has had enough, as head has.
-func (w *written) readerGone() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Is(w.err, syscall.EPIPE)
-}
-
-// failure is none where the reader has had enough.
-func (w *written) failure() error {
-	if w.err == nil || w.readerGone() {
-		return nil
-	}
-	return fmt.Errorf("the output is not whole: %w", w.err)
 }
 
 func execute(args []string, streams genericiooptions.IOStreams) (err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/cli/schedules"
 )
@@ -69,7 +70,7 @@ func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStre
 // width is that of the terminal; 0 is none.
 func width(w io.Writer) int {
 	f, ok := w.(*os.File)
-	if !ok || !isTerminal(w) {
+	if !ok || !output.IsTerminal(w) {
 		return 0
 	}
 	columns, _, err := term.GetSize(f.Fd())

@@ -1,18 +1,8 @@
 package cli
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-)
-
-// The groups of commands in the help.
-const (
-	groupJobs  = "jobs"
-	groupVerbs = "verbs"
-	groupOther = "other"
 )
 
 // newRoot builds the commands that args may need: kubectl's verbs are many and cost start-up time.
@@ -81,29 +71,5 @@ func demandShell(root *cobra.Command) {
 				return badInputf("no completion for %q: choose bash, fish, powershell or zsh", args[0])
 			}
 		}
-	}
-}
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	text := fmt.Sprintf("no command %q", name)
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		slices.Sort(near)
-		text += fmt.Sprintf(": did you mean stint %s?", near[0])
-	} else {
-		text += ": see stint --help"
-	}
-	return badInputf("%s", text)
-}
-
-// exactly demands a number of arguments.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n {
-			return nil
-		}
-		if n == 0 {
-			return badInputf("%s takes no arguments, not %q: see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
-		}
-		return badInputf("%s takes %s: see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
 	}
 }

@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"io"
-	"os"
 	"slices"
-	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -124,44 +120,4 @@ func (f *runFlags) options(streams genericiooptions.IOStreams) (run.Options, err
 			RuntimeClass: class, ImageDir: f.runtime.imageDir, ImageGC: imageGC}),
 		Output: func() output.Output { return newOutput(streams, f.format == "json", f.quiet) },
 	}, nil
-}
-
-func newOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Output {
-	// The ends of containers' logs are among the words, and are passed on as they are.
-	words := output.Raw(streams.ErrOut)
-	switch {
-	case asJSON:
-		return output.NewJSON(streams.Out, time.Now)
-	case quiet:
-		return output.NewQuiet(streams.Out, words, sameFile(streams.Out, words))
-	case isTerminal(streams.Out):
-		return output.NewLive(streams.Out.(*os.File))
-	}
-	return output.NewPlain(streams.Out, words, sameFile(streams.Out, words))
-}
-
-// isTerminal tells whether somebody watches who can be shown a moving display.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
-}
-
-// sameFile tells whether two streams end in the same place, such as a CI log.
-func sameFile(a, b io.Writer) bool {
-	infos := make([]os.FileInfo, 0, 2)
-	for _, w := range []io.Writer{a, b} {
-		if out, ok := w.(*written); ok {
-			w = out.to
-		}
-		f, ok := w.(*os.File)
-		if !ok {
-			return false
-		}
-		info, err := f.Stat()
-		if err != nil {
-			return false
-		}
-		infos = append(infos, info)
-	}
-	return os.SameFile(infos[0], infos[1])
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/schedules"
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/internal/cli/why"
@@ -101,7 +102,7 @@ func (f *whyFlags) explainJob(ctx context.Context, streams genericiooptions.IOSt
 }
 
 func textFor(streams genericiooptions.IOStreams, t *target.Target) why.Text {
-	return why.Text{Caller: t.Caller, Zone: time.Local, Colour: isTerminal(streams.Out) && os.Getenv("NO_COLOR") == "",
+	return why.Text{Caller: t.Caller, Zone: time.Local, Colour: output.IsTerminal(streams.Out) && os.Getenv("NO_COLOR") == "",
 		Remote: t.Kind == target.Cluster, NoController: t.Kind == target.Embedded}
 }
 
