@@ -3,7 +3,7 @@
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 KUBE    := v1.37.2
 LDFLAGS := -s -w \
-	-X github.com/stint-dev/stint/internal/cli.Version=$(VERSION) \
+	-X github.com/stint-dev/stint/internal/cli/version.Version=$(VERSION) \
 	-X k8s.io/component-base/version.gitVersion=$(KUBE) \
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBE)
 GO      ?= go

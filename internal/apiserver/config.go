@@ -19,14 +19,14 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/internal/apiserver/openapi"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/strangers"
 )
 
 // memoryHost is the host in the URLs of clients that need no socket.
 const memoryHost = "stint.internal:443"
 
-func (s *Server) genericConfig(resources []registry.Resource) (*genericapiserver.Config, error) {
+func (s *Server) genericConfig(resources []kinds.Resource) (*genericapiserver.Config, error) {
 	c := genericapiserver.NewConfig(s.codecs)
 	c.EffectiveVersion = newVersion()
 	c.ExternalAddress = memoryHost

@@ -14,7 +14,7 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/warning"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
 	"github.com/stint-dev/stint/internal/cronjob"
 )
 
@@ -47,7 +47,7 @@ func holdRuns(stores []*genericregistry.Store) {
 func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	job := obj.(*batchv1.Job)
 	finish := func(context.Context, bool) {}
-	if !cronjob.IsManual(job) || job.Spec.Suspend != nil && *job.Spec.Suspend || registry.IsExported(job) {
+	if !cronjob.IsManual(job) || job.Spec.Suspend != nil && *job.Spec.Suspend || jobregistry.IsExported(job) {
 		return finish, nil
 	}
 	cronJob, err := h.owner(ctx, job)

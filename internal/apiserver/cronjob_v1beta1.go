@@ -7,12 +7,12 @@ import (
 	batchv1beta1 "k8s.io/api/batch/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/cronjob/v1beta1"
 )
 
 // addCronJobV1beta1 teaches the scheme the form that CronJobs had before batch/v1, whose defaults it shares.
-func addCronJobV1beta1(scheme *runtime.Scheme, r registry.Resource) error {
+func addCronJobV1beta1(scheme *runtime.Scheme, r kinds.Resource) error {
 	scheme.AddTypeDefaultingFunc(&batchv1beta1.CronJob{}, func(obj any) {
 		old := obj.(*batchv1beta1.CronJob)
 		typeMeta := old.TypeMeta

@@ -21,7 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // routes holds what is served under which version: resource or resource/subresource → its REST.
@@ -34,14 +34,14 @@ func (r routes) add(gv schema.GroupVersion, path string, storage rest.Storage) {
 	r[gv][path] = storage
 }
 
-func (r routes) addVersions(kind registry.Resource, subresource string, storage rest.Storage) {
+func (r routes) addVersions(kind kinds.Resource, subresource string, storage rest.Storage) {
 	for _, gv := range kind.Versions() {
 		r.add(gv, kind.Plural+subresource, storage)
 	}
 }
 
 // build makes the storage of every kind, routes to it, and the kinds of the in-process client.
-func (s *Server) build(resources []registry.Resource, logs LogSource) (routes, []inprocess.Kind, error) {
+func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []inprocess.Kind, error) {
 	s.admission = &namespaceAdmission{}
 	out := routes{}
 	var kinds []inprocess.Kind

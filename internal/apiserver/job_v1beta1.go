@@ -11,14 +11,15 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // Jobs are served in two groups over one storage. What is stored, and what the server works with, is batch/v1's form;
 // that of extensions/v1beta1 is made of it when a client of that version reads, and turned into it when one writes.
 
 // addJobV1beta1 teaches the scheme the second form. Its internal form is batch/v1's too.
-func addJobV1beta1(scheme *runtime.Scheme, r registry.Resource) error {
+func addJobV1beta1(scheme *runtime.Scheme, r kinds.Resource) error {
 	scheme.AddKnownTypes(internal(v1beta1.GroupName), &batchv1.Job{}, &batchv1.JobList{})
 	scheme.AddTypeDefaultingFunc(&v1beta1.Job{}, func(obj any) { r.Default(obj.(runtime.Object)) })
 	return errors.Join(
@@ -41,7 +42,7 @@ func addJobsV1beta1(out routes, jobs *objectREST) {
 type jobV1beta1REST struct{ *objectREST }
 
 func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
-	r := registry.JobV1beta1(jobs.resource)
+	r := jobregistry.V1beta1(jobs.resource)
 	kind := r.Version.WithKind(r.Kind)
 	s := newStrategy(oneKind{jobs.CreateStrategy, kind}, r)
 	st := *jobs.Store

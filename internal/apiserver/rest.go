@@ -17,13 +17,13 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // objectREST serves the objects of one kind.
 type objectREST struct {
 	*genericregistry.Store
-	resource registry.Resource
+	resource kinds.Resource
 }
 
 func (r objectREST) ShortNames() []string { return r.resource.ShortNames }
@@ -62,7 +62,7 @@ func (r objectREST) warnOfOrphans(ctx context.Context, options *metav1.DeleteOpt
 var returnsDeleted = map[string]bool{"pods": true, "namespaces": true, "podtemplates": true, "serviceaccounts": true}
 
 // newObjectREST makes the storage of one kind from its description.
-func newObjectREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter, r registry.Resource) (*objectREST, error) {
+func newObjectREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter, r kinds.Resource) (*objectREST, error) {
 	s := newStrategy(typer, r)
 	group := r.Version.Group
 	st := &genericregistry.Store{
@@ -87,7 +87,7 @@ func newObjectREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter,
 	return &objectREST{Store: st, resource: r}, nil
 }
 
-func newTables(r registry.Resource) rest.TableConvertor {
+func newTables(r kinds.Resource) rest.TableConvertor {
 	if r.Row == nil {
 		return rest.NewDefaultTableConvertor(schema.GroupResource{Group: r.Version.Group, Resource: r.Plural})
 	}
@@ -95,7 +95,7 @@ func newTables(r registry.Resource) rest.TableConvertor {
 }
 
 // attributes returns what selectors may select an object by.
-func attributes(r registry.Resource) func(runtime.Object) (labels.Set, fields.Set, error) {
+func attributes(r kinds.Resource) func(runtime.Object) (labels.Set, fields.Set, error) {
 	return func(obj runtime.Object) (labels.Set, fields.Set, error) {
 		m, err := meta.Accessor(obj)
 		if err != nil {

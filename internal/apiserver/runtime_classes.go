@@ -15,13 +15,14 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
 var runtimeClassesResource = nodev1.Resource("runtimeclasses")
 
 // runtimeClasses keeps the usual RuntimeClasses, and has new pods run as theirs says.
 type runtimeClasses struct {
-	options registry.Options
+	options podregistry.Options
 	store   *genericregistry.Store
 	// ctx ends with the server.
 	ctx context.Context
@@ -85,7 +86,7 @@ func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav
 	c.options.ChooseRuntime(&pod.Spec)
 	class, err := c.of(ctx, pod)
 	if err == nil {
-		err = registry.SettleRuntime(pod, class)
+		err = podregistry.SettleRuntime(pod, class)
 	}
 	if err != nil {
 		return nil, apierrors.NewForbidden(podsResource, pod.Name, fmt.Errorf("pod rejected: %w", err))

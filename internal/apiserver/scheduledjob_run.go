@@ -18,7 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	scheduledjobregistry "github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
 	"github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -67,7 +67,7 @@ func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, r
 	if scheduledJob.DeletionTimestamp != nil {
 		return nil, apierrors.NewConflict(scheduledJobsResource, scheduledJob.Name, fmt.Errorf("it is being deleted"))
 	}
-	if errs := registry.ValidateRun(run, r.template(ctx, &scheduledJob.Spec)); len(errs) > 0 {
+	if errs := scheduledjobregistry.ValidateRun(run, r.template(ctx, &scheduledJob.Spec)); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(runKind.GroupKind(), scheduledJob.Name, errs)
 	}
 	answer := &stintv1.ScheduledJobRun{Tag: run.Tag, Overrides: run.Overrides}
@@ -82,9 +82,9 @@ func (r *runREST) add(ctx context.Context, scheduledJob *stintv1.ScheduledJob, r
 		}
 		return nil, otherRun(scheduledJob.Name, run.Tag)
 	}
-	if registry.PendingManually(status) >= registry.MaxPendingManually {
+	if scheduledjobregistry.PendingManually(status) >= scheduledjobregistry.MaxPendingManually {
 		return nil, apierrors.NewForbidden(scheduledJobsResource, scheduledJob.Name, fmt.Errorf("%d runs on demand wait already: "+
-			"ask again when some have started, or remove some from status.pendingExecutions", registry.MaxPendingManually))
+			"ask again when some have started, or remove some from status.pendingExecutions", scheduledjobregistry.MaxPendingManually))
 	}
 	now := metav1.Now().Rfc3339Copy()
 	status.PendingExecutions = append(status.PendingExecutions, stintv1.Execution{

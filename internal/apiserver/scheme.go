@@ -21,7 +21,8 @@ import (
 
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // published adds the API types that clients may send or get, whether we serve their resources or not.
@@ -40,7 +41,7 @@ var published = runtime.SchemeBuilder{
 }
 
 // newOpenAPIScheme knows each type under its published name only: OpenAPI would take the second for its name.
-func newOpenAPIScheme(resources []registry.Resource) (*runtime.Scheme, error) {
+func newOpenAPIScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	if err := published.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func newOpenAPIScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 
 // newScheme knows each type under two names, the published one and the internal one that the library stores and
 // converts by. Both are the same Go type, so that a conversion costs nothing and can lose nothing.
-func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
+func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	scheme, err := newOpenAPIScheme(resources)
 	if err != nil {
 		return nil, err
@@ -93,10 +94,10 @@ func newScheme(resources []registry.Resource) (*runtime.Scheme, error) {
 }
 
 // addOlderForm teaches the scheme the second form that a kind may have.
-func addOlderForm(scheme *runtime.Scheme, r registry.Resource) error {
+func addOlderForm(scheme *runtime.Scheme, r kinds.Resource) error {
 	switch r.Version.WithResource(r.Plural) {
 	case batchv1.SchemeGroupVersion.WithResource("jobs"):
-		return addJobV1beta1(scheme, registry.JobV1beta1(r))
+		return addJobV1beta1(scheme, jobregistry.V1beta1(r))
 	case batchv1.SchemeGroupVersion.WithResource("cronjobs"):
 		return addCronJobV1beta1(scheme, r)
 	}
@@ -115,7 +116,7 @@ func addConversion[In, Out any](scheme *runtime.Scheme, convert func(*In, *Out))
 }
 
 // addFieldLabels tells which field selectors a kind knows; others are refused.
-func addFieldLabels(scheme *runtime.Scheme, r registry.Resource) error {
+func addFieldLabels(scheme *runtime.Scheme, r kinds.Resource) error {
 	known := map[string]bool{"metadata.name": true, "metadata.namespace": !r.ClusterScoped}
 	for _, name := range r.SelectableFieldNames {
 		known[name] = true

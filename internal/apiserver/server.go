@@ -31,6 +31,8 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/store"
 	"github.com/stint-dev/stint/internal/strangers"
@@ -49,7 +51,7 @@ type Config struct {
 	// Jobs is what explanations of Jobs depend on.
 	Jobs JobOptions
 	// Registry decides what the rules of the kinds depend on.
-	Registry registry.Options
+	Registry podregistry.Options
 }
 
 // Server is an API server. New makes it, Run serves and stops it.
@@ -101,7 +103,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) setUp(resources []registry.Resource) error {
+func (s *Server) setUp(resources []kinds.Resource) error {
 	config, err := s.genericConfig(resources)
 	if err != nil {
 		return err
@@ -181,7 +183,7 @@ func (s *Server) serveInMemory(w http.ResponseWriter, req *http.Request) {
 // KubeconfigPath is where the kubeconfig is written when there is a Listener.
 func (s *Server) KubeconfigPath() string { return filepath.Join(s.config.DataDir, "kubeconfig") }
 
-func newStorages(st *store.Store, scheme *runtime.Scheme, codecs serializer.CodecFactory, resources []registry.Resource) *storages {
+func newStorages(st *store.Store, scheme *runtime.Scheme, codecs serializer.CodecFactory, resources []kinds.Resource) *storages {
 	versions := map[schema.GroupResource]schema.GroupVersion{}
 	for _, r := range resources {
 		versions[schema.GroupResource{Group: r.Version.Group, Resource: r.Plural}] = r.Version

@@ -12,17 +12,17 @@ import (
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // strategy is what the library asks when an object is created, updated or deleted, answered from a Resource.
 type strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	resource registry.Resource
+	resource kinds.Resource
 }
 
-func newStrategy(typer runtime.ObjectTyper, r registry.Resource) strategy {
+func newStrategy(typer runtime.ObjectTyper, r kinds.Resource) strategy {
 	return strategy{ObjectTyper: typer, NameGenerator: names.SimpleNameGenerator, resource: r}
 }
 
@@ -115,7 +115,7 @@ func (s strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return resetFields(s.resource, fieldpath.MakePathOrDie("status"))
 }
 
-func resetFields(r registry.Resource, paths ...fieldpath.Path) map[fieldpath.APIVersion]*fieldpath.Set {
+func resetFields(r kinds.Resource, paths ...fieldpath.Path) map[fieldpath.APIVersion]*fieldpath.Set {
 	reset := map[fieldpath.APIVersion]*fieldpath.Set{}
 	for _, version := range r.Versions() {
 		reset[fieldpath.APIVersion(version.String())] = fieldpath.NewSet(paths...)

@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // tables turns objects into what `kubectl get` prints.
-type tables struct{ resource registry.Resource }
+type tables struct{ resource kinds.Resource }
 
 func (t tables) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
 	now := time.Now()

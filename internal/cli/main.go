@@ -9,47 +9,30 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/stint-dev/stint/internal/cli/command"
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/results"
 	"github.com/stint-dev/stint/internal/cli/run"
 	"github.com/stint-dev/stint/internal/cli/schedules"
+	"github.com/stint-dev/stint/internal/cli/verbs"
 )
-
-// The exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitBadInput    = 2
-	exitInterrupted = 130
-)
-
-// badInput is an error that the user's next attempt can avoid.
-type badInput struct{ error }
-
-func (b badInput) Unwrap() error { return b.error }
-
-func badInputf(format string, args ...any) error {
-	return badInput{fmt.Errorf(format, args...)}
-}
 
 // Main runs one command line, without the program's name, and returns its exit status.
 func Main(args []string, streams genericiooptions.IOStreams) int {
-	out := written{to: streams.Out}
-	if !isTerminal(streams.Out) {
+	out := command.Output{To: streams.Out}
+	if !output.IsTerminal(streams.Out) {
 		streams.Out = &out
 	}
 	streams.ErrOut = output.Words{To: streams.ErrOut}
 	err := execute(args, streams)
-	if err == nil || errors.Is(err, syscall.EPIPE) && out.readerGone() {
-		err = out.failure()
+	if err == nil || errors.Is(err, syscall.EPIPE) && out.ReaderGone() {
+		err = out.Failure()
 	}
 	if text := message(err); text != "" {
 		fmt.Fprintln(streams.ErrOut, text)
@@ -57,41 +40,8 @@ func Main(args []string, streams genericiooptions.IOStreams) int {
 	return status(err)
 }
 
-// written remembers that something could not be written: many who print do not look.
-type written struct {
-	to io.Writer
-
-	mu  sync.Mutex
-	err error
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	n, err := w.to.Write(p)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
-// readerGone reports whether the reader has had enough, as head has.
-func (w *written) readerGone() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Is(w.err, syscall.EPIPE)
-}
-
-// failure is none where the reader has had enough.
-func (w *written) failure() error {
-	if w.err == nil || w.readerGone() {
-		return nil
-	}
-	return fmt.Errorf("the output is not whole: %w", w.err)
-}
-
 func execute(args []string, streams genericiooptions.IOStreams) (err error) {
-	defer recoverVerb(&err)
+	defer verbs.Recover(&err)
 	root := newRoot(args, streams)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -101,34 +51,34 @@ func execute(args []string, streams genericiooptions.IOStreams) (err error) {
 }
 
 func status(err error) int {
-	var input badInput
+	var input command.BadInput
 	var problems manifest.Problems
-	var verb verbExit
+	var verb verbs.Exit
 	var refused schedules.InputError
 	var wrong results.InputError
 	var elsewhere run.InputError
 	switch {
 	case err == nil:
-		return exitOK
+		return command.ExitOK
 	case errors.As(err, &verb):
-		return verb.code
+		return verb.Code
 	case errors.Is(err, run.ErrInterrupted):
-		return exitInterrupted
+		return command.ExitInterrupted
 	case errors.As(err, &input), errors.As(err, &problems), errors.As(err, &refused), errors.As(err, &wrong), errors.As(err, &elsewhere):
-		return exitBadInput
+		return command.ExitBadInput
 	}
-	return exitFailed
+	return command.ExitFailed
 }
 
 // message is what is left to say about an error.
 func message(err error) string {
 	var problems manifest.Problems
-	var verb verbExit
+	var verb verbs.Exit
 	switch {
 	case err == nil:
 		return ""
 	case errors.As(err, &verb):
-		return strings.TrimSuffix(verb.text, "\n")
+		return strings.TrimSuffix(verb.Text, "\n")
 	case errors.As(err, &problems):
 		return problems.Error() // one line each, file first
 	}

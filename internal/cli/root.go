@@ -1,18 +1,20 @@
 package cli
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-)
 
-// The groups of commands in the help.
-const (
-	groupJobs  = "jobs"
-	groupVerbs = "verbs"
-	groupOther = "other"
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/controller"
+	"github.com/stint-dev/stint/internal/cli/image"
+	"github.com/stint-dev/stint/internal/cli/results"
+	"github.com/stint-dev/stint/internal/cli/run"
+	"github.com/stint-dev/stint/internal/cli/server"
+	"github.com/stint-dev/stint/internal/cli/suspend"
+	"github.com/stint-dev/stint/internal/cli/trigger"
+	"github.com/stint-dev/stint/internal/cli/verbs"
+	"github.com/stint-dev/stint/internal/cli/version"
+	"github.com/stint-dev/stint/internal/cli/why"
 )
 
 // newRoot builds the commands that args may need: kubectl's verbs are many and cost start-up time.
@@ -31,24 +33,26 @@ func newRoot(args []string, streams genericiooptions.IOStreams) *cobra.Command {
 		Args:                       cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+				return command.Unknown(cmd, args[0])
 			}
 			return cmd.Help()
 		},
 	}
-	root.Version = newVersionInfo().String()
+	root.Version = version.NewInfo().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return badInputf("%w: see %s --help", err, cmd.CommandPath())
+		return command.BadInputf("%w: see %s --help", err, cmd.CommandPath())
 	})
-	root.AddGroup(&cobra.Group{ID: groupJobs, Title: "Jobs:"},
-		&cobra.Group{ID: groupVerbs, Title: "Objects, as with kubectl:"},
-		&cobra.Group{ID: groupOther, Title: "Other:"})
-	root.SetHelpCommandGroupID(groupOther)
-	root.SetCompletionCommandGroupID(groupOther)
-	root.AddCommand(newRun(streams), newServer(streams), newController(), newTrigger(streams), newResults(streams), newWhy(streams),
-		newSuspend(streams), newResume(streams), newImage(streams), newVersion(streams))
-	root.AddCommand(verbCommands(args, streams)...)
+	root.AddGroup(&cobra.Group{ID: command.GroupJobs, Title: "Jobs:"},
+		&cobra.Group{ID: command.GroupVerbs, Title: "Objects, as with kubectl:"},
+		&cobra.Group{ID: command.GroupOther, Title: "Other:"})
+	root.SetHelpCommandGroupID(command.GroupOther)
+	root.SetCompletionCommandGroupID(command.GroupOther)
+	root.AddCommand(run.NewCommand(streams), server.NewCommand(streams), controller.NewCommand(),
+		trigger.NewCommand(streams), results.NewCommand(streams), why.NewCommand(streams),
+		suspend.NewCommand(streams), suspend.NewResumeCommand(streams),
+		image.NewCommand(streams), version.NewCommand(streams))
+	root.AddCommand(verbs.NewCommands(args, streams)...)
 	demandShell(root)
 	demandTopic(root)
 	return root
@@ -62,7 +66,7 @@ func demandTopic(root *cobra.Command) {
 			cmd.Run = nil
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				if topic, rest, err := root.Find(args); err == nil && topic == root && len(rest) > 0 {
-					return unknownCommand(root, rest[0])
+					return command.Unknown(root, rest[0])
 				}
 				show(cmd, args)
 				return nil
@@ -76,34 +80,10 @@ func demandShell(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
-			cmd.Args = exactly(1, "a shell")
+			cmd.Args = command.Exactly(1, "a shell")
 			cmd.RunE = func(_ *cobra.Command, args []string) error {
-				return badInputf("no completion for %q: choose bash, fish, powershell or zsh", args[0])
+				return command.BadInputf("no completion for %q: choose bash, fish, powershell or zsh", args[0])
 			}
 		}
-	}
-}
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	text := fmt.Sprintf("no command %q", name)
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		slices.Sort(near)
-		text += fmt.Sprintf(": did you mean stint %s?", near[0])
-	} else {
-		text += ": see stint --help"
-	}
-	return badInputf("%s", text)
-}
-
-// exactly demands a number of arguments.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n {
-			return nil
-		}
-		if n == 0 {
-			return badInputf("%s takes no arguments, not %q: see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
-		}
-		return badInputf("%s takes %s: see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
 	}
 }

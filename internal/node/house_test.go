@@ -15,7 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
@@ -41,7 +41,7 @@ type house struct {
 func newHouse(t testing.TB, rt runtime.Runtime) *house {
 	t.Helper()
 	h := &house{t: t, rt: rt}
-	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = registry.Options{Node: rt.Info, Taken: h.taken} })
+	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = podregistry.Options{Node: rt.Info, Taken: h.taken} })
 	h.client, h.dir = h.api.Client(), h.api.Dir
 	return h
 }

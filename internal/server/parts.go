@@ -13,7 +13,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
@@ -83,7 +83,7 @@ func (p *parts) isReady() error {
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.explained()}
 	if p.host != nil {
-		config.Registry = registry.Options{Node: p.host.info, Taken: p.taken.has, RuntimeClass: o.RuntimeClass}
+		config.Registry = podregistry.Options{Node: p.host.info, Taken: p.taken.has, RuntimeClass: o.RuntimeClass}
 	}
 	p.api, err = apiserver.New(config)
 	return err

@@ -103,10 +103,10 @@ var known = []fault{
 	},
 	{
 		wrong: "A pod whose spec is not valid any more keeps its finalizer (kubernetes/kubernetes#127917).",
-		file:  "internal/apiserver/registry/pod_update.go",
+		file:  "internal/apiserver/registry/pod/update.go",
 		old:   "	if pod.Generation == old.Generation {\n		return errs",
 		new:   "	if pod.Generation < old.Generation {\n		return errs",
-		tests: "./internal/apiserver/registry -run ^TestAFinalizerGoesWhateverElseIsWrongWithItsPod$",
+		tests: "./internal/apiserver/registry/pod -run ^TestAFinalizerGoesWhateverElseIsWrongWithItsPod$",
 	},
 	{
 		wrong: "A CronJob that has missed more than a hundred times starts no more (kubernetes/kubernetes#36311).",
@@ -152,10 +152,10 @@ var known = []fault{
 	},
 	{
 		wrong: "A suspended Job's directives change only once it says that it is suspended (kubernetes/kubernetes#139329).",
-		file:  "internal/apiserver/registry/job_template_update.go",
-		old:   "	return old.Status.StartTime == nil || hasJobCondition",
-		new:   "	return hasJobCondition",
-		tests: "./internal/apiserver/registry",
+		file:  "internal/apiserver/registry/job/template_update.go",
+		old:   "	return old.Status.StartTime == nil || hasCondition",
+		new:   "	return hasCondition",
+		tests: "./internal/apiserver/registry/job",
 	},
 	{
 		wrong: "A new failure is forgotten by the time the Job is judged, and its backoffLimit never met (kubernetes/kubernetes#62382).",

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/client"
 )
 
@@ -32,7 +32,7 @@ type Table[T client.Object] struct {
 	// Unlimited objects are in no quota: Quota does not happen to them.
 	Unlimited bool
 
-	kind    registry.Resource
+	kind    kinds.Resource
 	server  *Server
 	objects map[string]T
 	log     []change[T]
@@ -47,7 +47,7 @@ type change[T client.Object] struct {
 }
 
 // NewTable adds a table to a server.
-func NewTable[T client.Object](s *Server, kind registry.Resource) *Table[T] {
+func NewTable[T client.Object](s *Server, kind kinds.Resource) *Table[T] {
 	return &Table[T]{kind: kind, server: s, objects: map[string]T{}}
 }
 

@@ -24,13 +24,13 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	"github.com/stint-dev/stint/internal/client"
 )
 
 // Kind is what the client must know about one kind.
 type Kind struct {
-	Resource registry.Resource
+	Resource kinds.Resource
 	Store    *genericregistry.Store
 	// Deleter deletes; it is the Store unless the kind has rules of its own.
 	Deleter rest.GracefulDeleter

@@ -13,11 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // ConfigMap is the kind that hands settings to pods.
-func ConfigMap() Resource {
-	return Resource{
+func ConfigMap() kinds.Resource {
+	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
 		Kind:       "ConfigMap",
 		Plural:     "configmaps",
@@ -37,13 +40,13 @@ func ConfigMap() Resource {
 			return append(errs, validateConfigMap(cm)...)
 		},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Data", Type: "string", Description: corev1.ConfigMap{}.SwaggerDoc()["data"]},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			cm := obj.(*corev1.ConfigMap)
-			return []any{cm.Name, int64(len(cm.Data) + len(cm.BinaryData)), age(cm.CreationTimestamp, now)}
+			return []any{cm.Name, int64(len(cm.Data) + len(cm.BinaryData)), kinds.Age(cm.CreationTimestamp, now)}
 		},
 	}
 }
@@ -71,7 +74,7 @@ func validateConfigMap(cm *corev1.ConfigMap) field.ErrorList {
 
 // validateDataKey wants a key that can be a file name.
 func validateDataKey(key string, p *field.Path) field.ErrorList {
-	return invalid(p.Key(key), key, validation.IsConfigMapKey(key))
+	return check.Invalid(p.Key(key), key, validation.IsConfigMapKey(key))
 }
 
 // validateFrozen holds an object that was marked immutable to what it was. Changed tells of each field whether it

@@ -12,6 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 const (
@@ -21,8 +24,8 @@ const (
 )
 
 // Event is the kind that tells what happened to the others. The server stores those of events.k8s.io in this form.
-func Event() Resource {
-	return Resource{
+func Event() kinds.Resource {
+	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
 		Kind:       "Event",
 		Plural:     "events",
@@ -99,7 +102,7 @@ func validateEvent(e *corev1.Event) field.ErrorList {
 		}
 	}
 	if e.ReportingController != "" {
-		errs = append(errs, invalid(field.NewPath("reportingComponent"), e.ReportingController, validation.IsQualifiedName(e.ReportingController))...)
+		errs = append(errs, check.Invalid(field.NewPath("reportingComponent"), e.ReportingController, validation.IsQualifiedName(e.ReportingController))...)
 	}
 	if len(e.Message) > maxEventNoteBytes {
 		errs = append(errs, field.TooLong(field.NewPath("message"), "", maxEventNoteBytes))
@@ -134,14 +137,14 @@ func eventRow(obj runtime.Object, now time.Time) []any {
 		last = first
 	}
 	return []any{
-		age(last, now),
+		kinds.Age(last, now),
 		e.Type,
 		e.Reason,
 		eventObject(&e.InvolvedObject),
 		e.InvolvedObject.FieldPath,
 		eventSource(e),
 		strings.TrimSpace(e.Message),
-		age(first, now),
+		kinds.Age(first, now),
 		int64(max(count, 1)),
 		e.Name,
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 )
 
 func TestEvents(t *testing.T) {
@@ -15,7 +17,7 @@ func TestEvents(t *testing.T) {
 		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}, InvolvedObject: corev1.ObjectReference{Namespace: about}}
 	}
 	modern := event("a", "a")
-	modern.EventTime = metav1.NewMicroTime(tableNow)
+	modern.EventTime = metav1.NewMicroTime(registrytest.Now)
 	whole := modern.DeepCopy()
 	whole.ReportingController, whole.ReportingInstance, whole.Action, whole.Reason = "stint.dev/job", "stint-1", "Create", "Created"
 	wordy := whole.DeepCopy()
@@ -39,19 +41,19 @@ func TestEventRow(t *testing.T) {
 	}{
 		"an event of an old client": {corev1.Event{
 			ObjectMeta: metav1.ObjectMeta{Name: "e"}, InvolvedObject: about, Type: "Normal", Reason: "Started", Message: " Container started\n",
-			Source: corev1.EventSource{Component: "node", Host: "n1"}, FirstTimestamp: ago(time.Hour), LastTimestamp: ago(time.Minute), Count: 3,
+			Source: corev1.EventSource{Component: "node", Host: "n1"}, FirstTimestamp: registrytest.Ago(time.Hour), LastTimestamp: registrytest.Ago(time.Minute), Count: 3,
 		}, []any{"60s", "Normal", "Started", "pod/pi-1", "spec.containers{pi}", "node, n1", "Container started", "60m", int64(3), "e"}},
 		"an event of a new client": {corev1.Event{
-			InvolvedObject: corev1.ObjectReference{Kind: "Job"}, EventTime: metav1.NewMicroTime(tableNow.Add(-time.Minute)),
+			InvolvedObject: corev1.ObjectReference{Kind: "Job"}, EventTime: metav1.NewMicroTime(registrytest.Now.Add(-time.Minute)),
 			ReportingController: "job", ReportingInstance: "job-1",
 		}, []any{"60s", "", "", "job", "", "job, job-1", "", "60s", int64(1), ""}},
 		"a series of events": {corev1.Event{
-			EventTime: metav1.NewMicroTime(tableNow.Add(-time.Hour)),
-			Series:    &corev1.EventSeries{Count: 7, LastObservedTime: metav1.NewMicroTime(tableNow.Add(-time.Second))},
+			EventTime: metav1.NewMicroTime(registrytest.Now.Add(-time.Hour)),
+			Series:    &corev1.EventSeries{Count: 7, LastObservedTime: metav1.NewMicroTime(registrytest.Now.Add(-time.Second))},
 		}, []any{"1s", "", "", "", "", "", "", "60m", int64(7), ""}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, eventRow(&c.event, tableNow)); diff != "" {
+			if diff := cmp.Diff(c.want, eventRow(&c.event, registrytest.Now)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

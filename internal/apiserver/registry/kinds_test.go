@@ -11,18 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
-)
 
-// posted is obj as the server has it before validation.
-func posted[T runtime.Object](r Resource, obj T) T {
-	if r.Default != nil {
-		r.Default(obj)
-	}
-	if r.PrepareForCreate != nil {
-		r.PrepareForCreate(context.Background(), obj)
-	}
-	return obj
-}
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
+	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
+)
 
 // objectCase is what becomes of an object that is posted, or of an update if it was there before.
 type objectCase struct {
@@ -30,30 +24,34 @@ type objectCase struct {
 	want     []string
 }
 
-func runObjectCases(t *testing.T, r Resource, cases map[string]objectCase) {
+func runObjectCases(t *testing.T, r kinds.Resource, cases map[string]objectCase) {
 	t.Helper()
 	for sentence, c := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			ctx := context.Background()
 			if c.old == nil {
-				wantErrors(t, r.Validate(ctx, posted(r, c.obj)), c.want...)
+				registrytest.WantErrors(t, r.Validate(ctx, registrytest.Posted(r, c.obj)), c.want...)
 				return
 			}
 			if r.Default != nil {
 				r.Default(c.obj)
 			}
-			wantErrors(t, r.ValidateUpdate(ctx, c.obj, posted(r, c.old)), c.want...)
+			registrytest.WantErrors(t, r.ValidateUpdate(ctx, c.obj, registrytest.Posted(r, c.old)), c.want...)
 		})
 	}
 }
 
+func onNode(info noderuntime.Info) pod.Options {
+	return pod.Options{Node: func() noderuntime.Info { return info }}
+}
+
 func TestSimpleRows(t *testing.T) {
-	meta := metav1.ObjectMeta{Name: "x", CreationTimestamp: ago(time.Minute)}
+	meta := metav1.ObjectMeta{Name: "x", CreationTimestamp: registrytest.Ago(time.Minute)}
 	template := &corev1.PodTemplate{ObjectMeta: meta, Template: corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}, Spec: podManifest().Spec,
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}}, Spec: registrytest.Pod().Spec,
 	}}
 	for sentence, c := range map[string]struct {
-		kind Resource
+		kind kinds.Resource
 		obj  runtime.Object
 		want []any
 	}{
@@ -62,11 +60,11 @@ func TestSimpleRows(t *testing.T) {
 		"an account counts its secrets":     {ServiceAccount(), &corev1.ServiceAccount{ObjectMeta: meta}, []any{"x", int64(0), "60s"}},
 		"a namespace tells its phase":       {Namespace(), &corev1.Namespace{ObjectMeta: meta, Status: corev1.NamespaceStatus{Phase: "Active"}}, []any{"x", "Active", "60s"}},
 		"a lease tells who has it":          {Lease(), &coordinationv1.Lease{ObjectMeta: meta, Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me")}}, []any{"x", "me", "60s"}},
-		"a template tells what is in it":    {PodTemplate(Options{}), template, []any{"x", "main", "perl:5.34.0", "a=b"}},
+		"a template tells what is in it":    {PodTemplate(pod.Options{}), template, []any{"x", "main", "perl:5.34.0", "a=b"}},
 		"an object without a time is young": {ConfigMap(), &corev1.ConfigMap{}, []any{"", int64(0), "<unknown>"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, c.kind.Row(c.obj, tableNow)); diff != "" {
+			if diff := cmp.Diff(c.want, c.kind.Row(c.obj, registrytest.Now)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // Lease is the kind that says who leads and which node lives.
-func Lease() Resource {
-	return Resource{
+func Lease() kinds.Resource {
+	return kinds.Resource{
 		Version:  coordinationv1.SchemeGroupVersion,
 		Kind:     "Lease",
 		Plural:   "leases",
@@ -28,13 +30,13 @@ func Lease() Resource {
 			return validateLease(&obj.(*coordinationv1.Lease).Spec)
 		},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Holder", Type: "string", Description: coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"]},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			l := obj.(*coordinationv1.Lease)
-			return []any{l.Name, ptr.Deref(l.Spec.HolderIdentity, ""), age(l.CreationTimestamp, now)}
+			return []any{l.Name, ptr.Deref(l.Spec.HolderIdentity, ""), kinds.Age(l.CreationTimestamp, now)}
 		},
 	}
 }

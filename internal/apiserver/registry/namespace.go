@@ -13,11 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // Namespace is the kind that holds all others. Its deletion empties it first: the finalizer in spec says so.
-func Namespace() Resource {
-	return Resource{
+func Namespace() kinds.Resource {
+	return kinds.Resource{
 		Version:        corev1.SchemeGroupVersion,
 		Kind:           "Namespace",
 		Plural:         "namespaces",
@@ -40,7 +43,7 @@ func Namespace() Resource {
 		ValidateUpdate: func(_ context.Context, obj, _ runtime.Object) field.ErrorList {
 			return validateNamespaceLabel(obj.(*corev1.Namespace))
 		},
-		Status: &StatusStrategy{
+		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.Namespace).Spec = old.(*corev1.Namespace).Spec
 			},
@@ -53,13 +56,13 @@ func Namespace() Resource {
 		},
 		SelectableFieldNames: []string{"status.phase"},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Status", Type: "string", Description: "The status of the namespace"},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			ns := obj.(*corev1.Namespace)
-			return []any{ns.Name, string(ns.Status.Phase), age(ns.CreationTimestamp, now)}
+			return []any{ns.Name, string(ns.Status.Phase), kinds.Age(ns.CreationTimestamp, now)}
 		},
 	}
 }
@@ -100,7 +103,7 @@ func validateNamespaceFinalizers(finalizers []corev1.FinalizerName, p *field.Pat
 		if f == corev1.FinalizerKubernetes {
 			continue
 		}
-		errs = append(errs, invalid(p.Index(i), f, validation.IsQualifiedName(string(f)))...)
+		errs = append(errs, check.Invalid(p.Index(i), f, validation.IsQualifiedName(string(f)))...)
 		if !strings.Contains(string(f), "/") {
 			errs = append(errs, field.Invalid(p.Index(i), f, "must be fully qualified, such as example.com/mine"))
 		}

@@ -7,10 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 )
 
 func TestNamespaces(t *testing.T) {
-	ns := posted(Namespace(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: corev1.NamespaceStatus{Phase: "Gone"}})
+	ns := registrytest.Posted(Namespace(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: corev1.NamespaceStatus{Phase: "Gone"}})
 	want := &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"kubernetes.io/metadata.name": "a"}},
 		Spec:       corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}},
@@ -19,7 +21,7 @@ func TestNamespaces(t *testing.T) {
 	if diff := cmp.Diff(want, ns); diff != "" {
 		t.Errorf("new namespace (-want +got):\n%s", diff)
 	}
-	wantErrors(t, Namespace().Validate(context.Background(), ns))
+	registrytest.WantErrors(t, Namespace().Validate(context.Background(), ns))
 
 	update := ns.DeepCopy()
 	update.Spec.Finalizers, update.Status.Phase = nil, corev1.NamespaceTerminating
@@ -29,7 +31,7 @@ func TestNamespaces(t *testing.T) {
 	}
 
 	update.Labels["kubernetes.io/metadata.name"] = "b"
-	wantErrors(t, Namespace().ValidateUpdate(context.Background(), update, ns), "metadata.labels[kubernetes.io/metadata.name] Invalid")
+	registrytest.WantErrors(t, Namespace().ValidateUpdate(context.Background(), update, ns), "metadata.labels[kubernetes.io/metadata.name] Invalid")
 }
 
 func TestNamespacePhases(t *testing.T) {
@@ -39,13 +41,13 @@ func TestNamespacePhases(t *testing.T) {
 		want    []string
 	}{
 		"a namespace is active":                      {corev1.NamespaceActive, nil, nil},
-		"a deleted one is terminating":               {corev1.NamespaceTerminating, &metav1.Time{Time: tableNow}, nil},
+		"a deleted one is terminating":               {corev1.NamespaceTerminating, &metav1.Time{Time: registrytest.Now}, nil},
 		"one that nobody deletes stays active":       {corev1.NamespaceTerminating, nil, []string{"status.phase Invalid"}},
-		"a deleted one does not become active again": {corev1.NamespaceActive, &metav1.Time{Time: tableNow}, []string{"status.phase Invalid"}},
+		"a deleted one does not become active again": {corev1.NamespaceActive, &metav1.Time{Time: registrytest.Now}, []string{"status.phase Invalid"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: c.deleted}, Status: corev1.NamespaceStatus{Phase: c.phase}}
-			wantErrors(t, Namespace().Status.ValidateUpdate(context.Background(), ns, ns), c.want...)
+			registrytest.WantErrors(t, Namespace().Status.ValidateUpdate(context.Background(), ns, ns), c.want...)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // Node is the kind of the machine that runs the pods.
-func Node() Resource {
-	return Resource{
+func Node() kinds.Resource {
+	return kinds.Resource{
 		Version:       corev1.SchemeGroupVersion,
 		Kind:          "Node",
 		Plural:        "nodes",
@@ -46,7 +50,7 @@ func Node() Resource {
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			return append(validateNode(obj.(*corev1.Node)), validateNodeUpdate(obj.(*corev1.Node), old.(*corev1.Node))...)
 		},
-		Status: &StatusStrategy{
+		Status: &kinds.StatusStrategy{
 			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
 				obj.(*corev1.Node).Spec = old.(*corev1.Node).Spec
 			},
@@ -78,7 +82,7 @@ func validateTaints(taints []corev1.Taint, p *field.Path) field.ErrorList {
 	for i, t := range taints {
 		at := p.Index(i)
 		errs = append(errs, metav1validation.ValidateLabelName(t.Key, at.Child("key"))...)
-		errs = append(errs, among(t.Effect, at.Child("effect"),
+		errs = append(errs, check.Among(t.Effect, at.Child("effect"),
 			corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
 		if id := (identity{t.Key, t.Effect}); seen.Has(id) {
 			errs = append(errs, field.Duplicate(at, t.Key+":"+string(t.Effect)))
@@ -97,9 +101,9 @@ func validateNodeStatus(s *corev1.NodeStatus, p *field.Path) field.ErrorList {
 
 func validateAmounts(list corev1.ResourceList, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range slices.Sorted(resourceNames(list)) {
-		if q := list[corev1.ResourceName(name)]; q.Sign() < 0 {
-			errs = append(errs, field.Invalid(p.Key(name), q.String(), apivalidation.IsNegativeErrorMsg))
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if q := list[name]; q.Sign() < 0 {
+			errs = append(errs, field.Invalid(p.Key(string(name)), q.String(), apivalidation.IsNegativeErrorMsg))
 		}
 	}
 	return errs
@@ -119,10 +123,10 @@ func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
 }
 
 var nodeColumns = []metav1.TableColumnDefinition{
-	nameColumn,
+	kinds.NameColumn,
 	{Name: "Status", Type: "string", Description: "The status of the node"},
 	{Name: "Roles", Type: "string", Description: "The roles of the node"},
-	ageColumn,
+	kinds.AgeColumn,
 	{Name: "Version", Type: "string", Description: corev1.NodeSystemInfo{}.SwaggerDoc()["kubeletVersion"]},
 	{Name: "Internal-IP", Type: "string", Priority: 1, Description: corev1.NodeStatus{}.SwaggerDoc()["addresses"]},
 	{Name: "External-IP", Type: "string", Priority: 1, Description: corev1.NodeStatus{}.SwaggerDoc()["addresses"]},
@@ -138,7 +142,7 @@ func nodeRow(obj runtime.Object, now time.Time) []any {
 		n.Name,
 		nodeState(n),
 		nodeRoles(n),
-		age(n.CreationTimestamp, now),
+		kinds.Age(n.CreationTimestamp, now),
 		info.KubeletVersion,
 		nodeAddress(n, corev1.NodeInternalIP),
 		nodeAddress(n, corev1.NodeExternalIP),
@@ -183,7 +187,7 @@ func nodeRoles(n *corev1.Node) string {
 			roles.Insert(value)
 		}
 	}
-	return orNone(strings.Join(slices.Sorted(slices.Values(roles.UnsortedList())), ","))
+	return kinds.OrNone(strings.Join(slices.Sorted(slices.Values(roles.UnsortedList())), ","))
 }
 
 func nodeAddress(n *corev1.Node, kind corev1.NodeAddressType) string {

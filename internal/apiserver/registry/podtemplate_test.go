@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 )
 
 func TestPodTemplateCountsItsChanges(t *testing.T) {
-	r, ctx := PodTemplate(on(able)), context.Background()
-	old := posted(r, &corev1.PodTemplate{Template: corev1.PodTemplateSpec{Spec: podManifest().Spec}})
+	r, ctx := PodTemplate(onNode(registrytest.Able)), context.Background()
+	old := registrytest.Posted(r, &corev1.PodTemplate{Template: corev1.PodTemplateSpec{Spec: registrytest.Pod().Spec}})
 	same, other := old.DeepCopy(), old.DeepCopy()
 	same.Labels = map[string]string{"a": "b"}
 	other.Template.Spec.Containers[0].Command = nil
@@ -18,5 +20,5 @@ func TestPodTemplateCountsItsChanges(t *testing.T) {
 	if old.Generation != 1 || same.Generation != 1 || other.Generation != 2 {
 		t.Errorf("generations %d, %d, %d; want 1, 1, 2", old.Generation, same.Generation, other.Generation)
 	}
-	wantErrors(t, r.ValidateUpdate(ctx, other, old), "template.spec.containers[0].command Forbidden")
+	registrytest.WantErrors(t, r.ValidateUpdate(ctx, other, old), "template.spec.containers[0].command Forbidden")
 }

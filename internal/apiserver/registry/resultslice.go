@@ -10,11 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // ResultSlice describes stint.dev/v1 ResultSlices. On a cluster deploy/crds says the same.
-func ResultSlice() Resource {
-	return Resource{
+func ResultSlice() kinds.Resource {
+	return kinds.Resource{
 		Version:  stintv1.SchemeGroupVersion,
 		Kind:     "ResultSlice",
 		Plural:   "resultslices",
@@ -28,14 +29,14 @@ func ResultSlice() Resource {
 			return validateResultSlice(obj.(*stintv1.ResultSlice))
 		},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Job", Type: "string", Description: "The Job whose pods these are."},
 			{Name: "Entries", Type: "integer", Description: "How many pods have their result here."},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			s := obj.(*stintv1.ResultSlice)
-			return []any{s.Name, s.Labels[batchv1.JobNameLabel], int64(len(s.Results)), age(s.CreationTimestamp, now)}
+			return []any{s.Name, s.Labels[batchv1.JobNameLabel], int64(len(s.Results)), kinds.Age(s.CreationTimestamp, now)}
 		},
 	}
 }

@@ -13,24 +13,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
-
-// usualClasses are always there. Each has the handler of its name.
-var usualClasses = []string{noderuntime.ClassOCI, noderuntime.ClassProcess}
 
 // UsualClasses makes the RuntimeClasses that are always there.
 func UsualClasses() []*nodev1.RuntimeClass {
 	var classes []*nodev1.RuntimeClass
-	for _, name := range usualClasses {
+	for _, name := range pod.UsualClassNames {
 		classes = append(classes, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Handler: name})
 	}
 	return classes
 }
 
 // RuntimeClass is by which name pods ask for what runs them.
-func RuntimeClass(o Options) Resource {
-	return Resource{
+func RuntimeClass(o pod.Options) kinds.Resource {
+	return kinds.Resource{
 		Version:       nodev1.SchemeGroupVersion,
 		Kind:          "RuntimeClass",
 		Plural:        "runtimeclasses",
@@ -49,18 +47,18 @@ func RuntimeClass(o Options) Resource {
 			return append(errs, validateRuntimeClass(class)...)
 		},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Handler", Type: "string", Description: nodev1.RuntimeClass{}.SwaggerDoc()["handler"]},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			class := obj.(*nodev1.RuntimeClass)
-			return []any{class.Name, class.Handler, age(class.CreationTimestamp, now)}
+			return []any{class.Name, class.Handler, kinds.Age(class.CreationTimestamp, now)}
 		},
 	}
 }
 
-func validateHandler(class *nodev1.RuntimeClass, o Options, p *field.Path) field.ErrorList {
+func validateHandler(class *nodev1.RuntimeClass, o pod.Options, p *field.Path) field.ErrorList {
 	const choose = "choose oci (containers run from their image) or process (they run programs of this machine)"
 	if class.Handler == "" {
 		return field.ErrorList{field.Required(p, choose)}
@@ -71,10 +69,10 @@ func validateHandler(class *nodev1.RuntimeClass, o Options, p *field.Path) field
 	}
 	switch {
 	case len(errs) > 0:
-	case slices.Contains(usualClasses, class.Name) && class.Handler != class.Name:
+	case slices.Contains(pod.UsualClassNames, class.Name) && class.Handler != class.Name:
 		errs = append(errs, field.Invalid(p, class.Handler,
 			"the RuntimeClass "+class.Name+" has the handler "+class.Name+": give yours another name"))
-	case o.Node != nil && !slices.Contains(usualClasses, class.Handler):
+	case o.Node != nil && !slices.Contains(pod.UsualClassNames, class.Handler):
 		errs = append(errs, field.Invalid(p, class.Handler,
 			"is not a handler of this machine: "+choose+"; others, through CRI, are not there yet"))
 	}
@@ -93,7 +91,7 @@ func validateRuntimeClass(class *nodev1.RuntimeClass) field.ErrorList {
 	}
 	p := field.NewPath("scheduling")
 	errs = append(errs, metav1validation.ValidateLabels(class.Scheduling.NodeSelector, p.Child("nodeSelector"))...)
-	errs = append(errs, validateTolerations(class.Scheduling.Tolerations, p.Child("tolerations"))...)
+	errs = append(errs, pod.ValidateTolerations(class.Scheduling.Tolerations, p.Child("tolerations"))...)
 	for i, t := range class.Scheduling.Tolerations {
 		for _, earlier := range class.Scheduling.Tolerations[:i] {
 			if apiequality.Semantic.DeepEqual(t, earlier) {

@@ -13,11 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // Secret is the kind that hands passwords and keys to pods.
-func Secret() Resource {
-	return Resource{
+func Secret() kinds.Resource {
+	return kinds.Resource{
 		Version:  corev1.SchemeGroupVersion,
 		Kind:     "Secret",
 		Plural:   "secrets",
@@ -42,21 +44,23 @@ func Secret() Resource {
 		},
 		SelectableFieldNames: []string{"type"},
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Type", Type: "string", Description: corev1.Secret{}.SwaggerDoc()["type"]},
 			{Name: "Data", Type: "string", Description: corev1.Secret{}.SwaggerDoc()["data"]},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			s := obj.(*corev1.Secret)
-			return []any{s.Name, string(s.Type), int64(len(s.Data)), age(s.CreationTimestamp, now)}
+			return []any{s.Name, string(s.Type), int64(len(s.Data)), kinds.Age(s.CreationTimestamp, now)}
 		},
 	}
 }
 
 // defaultSecret moves stringData, which is only written and never read, into data.
 func defaultSecret(s *corev1.Secret) {
-	setDefault(&s.Type, corev1.SecretTypeOpaque)
+	if s.Type == "" {
+		s.Type = corev1.SecretTypeOpaque
+	}
 	if len(s.StringData) > 0 && s.Data == nil {
 		s.Data = make(map[string][]byte, len(s.StringData))
 	}

@@ -6,11 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
 // ServiceAccount is kept so that manifests that bring their accounts along can be applied; no tokens are issued.
-func ServiceAccount() Resource {
-	return Resource{
+func ServiceAccount() kinds.Resource {
+	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
 		Kind:       "ServiceAccount",
 		Plural:     "serviceaccounts",
@@ -19,13 +21,13 @@ func ServiceAccount() Resource {
 		New:        func() runtime.Object { return &corev1.ServiceAccount{} },
 		NewList:    func() runtime.Object { return &corev1.ServiceAccountList{} },
 		Columns: []metav1.TableColumnDefinition{
-			nameColumn,
+			kinds.NameColumn,
 			{Name: "Secrets", Type: "string", Description: corev1.ServiceAccount{}.SwaggerDoc()["secrets"]},
-			ageColumn,
+			kinds.AgeColumn,
 		},
 		Row: func(obj runtime.Object, now time.Time) []any {
 			sa := obj.(*corev1.ServiceAccount)
-			return []any{sa.Name, int64(len(sa.Secrets)), age(sa.CreationTimestamp, now)}
+			return []any{sa.Name, int64(len(sa.Secrets)), kinds.Age(sa.CreationTimestamp, now)}
 		},
 	}
 }

@@ -1,11 +1,14 @@
 package output
 
 import (
+	"io"
+	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 )
 
 // OnScreen keeps the text and colours of a line that a pod wrote. What would move the cursor, clear the screen or
@@ -45,4 +48,10 @@ func isColour(sequence string) bool {
 	parameters, isCSI := strings.CutPrefix(sequence, "\x1b[")
 	parameters, endsInM := strings.CutSuffix(parameters, "m")
 	return isCSI && endsInM && strings.Trim(parameters, "0123456789;:") == ""
+}
+
+// IsTerminal reports whether w is a terminal that can show a moving display.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
 }

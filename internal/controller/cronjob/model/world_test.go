@@ -11,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/stint-dev/stint/internal/apiserver/registry"
+	cronjobregistry "github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/cronjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
@@ -32,10 +34,10 @@ type world struct {
 }
 
 func newWorld(sw *simulated.World) *world {
-	o := registry.Options{}
+	o := podregistry.Options{}
 	w := &world{World: sw,
-		cronJobs: simulated.NewTable[*batchv1.CronJob](sw.Server, registry.CronJob(o)),
-		jobs:     simulated.NewTable[*batchv1.Job](sw.Server, registry.Job(o)),
+		cronJobs: simulated.NewTable[*batchv1.CronJob](sw.Server, cronjobregistry.Resource(o)),
+		jobs:     simulated.NewTable[*batchv1.Job](sw.Server, jobregistry.Resource(o)),
 	}
 	w.ledger = &ledger{world: w, runs: map[string]*run{}}
 	w.cronJobs.Wrote, w.jobs.Wrote = w.ledger.wroteCronJob, w.ledger.wroteJob

@@ -15,6 +15,8 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/test/simulated"
 )
@@ -37,10 +39,10 @@ type world struct {
 }
 
 func newWorld(sw *simulated.World) *world {
-	o := registry.Options{}
+	o := podregistry.Options{}
 	w := &world{World: sw,
-		jobs:   simulated.NewTable[*batchv1.Job](sw.Server, registry.Job(o)),
-		pods:   simulated.NewTable[*corev1.Pod](sw.Server, registry.Pod(o)),
+		jobs:   simulated.NewTable[*batchv1.Job](sw.Server, jobregistry.Resource(o)),
+		pods:   simulated.NewTable[*corev1.Pod](sw.Server, podregistry.Resource(o)),
 		slices: simulated.NewTable[*stintv1.ResultSlice](sw.Server, registry.ResultSlice()),
 	}
 	w.slices.Unlimited = true

@@ -14,6 +14,9 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry"
+	jobregistry "github.com/stint-dev/stint/internal/apiserver/registry/job"
+	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	scheduledjobregistry "github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
@@ -36,11 +39,11 @@ type world struct {
 }
 
 func newWorld(sw *simulated.World) *world {
-	o := registry.Options{}
+	o := podregistry.Options{}
 	w := &world{World: sw,
-		scheduledJobs: simulated.NewTable[*stintv1.ScheduledJob](sw.Server, registry.ScheduledJob(o)),
-		jobs:          simulated.NewTable[*batchv1.Job](sw.Server, registry.Job(o)),
-		pods:          simulated.NewTable[*corev1.Pod](sw.Server, registry.Pod(o)),
+		scheduledJobs: simulated.NewTable[*stintv1.ScheduledJob](sw.Server, scheduledjobregistry.Resource(o)),
+		jobs:          simulated.NewTable[*batchv1.Job](sw.Server, jobregistry.Resource(o)),
+		pods:          simulated.NewTable[*corev1.Pod](sw.Server, podregistry.Resource(o)),
 		templates:     simulated.NewTable[*corev1.PodTemplate](sw.Server, registry.PodTemplate(o)),
 	}
 	w.ledger = &ledger{world: w, runs: map[string]*run{}, asked: map[string]bool{}}

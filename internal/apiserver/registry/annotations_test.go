@@ -1,0 +1,168 @@
+package registry
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
+	"github.com/stint-dev/stint/internal/apiserver/registry/job"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
+	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
+)
+
+// TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom creates each kind of object with a bad value and updates one that
+// was stored with it.
+func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
+	bad := registrytest.Annotations("failed-pods-limit", "-1")
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
+	}}
+	cronJob := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+	cronJob.Name, cronJob.Spec.JobTemplate.Annotations = "c", bad
+	cronJob.Spec.JobTemplate.Spec.Template = template
+	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
+	scheduled.Name, scheduled.Annotations = "s", bad
+	referring := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{TemplateRef: &corev1.LocalObjectReference{Name: "t"}}}
+	referring.Name, referring.Annotations = "s", bad
+	tests := map[string]struct {
+		kind kinds.Resource
+		obj  runtime.Object
+		path string
+	}{
+		"a Job":     {job.Resource(pod.Options{}), registrytest.Job(func(j *batchv1.Job) { j.Annotations = bad }), "metadata.annotations"},
+		"a CronJob": {cronjob.Resource(pod.Options{}), cronJob, "spec.jobTemplate.metadata.annotations"},
+		"a ScheduledJob, which hands its annotations on": {scheduledjob.Resource(pod.Options{}), scheduled, "metadata.annotations"},
+		"a ScheduledJob of a PodTemplate":                {scheduledjob.Resource(pod.Options{}), referring, "metadata.annotations"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, r := context.Background(), tt.kind
+			r.Default(tt.obj)
+			r.PrepareForCreate(ctx, tt.obj)
+			var faults []string
+			for _, err := range r.Validate(ctx, tt.obj) {
+				faults = append(faults, err.Field)
+			}
+			if diff := cmp.Diff([]string{tt.path + "[stint.dev/failed-pods-limit]"}, faults); diff != "" {
+				t.Errorf("created: %s", diff)
+			}
+			if errs := r.ValidateUpdate(ctx, tt.obj.DeepCopyObject(), tt.obj); len(errs) > 0 {
+				t.Errorf("what is stored cannot be updated: %v", errs)
+			}
+		})
+	}
+}
+
+// TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom creates each kind of object with a name that is nearly
+// one of ours, gives it to one that had none, and changes something else of one that has it.
+func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T) {
+	near := registrytest.Annotations("backoff-second", "1")
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
+	}}
+	tests := map[string]struct {
+		kind kinds.Resource
+		// with returns an object with these annotations, where its Jobs get them from.
+		with func(annotations map[string]string) runtime.Object
+		path string
+	}{
+		"a Job": {job.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
+			return registrytest.Job(func(j *batchv1.Job) { j.Annotations = annotations })
+		}, "metadata.annotations"},
+		"a CronJob": {cronjob.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
+			c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+			c.Name, c.Spec.JobTemplate.Annotations = "c", annotations
+			c.Spec.JobTemplate.Spec.Template = template
+			return c
+		}, "spec.jobTemplate.metadata.annotations"},
+		"a ScheduledJob": {scheduledjob.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
+			s := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
+			s.Name, s.Annotations = "s", annotations
+			return s
+		}, "metadata.annotations"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, r := context.Background(), tt.kind
+			want := tt.path + "[stint.dev/backoff-second]"
+			stored := func(annotations map[string]string) runtime.Object {
+				obj := tt.with(annotations)
+				r.Default(obj)
+				r.PrepareForCreate(ctx, obj)
+				return obj
+			}
+			if got := strings.Join(r.WarningsOnCreate(ctx, stored(near)), "\n"); !strings.Contains(got, want) {
+				t.Errorf("created: warnings %q, want one of %s", got, want)
+			}
+			updated := func(old runtime.Object) string {
+				obj := tt.with(near)
+				r.Default(obj)
+				r.PrepareForUpdate(ctx, obj, old)
+				return strings.Join(r.WarningsOnUpdate(ctx, obj, old), "\n")
+			}
+			if got := updated(stored(nil)); !strings.Contains(got, want) {
+				t.Errorf("given the annotation: warnings %q, want one of %s", got, want)
+			}
+			if got := updated(stored(near)); strings.Contains(got, want) {
+				t.Errorf("nothing is new: warnings %q", got)
+			}
+		})
+	}
+}
+
+// TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf has them on what makes Jobs, and on the pods that Jobs make.
+func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
+	stray := registrytest.Annotations("backoff-seconds", "1")
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
+	}}
+	ofPods := *template.DeepCopy()
+	ofPods.Annotations = stray
+	cronJob := func(own map[string]string, template corev1.PodTemplateSpec) *batchv1.CronJob {
+		c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+		c.Name, c.Annotations, c.Spec.JobTemplate.Spec.Template = "c", own, template
+		return c
+	}
+	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &ofPods}}
+	scheduled.Name = "s"
+	tests := map[string]struct {
+		kind    kinds.Resource
+		obj     runtime.Object
+		at, own string
+	}{
+		"on a CronJob": {cronjob.Resource(pod.Options{}), cronJob(stray, template), "metadata.annotations",
+			"spec.jobTemplate.metadata.annotations"},
+		"on the pods of its Jobs": {cronjob.Resource(pod.Options{}), cronJob(nil, ofPods), "spec.jobTemplate.spec.template.metadata.annotations",
+			"the metadata.annotations of the Job"},
+		"on the pods of a Job": {job.Resource(pod.Options{}), registrytest.Job(func(j *batchv1.Job) { j.Spec.Template.Annotations = stray }),
+			"spec.template.metadata.annotations", "the metadata.annotations of the Job"},
+		"on the pods of a ScheduledJob": {scheduledjob.Resource(pod.Options{}), scheduled, "spec.template.metadata.annotations",
+			"the metadata.annotations of the Job"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			ctx, r := context.Background(), tt.kind
+			r.Default(tt.obj)
+			r.PrepareForCreate(ctx, tt.obj)
+			want := tt.at + "[stint.dev/backoff-seconds]: nothing reads this annotation here: it belongs into " + tt.own
+			if diff := cmp.Diff([]string{want}, r.WarningsOnCreate(ctx, tt.obj)); diff != "" {
+				t.Errorf("created: %s", diff)
+			}
+			if got := r.WarningsOnUpdate(ctx, tt.obj, tt.obj.DeepCopyObject()); len(got) > 0 {
+				t.Errorf("nothing is new: warnings %q", got)
+			}
+		})
+	}
+}

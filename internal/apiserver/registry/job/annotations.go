@@ -1,0 +1,68 @@
+package job
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// ValidateAnnotations refuses values that ask for nothing that can be done. Faults that are stored already stay, so
+// that a Job from another release can still be changed and deleted.
+func ValidateAnnotations(annotations, old map[string]string, p *field.Path) field.ErrorList {
+	_, errs := core.ReadAnnotations(annotations, p)
+	if len(errs) == 0 {
+		return nil
+	}
+	_, stored := core.ReadAnnotations(old, p)
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return slices.ContainsFunc(stored, func(other *field.Error) bool { return err.Error() == other.Error() })
+	})
+}
+
+// ownPrefix is that of all annotations that Stint reads.
+const ownPrefix = "stint.dev/"
+
+// WarnAnnotations tells of new annotations that are likely meant to be others: what nobody reads has no effect.
+func WarnAnnotations(annotations, old map[string]string, p *field.Path) []string {
+	var warnings []string
+	known := core.Annotations()
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		name, own := strings.CutPrefix(key, ownPrefix)
+		if _, stored := old[key]; stored || !own || slices.Contains(known, key) {
+			continue
+		}
+		nearest := slices.MinFunc(known, func(a, b string) int {
+			return editDistance(name, a[len(ownPrefix):]) - editDistance(name, b[len(ownPrefix):])
+		})
+		if editDistance(name, nearest[len(ownPrefix):]) <= len(name)/4 {
+			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation: did you mean %s?", p.Key(key), nearest))
+		}
+	}
+	return warnings
+}
+
+// editDistance is how many characters must be put in, left out or changed to make b of a.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,100 @@
+// Package job has the rules of batch/v1 Jobs, of the templates that Jobs are made of, and of the older version
+// extensions/v1beta1.
+package job
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+)
+
+// succeededField is the field label by which Jobs can be selected: its name is older than status.succeeded.
+const succeededField = "status.successful"
+
+// Resource describes batch/v1 Jobs.
+func Resource(o pod.Options) kinds.Resource {
+	return kinds.Resource{
+		Version:    batchv1.SchemeGroupVersion,
+		Kind:       "Job",
+		Plural:     "jobs",
+		Singular:   "job",
+		Categories: []string{"all"},
+		New:        func() runtime.Object { return &batchv1.Job{} },
+		NewList:    func() runtime.Object { return &batchv1.JobList{} },
+
+		Default: func(obj runtime.Object) { SetDefaults(obj.(*batchv1.Job)) },
+		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
+			addWarnings(ctx, prepareForCreate(obj.(*batchv1.Job)))
+		},
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validateCreate(obj.(*batchv1.Job), o)
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnCreate(obj.(*batchv1.Job), o)
+		},
+		PrepareForUpdate: func(ctx context.Context, obj, old runtime.Object) {
+			addWarnings(ctx, prepareForUpdate(obj.(*batchv1.Job), old.(*batchv1.Job)))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validateUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
+		},
+		WarningsOnUpdate: func(_ context.Context, obj, old runtime.Object) []string {
+			return warnUpdate(obj.(*batchv1.Job), old.(*batchv1.Job), o)
+		},
+		Status: &kinds.StatusStrategy{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				obj.(*batchv1.Job).Spec = old.(*batchv1.Job).Spec
+			},
+			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+				return validateStatusUpdate(obj.(*batchv1.Job), old.(*batchv1.Job))
+			},
+		},
+		SelectableFields: func(obj runtime.Object) fields.Set {
+			succeeded := obj.(*batchv1.Job).Status.Succeeded
+			return fields.Set{succeededField: strconv.Itoa(int(succeeded))}
+		},
+		SelectableFieldNames: []string{succeededField},
+		// Clients that name no policy leave the pods behind: batch/v1 has always done so, and kubectl names one.
+		DefaultPropagation: metav1.DeletePropagationOrphan,
+		Columns:            columns(),
+		Row:                func(obj runtime.Object, now time.Time) []any { return row(obj.(*batchv1.Job), now) },
+	}
+}
+
+// prepareForCreate returns warnings.
+func prepareForCreate(job *batchv1.Job) []string {
+	job.Status = batchv1.JobStatus{}
+	job.Generation = 1
+	warnings := createFromCopy(job)
+	job.Labels = maps.Clone(job.Labels) // See SetDefaults.
+	return warnings
+}
+
+// prepareForUpdate returns warnings.
+func prepareForUpdate(job, old *batchv1.Job) []string {
+	job.Status = old.Status
+	warnings := regenerateSelector(job, old)
+	job.Labels = maps.Clone(job.Labels)
+	if !equality.Semantic.DeepEqual(job.Spec, old.Spec) {
+		job.Generation = old.Generation + 1
+	}
+	return warnings
+}
+
+func addWarnings(ctx context.Context, warnings []string) {
+	for _, text := range warnings {
+		warning.AddWarning(ctx, "", text)
+	}
+}

@@ -1,0 +1,114 @@
+package job
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+)
+
+// statusChange is an update of a Job's status. The spec of both is the same.
+type statusChange struct {
+	spec     *batchv1.JobSpec
+	now, was *batchv1.JobStatus
+}
+
+// statusRule tells what is wrong with a change, nil for nothing.
+type statusRule func(c statusChange, status *field.Path) *field.Error
+
+// statusRules is all that holds between the fields of a status. Most rules look only at changes of the fields
+// they speak of: what is wrong already, or became wrong by an update of the spec, must not keep the controller from
+// putting the rest right.
+var statusRules = slices.Concat(conditionRules, counterRules, timeRules, indexRules)
+
+func validateStatusUpdate(job, old *batchv1.Job) field.ErrorList {
+	p := field.NewPath("status")
+	errs := ValidateAnnotations(job.Annotations, old.Annotations, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validateStatusNumbers(&job.Status, p)...)
+	errs = append(errs, validateUncounted(job.Status.UncountedTerminatedPods, p.Child("uncountedTerminatedPods"))...)
+	change := statusChange{spec: &job.Spec, now: &job.Status, was: &old.Status}
+	for _, rule := range statusRules {
+		if err := rule(change, p); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+func validateStatusNumbers(status *batchv1.JobStatus, p *field.Path) field.ErrorList {
+	errs := check.AtLeastZero(&status.Active, p.Child("active"))
+	errs = append(errs, check.AtLeastZero(&status.Succeeded, p.Child("succeeded"))...)
+	errs = append(errs, check.AtLeastZero(&status.Failed, p.Child("failed"))...)
+	errs = append(errs, check.AtLeastZero(status.Ready, p.Child("ready"))...)
+	return append(errs, check.AtLeastZero(status.Terminating, p.Child("terminating"))...)
+}
+
+// validateUncounted sees to it that no pod stands in the list twice: it would be counted twice.
+func validateUncounted(uncounted *batchv1.UncountedTerminatedPods, p *field.Path) field.ErrorList {
+	if uncounted == nil {
+		return nil
+	}
+	seen := map[types.UID]bool{}
+	check := func(uids []types.UID, p *field.Path) (errs field.ErrorList) {
+		for i, uid := range uids {
+			switch {
+			case uid == "":
+				errs = append(errs, field.Invalid(p.Index(i), uid, "must not be empty"))
+			case seen[uid]:
+				errs = append(errs, field.Duplicate(p.Index(i), uid))
+			}
+			seen[uid] = true
+		}
+		return errs
+	}
+	return append(check(uncounted.Succeeded, p.Child("succeeded")), check(uncounted.Failed, p.Child("failed"))...)
+}
+
+// hasCondition tells whether the condition is there and true.
+func hasCondition(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == kind && c.Status == corev1.ConditionTrue
+	})
+}
+
+func isFinished(status *batchv1.JobStatus) bool {
+	return hasCondition(status, batchv1.JobComplete) || hasCondition(status, batchv1.JobFailed)
+}
+
+// has tells whether the condition holds after the change.
+func (c statusChange) has(kind batchv1.JobConditionType) bool { return hasCondition(c.now, kind) }
+
+// had tells whether the condition held before the change.
+func (c statusChange) had(kind batchv1.JobConditionType) bool { return hasCondition(c.was, kind) }
+
+// turns tells whether the change turns one of the conditions on or off.
+func (c statusChange) turns(kinds ...batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(kinds, func(kind batchv1.JobConditionType) bool { return c.has(kind) != c.had(kind) })
+}
+
+// resumes tells whether the change says that a suspended Job is no longer so.
+func (c statusChange) resumes() bool {
+	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.now.Conditions, func(n batchv1.JobCondition) bool {
+		return n.Type == batchv1.JobSuspended && n.Status == corev1.ConditionFalse
+	})
+}
+
+func (c statusChange) finished() bool        { return isFinished(c.now) }
+func (c statusChange) finishedChanged() bool { return isFinished(c.now) != isFinished(c.was) }
+
+func (c statusChange) startChanged() bool { return !c.now.StartTime.Equal(c.was.StartTime) }
+func (c statusChange) completionChanged() bool {
+	return !c.now.CompletionTime.Equal(c.was.CompletionTime)
+}
+
+func (c statusChange) completedIndexesChanged() bool {
+	return c.now.CompletedIndexes != c.was.CompletedIndexes
+}
+func (c statusChange) failedIndexesChanged() bool {
+	return !ptr.Equal(c.now.FailedIndexes, c.was.FailedIndexes)
+}

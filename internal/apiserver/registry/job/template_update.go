@@ -1,0 +1,66 @@
+package job
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// validateTemplateUpdate keeps the template as it was, but for where pods go and what they get, which may change
+// while the Job is suspended.
+func validateTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Job, p *field.Path) field.ErrorList {
+	if !templateMutable(old) {
+		return field.ErrorList{immutable(p, "create a Job under another name instead; where its pods run and their "+
+			"resources can change while the Job is suspended and has no active pods")}
+	}
+	kept := old.Spec.Template.Spec.DeepCopy()
+	takeSchedulingDirectives(kept, &template.Spec)
+	takeResources(kept.Containers, template.Spec.Containers)
+	takeResources(kept.InitContainers, template.Spec.InitContainers)
+	if equality.Semantic.DeepEqual(*kept, template.Spec) {
+		return nil
+	}
+	return field.ErrorList{immutable(p.Child("spec"), "while the Job is suspended, only nodeSelector, node affinity, "+
+		"tolerations, schedulingGates and the containers' resources can change")}
+}
+
+// templateMutable tells whether no pod of the old template is left, or will be made before the change is seen.
+// A Job that has started carries the Suspended condition only once its controller has let go of its pods.
+func templateMutable(old *batchv1.Job) bool {
+	if !ptr.Deref(old.Spec.Suspend, false) || old.Status.Active > 0 {
+		return false
+	}
+	return old.Status.StartTime == nil || hasCondition(&old.Status, batchv1.JobSuspended)
+}
+
+// takeSchedulingDirectives copies to what of from tells on which node a pod may run.
+func takeSchedulingDirectives(to, from *corev1.PodSpec) {
+	to.NodeSelector = from.NodeSelector
+	to.Tolerations = from.Tolerations
+	to.SchedulingGates = from.SchedulingGates
+	if equality.Semantic.DeepEqual(podAffinities(to.Affinity), podAffinities(from.Affinity)) {
+		to.Affinity = from.Affinity
+	}
+}
+
+// podAffinities returns all of an affinity but the part about nodes.
+func podAffinities(a *corev1.Affinity) corev1.Affinity {
+	if a == nil {
+		return corev1.Affinity{}
+	}
+	return corev1.Affinity{PodAffinity: a.PodAffinity, PodAntiAffinity: a.PodAntiAffinity}
+}
+
+// takeResources copies the resources of containers that are still the same one, by place and name.
+func takeResources(to, from []corev1.Container) {
+	if len(to) != len(from) {
+		return
+	}
+	for i := range to {
+		if to[i].Name == from[i].Name {
+			to[i].Resources = from[i].Resources
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/check"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+)
+
+// maxManagedByLength keeps the name of a Job's controller short enough for a label.
+const maxManagedByLength = 63
+
+func validateCreate(job *batchv1.Job, o pod.Options) field.ErrorList {
+	specPath := field.NewPath("spec")
+	errs := ValidateAnnotations(job.Annotations, nil, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validateName(job)...)
+	errs = append(errs, validateSelector(job, nil, specPath)...)
+	errs = append(errs, ValidateSpec(&job.Spec, specPath)...)
+	return append(errs, ValidateTemplate(&job.Spec, o, specPath)...)
+}
+
+// validateName refuses names that are names of Jobs but cannot be carried over to their pods.
+func validateName(job *batchv1.Job) field.ErrorList {
+	p := field.NewPath("metadata", "name")
+	if !ptr.Deref(job.Spec.ManualSelector, false) && len(job.Name) > validation.LabelValueMaxLength {
+		return field.ErrorList{field.Invalid(p, job.Name, fmt.Sprintf(
+			"must be no more than %d characters: the pods carry it as a label", validation.LabelValueMaxLength))}
+	}
+	if !isIndexed(&job.Spec) || ptr.Deref(job.Spec.Completions, 0) <= 0 {
+		return nil
+	}
+	longest := fmt.Sprintf("%s-%d", job.Name, *job.Spec.Completions-1)
+	if msgs := validation.IsDNS1123Label(longest); len(msgs) > 0 {
+		return field.ErrorList{field.Invalid(p, job.Name, fmt.Sprintf(
+			"the pods of an Indexed Job have the host names NAME-INDEX, and %q is no DNS label: %s", longest, msgs[0]))}
+	}
+	return nil
+}
+
+// ValidateSpec checks all of a spec but its selector and its pod template.
+func ValidateSpec(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
+	errs := validateNumbers(spec, p)
+	errs = append(errs, ValidateManagedBy(spec.ManagedBy, p.Child("managedBy"))...)
+	errs = append(errs, validateCompletionMode(spec, p)...)
+	errs = append(errs, validatePodFailurePolicy(spec, p.Child("podFailurePolicy"))...)
+	errs = append(errs, validateSuccessPolicy(spec, p.Child("successPolicy"))...)
+	errs = append(errs, validatePodReplacementPolicy(spec, p.Child("podReplacementPolicy"))...)
+	if spec.Scheduling != nil {
+		errs = append(errs, field.Forbidden(p.Child("scheduling"),
+			"scheduling pods as a group is alpha and not served here: remove this field"))
+	}
+	return errs
+}
+
+func validateNumbers(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
+	errs := check.AtLeastZero(spec.Parallelism, p.Child("parallelism"))
+	errs = append(errs, check.AtLeastZero(spec.Completions, p.Child("completions"))...)
+	errs = append(errs, check.AtLeastZero(spec.ActiveDeadlineSeconds, p.Child("activeDeadlineSeconds"))...)
+	errs = append(errs, check.AtLeastZero(spec.BackoffLimit, p.Child("backoffLimit"))...)
+	errs = append(errs, check.AtLeastZero(spec.TTLSecondsAfterFinished, p.Child("ttlSecondsAfterFinished"))...)
+	errs = append(errs, check.AtLeastZero(spec.BackoffLimitPerIndex, p.Child("backoffLimitPerIndex"))...)
+	return append(errs, check.AtLeastZero(spec.MaxFailedIndexes, p.Child("maxFailedIndexes"))...)
+}
+
+// ValidateManagedBy checks the name of the controller of a Job, where there is one.
+func ValidateManagedBy(managedBy *string, p *field.Path) field.ErrorList {
+	if managedBy == nil {
+		return nil
+	}
+	if *managedBy == "" {
+		return field.ErrorList{field.Required(p, "leave it out, or name a controller as DOMAIN/PATH")}
+	}
+	errs := validation.IsDomainPrefixedPath(p, *managedBy)
+	if len(*managedBy) > maxManagedByLength {
+		errs = append(errs, field.TooLong(p, *managedBy, maxManagedByLength))
+	}
+	return errs
+}
+
+func validatePodReplacementPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
+	if spec.PodReplacementPolicy == nil {
+		return nil
+	}
+	allowed := []batchv1.PodReplacementPolicy{batchv1.Failed, batchv1.TerminatingOrFailed}
+	if spec.PodFailurePolicy != nil {
+		allowed = allowed[:1]
+	}
+	if !slices.Contains(allowed, *spec.PodReplacementPolicy) {
+		return field.ErrorList{field.NotSupported(p, *spec.PodReplacementPolicy, allowed)}
+	}
+	return nil
+}
+
+// ValidateTemplate holds the pod template to what pods are held to, and to what a Job wants of its pods.
+func ValidateTemplate(spec *batchv1.JobSpec, o pod.Options, p *field.Path) field.ErrorList {
+	errs := pod.ValidateTemplate(&spec.Template, o, p.Child("template"))
+	return append(errs, ValidateRestartPolicy(spec, p.Child("template", "spec", "restartPolicy"))...)
+}
+
+// ValidateRestartPolicy wants a policy with which pods come to an end.
+func ValidateRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList {
+	policy := spec.Template.Spec.RestartPolicy
+	switch policy {
+	case corev1.RestartPolicyNever:
+		return nil
+	case corev1.RestartPolicyOnFailure:
+		if spec.PodFailurePolicy != nil {
+			return field.ErrorList{field.Invalid(p, policy, fmt.Sprintf(
+				"must be %q beside podFailurePolicy, which judges pods that have failed", corev1.RestartPolicyNever))}
+		}
+		return nil
+	case "", corev1.RestartPolicyAlways:
+		// Always is what a pod gets whose author says nothing, so the author of a Job has to say something.
+		return field.ErrorList{field.Required(p, fmt.Sprintf("the pods of a Job come to an end: set it to %q or %q",
+			corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))}
+	default:
+		return field.ErrorList{field.NotSupported(p, policy,
+			[]corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever})}
+	}
+}
+
+// ValidatePosted returns what is wrong with a Job as it was written, of which it makes what the server would keep.
+func ValidatePosted(job *batchv1.Job, o pod.Options) field.ErrorList {
+	job.UID = "generated"
+	SetDefaults(job)
+	prepareForCreate(job)
+	return validateCreate(job, o)
+}

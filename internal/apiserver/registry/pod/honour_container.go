@@ -1,0 +1,153 @@
+package pod
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+const (
+	noProbes = "probes are not run yet: remove it"
+	noHooks  = "life cycle hooks are not run yet: remove it, or do it in the command"
+	noInput  = "a process of a pod has no standard input: remove it"
+)
+
+// containerRules judge the fields of containers and init containers.
+var containerRules = []rule[*corev1.Container]{
+	{"command", func(c *corev1.Container) bool { return len(c.Command) == 0 }, asContainer, refuse,
+		"is needed on the process runtime: the image's entrypoint is not known because images are not pulled; set command to a program of this machine"},
+	{"imagePullPolicy", func(c *corev1.Container) bool { return c.ImagePullPolicy != defaultPullPolicy(c.Image) }, asContainer, warn,
+		"has no effect: images are not pulled"},
+	{"ports", mapsPorts, asContainer, warn,
+		"has no effect: a process listens on the ports of the machine itself"},
+
+	{"livenessProbe", func(c *corev1.Container) bool { return c.LivenessProbe != nil }, nil, refuse, noProbes},
+	{"readinessProbe", func(c *corev1.Container) bool { return c.ReadinessProbe != nil }, nil, refuse, noProbes},
+	{"startupProbe", func(c *corev1.Container) bool { return c.StartupProbe != nil }, nil, refuse, noProbes},
+	{"lifecycle.postStart", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PostStart != nil }, nil, refuse, noHooks},
+	{"lifecycle.preStop", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.PreStop != nil }, nil, refuse, noHooks},
+	{"lifecycle.stopSignal", func(c *corev1.Container) bool { return c.Lifecycle != nil && c.Lifecycle.StopSignal != nil }, nil, refuse,
+		"containers are stopped with SIGTERM: remove it"},
+	{"lifecycle", func(c *corev1.Container) bool { return c.Lifecycle != nil && *c.Lifecycle == (corev1.Lifecycle{}) }, nil, refuse,
+		"names no hook: remove it"},
+
+	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not carried out here: use Restart"},
+
+	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
+	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
+	{"volumeDevices", func(c *corev1.Container) bool { return len(c.VolumeDevices) > 0 }, nil, refuse,
+		"block devices are not offered to pods: remove it"},
+
+	{"resources.claims", func(c *corev1.Container) bool { return len(c.Resources.Claims) > 0 }, nil, refuse,
+		"ResourceClaims are not served: remove it"},
+	{"resizePolicy", func(c *corev1.Container) bool { return len(c.ResizePolicy) > 0 }, nil, warn,
+		"has no effect: the resources of a running pod do not change here"},
+	{"resources.limits[cpu]", limits(corev1.ResourceCPU), func(i runtime.Info) bool { return i.EnforcesCPU }, warn, notInForce},
+	{"resources.limits[memory]", limits(corev1.ResourceMemory), func(i runtime.Info) bool { return i.EnforcesMemory }, warn, notInForce},
+	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), measuring, warn, notMeasured},
+	{"resources.limits[ephemeral-storage]", limits(corev1.ResourceEphemeralStorage), measuringFiles, warn,
+		"counts the logs and emptyDirs of a process only: its other files are the machine's"},
+	{"terminationMessagePath", messagesElsewhere, withMounts, warn,
+		"has no effect: the process runtime cannot put a file at this path on this machine"},
+}
+
+const notMeasured = "is not in force: the host process is of an older version; start the server again when all pods have ended"
+
+const notInForce = "is not in force: the node cannot hold processes to it on this machine"
+
+func limits(name corev1.ResourceName) func(*corev1.Container) bool {
+	return func(c *corev1.Container) bool {
+		_, ok := c.Resources.Limits[name]
+		return ok
+	}
+}
+
+// mapsPorts: a port of the container that is to be another one, or on one address only, at the host.
+func mapsPorts(c *corev1.Container) bool {
+	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
+		return p.HostIP != "" || (p.HostPort != 0 && p.HostPort != p.ContainerPort)
+	})
+}
+
+func restartsPod(c *corev1.Container) bool {
+	return slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
+		return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
+	})
+}
+
+func messagesElsewhere(c *corev1.Container) bool {
+	return c.TerminationMessagePath != corev1.TerminationMessagePathDefault
+}
+
+// envRules judge one variable each.
+var envRules = []rule[*corev1.EnvVar]{
+	{"valueFrom.fileKeyRef", func(e *corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FileKeyRef != nil }, nil, refuse,
+		"variables are not read from files of volumes here: read the file in the command"},
+}
+
+func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
+	found := judge(containerRules, c, node, p)
+	for i := range c.Env {
+		found = append(found, judge(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
+	}
+	for i := range c.VolumeMounts {
+		found = append(found, judgeMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)
+	}
+	found = append(found, judgeResources(c, p.Child("resources"))...)
+	return append(found, judgeSecurity(s, c, node, p.Child("securityContext"))...)
+}
+
+// judgeResources refuses what the machine has no count of: a pod that asks for it would wait for ever.
+func judgeResources(c *corev1.Container, p *field.Path) []finding {
+	var found []finding
+	for _, name := range slices.Sorted(resourceNames(c.Resources.Requests)) {
+		found = append(found, judgeDevice(name, p.Child("requests"))...)
+	}
+	for _, name := range slices.Sorted(resourceNames(c.Resources.Limits)) {
+		// A limit alone is a request of the pods to come, which are made from a template that shows no request yet.
+		if _, requested := c.Resources.Requests[corev1.ResourceName(name)]; !requested {
+			found = append(found, judgeDevice(name, p.Child("limits"))...)
+		}
+	}
+	return found
+}
+
+func judgeDevice(name string, p *field.Path) []finding {
+	switch {
+	case name == string(corev1.ResourceCPU), name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage):
+		return nil
+	case strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
+		return []finding{{p.Key(name), refuse, "huge pages are not handed out here: remove it"}}
+	}
+	return []finding{{p.Key(name), refuse, "this node hands out cpu, memory and ephemeral-storage only: remove it"}}
+}
+
+func resourceNames(list corev1.ResourceList) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range list {
+			if !yield(string(name)) {
+				return
+			}
+		}
+	}
+}
+
+// security is what is said about a container, by itself or by its pod for it.
+type security struct {
+	corev1.SecurityContext
+	userOfPod *int64
+}
+
+func judgeSecurity(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
+	said := security{SecurityContext: ptr.Deref(c.SecurityContext, corev1.SecurityContext{})}
+	if s.SecurityContext != nil {
+		said.userOfPod = s.SecurityContext.RunAsUser
+		said.RunAsNonRoot = ptr.To(ptr.Deref(said.RunAsNonRoot, ptr.Deref(s.SecurityContext.RunAsNonRoot, false)))
+	}
+	return judge(securityRules, said, node, p)
+}

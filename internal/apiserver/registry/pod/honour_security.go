@@ -1,0 +1,67 @@
+package pod
+
+import (
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	cannotSetUser = "processes run as the user who started the server, who may not become another: remove it, or start the server as root"
+	runsLinux     = "this node runs linux: remove it"
+	noLabels      = "the process runtime sets no SELinux labels: remove it"
+	noProfiles    = "the process runtime loads no profiles: remove it"
+	noSeccomp     = "has no effect: the process runtime does not filter system calls"
+	noAppArmor    = "has no effect: the process runtime does not use AppArmor"
+)
+
+// securityRules judge a container's security context. What would harden an image's process is ignored with a
+// warning: the process is one of the machine's own either way. What would give it more, or another identity, is
+// refused.
+var securityRules = []rule[security]{
+	{"runAsUser", func(c security) bool { return isOther(c.RunAsUser, os.Getuid()) }, withUsers, refuse, cannotSetUser},
+	{"runAsGroup", func(c security) bool { return isOther(c.RunAsGroup, os.Getgid()) }, withUsers, refuse, cannotSetUser},
+	// A server that may set users runs as root, so its processes do too unless told otherwise.
+	{"runAsNonRoot", func(c security) bool {
+		user := ptr.Deref(c.RunAsUser, ptr.Deref(c.userOfPod, 0))
+		return ptr.Deref(c.RunAsNonRoot, false) && user == 0
+	}, unlessRoot, refuse, "the server runs as root and so would the container: set runAsUser to a user who is not root"},
+	{"privileged", func(c security) bool { return ptr.Deref(c.Privileged, false) }, runningPrivileged, refuse,
+		"a process has the rights of the user who started the server, no more: remove it"},
+	{"capabilities.add", func(c security) bool { return c.Capabilities != nil && len(c.Capabilities.Add) > 0 }, asContainer, refuse,
+		"the process runtime cannot give capabilities: remove it"},
+	{"capabilities.drop", func(c security) bool { return c.Capabilities != nil && len(c.Capabilities.Drop) > 0 }, unlessRoot, warn,
+		"has no effect: processes keep the capabilities of the user they run as"},
+	{"readOnlyRootFilesystem", func(c security) bool { return ptr.Deref(c.ReadOnlyRootFilesystem, false) }, asContainer, warn,
+		"has no effect: processes see the file system of the machine"},
+	{"procMount", func(c security) bool {
+		return ptr.Deref(c.ProcMount, corev1.DefaultProcMount) != corev1.DefaultProcMount
+	}, asContainer, refuse,
+		"the process runtime does not mount /proc otherwise: remove it"},
+	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, nil, refuse, noLabels},
+	{"windowsOptions", func(c security) bool { return c.WindowsOptions != nil }, nil, refuse, runsLinux},
+	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, asContainer, refuse, noProfiles},
+	{"seccompProfile", func(c security) bool { return wantsSeccomp(c.SeccompProfile) }, asContainer, warn, noSeccomp},
+	{"appArmorProfile", func(c security) bool { return wantsAppArmorFile(c.AppArmorProfile) }, nil, refuse, noProfiles},
+	{"appArmorProfile", func(c security) bool { return wantsAppArmor(c.AppArmorProfile) }, nil, warn, noAppArmor},
+}
+
+func wantsSeccompFile(p *corev1.SeccompProfile) bool {
+	return p != nil && p.Type == corev1.SeccompProfileTypeLocalhost
+}
+
+func wantsSeccomp(p *corev1.SeccompProfile) bool {
+	return p != nil && p.Type == corev1.SeccompProfileTypeRuntimeDefault
+}
+
+func wantsAppArmorFile(p *corev1.AppArmorProfile) bool {
+	return p != nil && p.Type == corev1.AppArmorProfileTypeLocalhost
+}
+
+func wantsAppArmor(p *corev1.AppArmorProfile) bool {
+	return p != nil && p.Type == corev1.AppArmorProfileTypeRuntimeDefault
+}
+
+// isOther tells whether an identity is asked for that the processes of this server do not have anyway.
+func isOther(id *int64, own int) bool { return id != nil && *id != int64(own) }

@@ -1,0 +1,162 @@
+package pod
+
+import (
+	"iter"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// nodeVolumes are the kinds of volume, by the name of their field, that the node makes.
+var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected"}
+
+const (
+	noOwners = "files of volumes belong to the pod's user or group, not to one each: remove it"
+	noTokens = "pods get no service account token here: remove it"
+)
+
+// volumeRules judge volumes of the kinds that the node makes.
+var volumeRules = []rule[*corev1.Volume]{
+	{"emptyDir.medium", func(v *corev1.Volume) bool {
+		return v.EmptyDir != nil && v.EmptyDir.Medium != corev1.StorageMediumDefault && v.EmptyDir.Medium != corev1.StorageMediumMemory
+	}, nil, refuse, "this node has no such medium: use Memory, or leave it out"},
+	{"hostPath.path", func(v *corev1.Volume) bool { return v.HostPath != nil && !path.IsAbs(v.HostPath.Path) }, nil, refuse,
+		"must start at the root of the machine's file system: write it with a leading /"},
+	{"emptyDir.sizeLimit", func(v *corev1.Volume) bool {
+		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
+	}, measuring, warn, notMeasured},
+	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
+		"is not kept by this node: change the directory's mode in the command"},
+	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},
+}
+
+// projectionRules judge the sources of a projected volume.
+var projectionRules = []rule[*corev1.VolumeProjection]{
+	{"serviceAccountToken", func(s *corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil }, nil, refuse, noTokens},
+	{"clusterTrustBundle", func(s *corev1.VolumeProjection) bool { return s.ClusterTrustBundle != nil }, nil, refuse,
+		"ClusterTrustBundles are not served: remove it"},
+	{"podCertificate", func(s *corev1.VolumeProjection) bool { return s.PodCertificate != nil }, nil, refuse,
+		"pods get no certificates here: remove it"},
+}
+
+// mountRules judge where a container wants to see a volume.
+var mountRules = []rule[*corev1.VolumeMount]{
+	{"mountPropagation", func(m *corev1.VolumeMount) bool {
+		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) != corev1.MountPropagationNone
+	}, asContainer, refuse, "mounts made inside a container do not show elsewhere on the process runtime: remove it"},
+	{"recursiveReadOnly", func(m *corev1.VolumeMount) bool {
+		return ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyEnabled
+	}, asContainer, refuse, "cannot be promised on the process runtime: use IfPossible, or remove it"},
+	{"bindMountOptions", func(m *corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 }, nil, refuse,
+		"is not kept by this node: remove it"},
+}
+
+func judgeVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
+	for _, kind := range volumeKinds(&v.VolumeSource) {
+		if !slices.Contains(nodeVolumes, kind) {
+			return []finding{{p.Child(kind), refuse, "this node makes no such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
+		}
+	}
+	found := judge(volumeRules, v, node, p)
+	if v.Projected != nil {
+		for i := range v.Projected.Sources {
+			at := p.Child("projected", "sources").Index(i)
+			found = append(found, judge(projectionRules, &v.Projected.Sources[i], node, at)...)
+		}
+	}
+	return append(found, judgeOwners(v, p)...)
+}
+
+// judgeOwners refuses files that are to belong to a user each.
+func judgeOwners(v *corev1.Volume, p *field.Path) []finding {
+	var found []finding
+	for at, items := range keyItems(v, p) {
+		for i := range items {
+			if items[i].User != nil {
+				found = append(found, finding{at.Index(i).Child("user"), refuse, noOwners})
+			}
+		}
+	}
+	for at, files := range downwardItems(v, p) {
+		for i := range files {
+			if files[i].User != nil {
+				found = append(found, finding{at.Index(i).Child("user"), refuse, noOwners})
+			}
+		}
+	}
+	return found
+}
+
+func judgeMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []finding {
+	if !node.CanMount {
+		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be shown at this path on this machine: " + node.WhyNoMount}}
+	}
+	return judge(mountRules, m, node, p)
+}
+
+// volumeKinds returns the field names of the sources that are set: one, if the volume is valid.
+func volumeKinds(s *corev1.VolumeSource) []string {
+	var kinds []string
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		if !v.Field(i).IsNil() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			kinds = append(kinds, name)
+		}
+	}
+	return kinds
+}
+
+func volumeOf(s *corev1.PodSpec, name string) *corev1.Volume {
+	for i := range s.Volumes {
+		if s.Volumes[i].Name == name {
+			return &s.Volumes[i]
+		}
+	}
+	return nil
+}
+
+// keyItems goes through the lists of keys that become files of a volume.
+func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.KeyToPath] {
+	return func(yield func(*field.Path, []corev1.KeyToPath) bool) {
+		switch {
+		case v.ConfigMap != nil:
+			yield(p.Child("configMap", "items"), v.ConfigMap.Items)
+		case v.Secret != nil:
+			yield(p.Child("secret", "items"), v.Secret.Items)
+		case v.Projected != nil:
+			for i, s := range v.Projected.Sources {
+				at := p.Child("projected", "sources").Index(i)
+				if s.ConfigMap != nil && !yield(at.Child("configMap", "items"), s.ConfigMap.Items) {
+					return
+				}
+				if s.Secret != nil && !yield(at.Child("secret", "items"), s.Secret.Items) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// downwardItems goes through the lists of the pod's fields that become files of a volume.
+func downwardItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.DownwardAPIVolumeFile] {
+	return func(yield func(*field.Path, []corev1.DownwardAPIVolumeFile) bool) {
+		switch {
+		case v.DownwardAPI != nil:
+			yield(p.Child("downwardAPI", "items"), v.DownwardAPI.Items)
+		case v.Projected != nil:
+			for i, s := range v.Projected.Sources {
+				if s.DownwardAPI != nil && !yield(p.Child("projected", "sources").Index(i).Child("downwardAPI", "items"), s.DownwardAPI.Items) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// Package pod has the rules of pods and of the templates that pods are made of: defaults, validation, updates, tables,
+// and what the node that runs them can hold to.
+package pod
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/kubectl/pkg/util/qos"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+)
+
+// Resource describes Pods, the kind that all other kinds are for.
+func Resource(o Options) kinds.Resource {
+	return kinds.Resource{
+		Version:    corev1.SchemeGroupVersion,
+		Kind:       "Pod",
+		Plural:     "pods",
+		Singular:   "pod",
+		ShortNames: []string{"po"},
+		Categories: []string{"all"},
+		New:        func() runtime.Object { return &corev1.Pod{} },
+		NewList:    func() runtime.Object { return &corev1.PodList{} },
+
+		Default: func(obj runtime.Object) { setDefaults(obj.(*corev1.Pod)) },
+		PrepareForCreate: func(ctx context.Context, obj runtime.Object) {
+			prepareForCreate(ctx, obj.(*corev1.Pod))
+		},
+		Validate: func(_ context.Context, obj runtime.Object) field.ErrorList {
+			return validate(obj.(*corev1.Pod), o)
+		},
+		WarningsOnCreate: func(_ context.Context, obj runtime.Object) []string {
+			return warnCreate(obj.(*corev1.Pod), o)
+		},
+		PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+			prepareForUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+		},
+		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+			return validateUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+		},
+		Status: &kinds.StatusStrategy{
+			PrepareForUpdate: func(_ context.Context, obj, old runtime.Object) {
+				prepareForStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+			ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
+				return validateStatusUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+			ResetFields: []string{"deletionTimestamp", "ownerReferences"},
+		},
+		SelectableFields:     func(obj runtime.Object) fields.Set { return selectableFields(obj.(*corev1.Pod)) },
+		SelectableFieldNames: selectableFieldNames,
+		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
+			pod := obj.(*corev1.Pod)
+			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.taken(pod), options.GracePeriodSeconds))
+			// Without grace the pod goes in one write; marking it first would be one more for nobody.
+			return *options.GracePeriodSeconds > 0
+		},
+		Columns: columns,
+		Row:     row,
+	}
+}
+
+var selectableFieldNames = []string{
+	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+	"status.phase", "status.podIP", "status.nominatedNodeName",
+}
+
+func selectableFields(pod *corev1.Pod) fields.Set {
+	return fields.Set{
+		"spec.nodeName":            pod.Spec.NodeName,
+		"spec.restartPolicy":       string(pod.Spec.RestartPolicy),
+		"spec.schedulerName":       pod.Spec.SchedulerName,
+		"spec.serviceAccountName":  pod.Spec.ServiceAccountName,
+		"spec.hostNetwork":         strconv.FormatBool(pod.Spec.HostNetwork),
+		"status.phase":             string(pod.Status.Phase),
+		"status.podIP":             pod.Status.PodIP,
+		"status.nominatedNodeName": pod.Status.NominatedNodeName,
+	}
+}
+
+// prepareForCreate makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
+func prepareForCreate(ctx context.Context, pod *corev1.Pod) {
+	pod.Generation = 1
+	setDefault(&pod.Spec.ServiceAccountName, "default")
+	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
+	pod.Spec.Priority = orDefault(pod.Spec.Priority, 0)
+	pod.Spec.PreemptionPolicy = orDefault(pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
+
+	selectByOwnLabels(pod)
+	for _, msg := range takeAppArmorAnnotations(pod) {
+		warning.AddWarning(ctx, "", msg)
+	}
+
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qos.ComputePodQOS(pod)}
+	if len(pod.Spec.SchedulingGates) > 0 {
+		pod.Status.Conditions = []corev1.PodCondition{{
+			Type:               corev1.PodScheduled,
+			Status:             corev1.ConditionFalse,
+			Reason:             corev1.PodReasonSchedulingGated,
+			Message:            "Scheduling is blocked due to non-empty scheduling gates",
+			LastTransitionTime: metav1.Now(),
+		}}
+	}
+}
+
+func prepareForUpdate(pod, old *corev1.Pod) {
+	pod.Status = old.Status
+	pod.Generation = old.Generation
+	if !sameSpec(&pod.Spec, &old.Spec) {
+		pod.Generation++
+	}
+}
+
+// sameSpec asks the plain comparison first, which costs a sixth and settles nearly every update: finalizers and
+// labels change, specs do not.
+func sameSpec(a, b *corev1.PodSpec) bool {
+	return reflect.DeepEqual(a, b) || apiequality.Semantic.DeepEqual(a, b)
+}
+
+// gracePeriod is how long a pod that is to be deleted gets to end; asked is what the request names.
+func gracePeriod(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
+	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
+	switch {
+	case !mayRun, pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
+		return 0 // nothing runs
+	case grace < 0:
+		return 1
+	}
+	return grace
+}
+
+// validate judges what is a pod's alone; what it shares with templates is validateSpec's.
+func validate(pod *corev1.Pod, o Options) field.ErrorList {
+	spec := field.NewPath("spec")
+	errs := validateAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
+	errs = append(errs, validateSpec(&pod.Spec, spec)...)
+	errs = append(errs, validateImages(&pod.Spec, spec)...)
+	errs = append(errs, validateOwnVolumes(pod, spec.Child("volumes"))...)
+	errs = append(errs, validateProfileAnnotations(pod.Annotations, &pod.Spec, spec)...)
+	if len(pod.Spec.EphemeralContainers) > 0 {
+		errs = append(errs, field.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create: add them to a running pod"))
+	}
+	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return append(errs, refuseWhatNodeCannot(&pod.Spec, o.nodeForPod(pod), spec)...)
+}
+
+func warnCreate(pod *corev1.Pod, o Options) []string {
+	spec := field.NewPath("spec")
+	warnings := warnAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
+	warnings = append(warnings, warnSpec(&pod.Spec, spec)...)
+	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o.nodeForPod(pod), spec)...)
+	for _, msg := range validation.IsDNS1123Label(pod.Name) {
+		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))
+	}
+	return warnings
+}

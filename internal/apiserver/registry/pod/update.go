@@ -1,0 +1,182 @@
+package pod
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// validateUpdate lets a few fields change, each in its own way, and nothing else. A spec that stays is not looked at
+// again: removing finalizers is most of what is done to pods.
+func validateUpdate(pod, old *corev1.Pod) field.ErrorList {
+	errs := validateAnnotationUpdate(pod, old)
+	errs = append(errs, validateIndexUpdate(pod, old)...)
+	if pod.Generation == old.Generation {
+		return errs // prepareForUpdate found no change of the spec
+	}
+	p := field.NewPath("spec")
+	now, was := &pod.Spec, &old.Spec
+	errs = append(errs, validateSpec(now, p)...)
+	errs = append(errs, validateImages(now, p)...)
+	for _, list := range []struct {
+		field    string
+		now, was []corev1.Container
+	}{{"containers", now.Containers, was.Containers}, {"initContainers", now.InitContainers, was.InitContainers}} {
+		if len(list.now) != len(list.was) {
+			return append(errs, field.Forbidden(p.Child(list.field), "pod updates may not add or remove containers"))
+		}
+	}
+	late := validateDeadlineUpdate(now, was, p.Child("activeDeadlineSeconds"))
+	errs = append(errs, late...)
+	if len(late) > 0 && now.ActiveDeadlineSeconds != nil {
+		return errs // as Kubernetes, which goes no further
+	}
+	errs = append(errs, validateTolerationUpdate(now.Tolerations, was.Tolerations, p.Child("tolerations"))...)
+	errs = append(errs, validateGateUpdate(now.SchedulingGates, was.SchedulingGates, p.Child("schedulingGates"))...)
+	return append(errs, validateRestOfUpdate(now, was, p)...)
+}
+
+// validateAnnotationUpdate keeps the annotations that the node has acted upon.
+func validateAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
+	if maps.Equal(pod.Annotations, old.Annotations) {
+		return nil
+	}
+	p := field.NewPath("metadata", "annotations")
+	errs := validateAnnotations(pod.Annotations, &pod.Spec, p)
+	keep := func(key string) {
+		now, is := pod.Annotations[key]
+		was, had := old.Annotations[key]
+		final := key == corev1.MirrorPodAnnotationKey || key == runtime.HandlerAnnotation || strings.HasPrefix(key, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix)
+		if final && (now != was || is != had) {
+			errs = append(errs, field.Forbidden(p.Key(key), "may not be added, changed or removed"))
+		}
+	}
+	for key := range old.Annotations {
+		keep(key)
+	}
+	for key := range pod.Annotations {
+		if _, had := old.Annotations[key]; !had {
+			keep(key)
+		}
+	}
+	return errs
+}
+
+// validateIndexUpdate keeps the completion index of a pod of a Job: its containers were started for it. Kubernetes lets it
+// change, and counts the pod for an index that it has not worked on.
+func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
+	const key = batchv1.JobCompletionIndexAnnotation
+	owner := metav1.GetControllerOfNoCopy(old)
+	if owner == nil || owner.Kind != "Job" {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, m := range []struct {
+		name     string
+		now, was map[string]string
+	}{{"annotations", pod.Annotations, old.Annotations}, {"labels", pod.Labels, old.Labels}} {
+		now, is := m.now[key]
+		was, had := m.was[key]
+		if now != was || is != had {
+			errs = append(errs, field.Forbidden(field.NewPath("metadata", m.name).Key(key),
+				"may not be added, changed or removed: the pod works on the index that its Job gave it"))
+		}
+	}
+	return errs
+}
+
+// validateRestOfUpdate puts the old values in the place of all that may change; then nothing may differ.
+func validateRestOfUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	rest := now.DeepCopy()
+	for i := range rest.InitContainers {
+		rest.InitContainers[i].Image = was.InitContainers[i].Image
+	}
+	for i := range rest.Containers {
+		rest.Containers[i].Image = was.Containers[i].Image
+	}
+	rest.ActiveDeadlineSeconds = was.ActiveDeadlineSeconds
+	rest.Tolerations = was.Tolerations
+	rest.SchedulingGates = was.SchedulingGates
+	if ptr.Deref(was.TerminationGracePeriodSeconds, 0) < 0 && ptr.Deref(rest.TerminationGracePeriodSeconds, 0) == 1 {
+		rest.TerminationGracePeriodSeconds = was.TerminationGracePeriodSeconds
+	}
+	if len(was.SchedulingGates) > 0 {
+		errs = validateGatedPlacement(rest, was, p)
+		takeGatedPlacement(rest, was)
+	}
+	if apiequality.Semantic.DeepEqual(rest, was) {
+		return errs
+	}
+	return append(errs, field.Forbidden(p, "pod updates may not change fields other than "+
+		"`spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations` (only additions to existing tolerations), "+
+		"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative): "+
+		strings.Join(differing(rest, was), " and ")+" would; delete the pod and create it anew"))
+}
+
+// differing names the fields of two specs that are not the same.
+func differing(a, b *corev1.PodSpec) []string {
+	var names []string
+	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range x.NumField() {
+		if !apiequality.Semantic.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+			name, _, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
+			names = append(names, "`spec."+name+"`")
+		}
+	}
+	return names
+}
+
+// validateDeadlineUpdate: a deadline can be set and brought forward.
+func validateDeadlineUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorList {
+	if d := now.ActiveDeadlineSeconds; d != nil && (*d < 0 || *d > math.MaxInt32) {
+		return field.ErrorList{field.Invalid(p, *d, validation.InclusiveRangeError(0, math.MaxInt32))}
+	}
+	switch {
+	case was.ActiveDeadlineSeconds == nil:
+		return nil
+	case now.ActiveDeadlineSeconds == nil:
+		return field.ErrorList{field.Invalid(p, nil, "must not update from a positive integer to nil value")}
+	case *now.ActiveDeadlineSeconds > *was.ActiveDeadlineSeconds:
+		return field.ErrorList{field.Invalid(p, *now.ActiveDeadlineSeconds, "must be less than or equal to previous value")}
+	}
+	return nil
+}
+
+// validateTolerationUpdate: tolerations can be added, and last longer or shorter.
+func validateTolerationUpdate(now, was []corev1.Toleration, p *field.Path) field.ErrorList {
+	same := func(a, b corev1.Toleration) bool {
+		a.TolerationSeconds, b.TolerationSeconds = nil, nil
+		return a == b
+	}
+	for _, old := range was {
+		if !slices.ContainsFunc(now, func(t corev1.Toleration) bool { return same(t, old) }) {
+			return field.ErrorList{field.Forbidden(p, "existing toleration can not be modified except its tolerationSeconds")}
+		}
+	}
+	return nil
+}
+
+// validateGateUpdate: gates are only ever opened.
+func validateGateUpdate(now, was []corev1.PodSchedulingGate, p *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, gate := range now {
+		if !slices.Contains(was, gate) {
+			errs = append(errs, field.Forbidden(p.Index(i).Child("name"), fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", gate.Name)))
+		}
+	}
+	return errs
+}

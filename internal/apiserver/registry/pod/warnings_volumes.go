@@ -1,0 +1,139 @@
+package pod
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// goneVolumes are the kinds of volume that no cluster makes any more.
+var goneVolumes = []struct {
+	field string
+	asked func(*corev1.VolumeSource) bool
+}{
+	{"photonPersistentDisk", func(s *corev1.VolumeSource) bool { return s.PhotonPersistentDisk != nil }},
+	{"gitRepo", func(s *corev1.VolumeSource) bool { return s.GitRepo != nil }},
+	{"scaleIO", func(s *corev1.VolumeSource) bool { return s.ScaleIO != nil }},
+	{"flocker", func(s *corev1.VolumeSource) bool { return s.Flocker != nil }},
+	{"storageos", func(s *corev1.VolumeSource) bool { return s.StorageOS != nil }},
+	{"quobyte", func(s *corev1.VolumeSource) bool { return s.Quobyte != nil }},
+	{"glusterfs", func(s *corev1.VolumeSource) bool { return s.Glusterfs != nil }},
+	{"cephfs", func(s *corev1.VolumeSource) bool { return s.CephFS != nil }},
+	{"rbd", func(s *corev1.VolumeSource) bool { return s.RBD != nil }},
+}
+
+func warnVolumes(volumes []corev1.Volume, p *field.Path) []string {
+	var warnings []string
+	for i := range volumes {
+		v := &volumes[i]
+		for _, gone := range goneVolumes {
+			if gone.asked(&v.VolumeSource) {
+				warnings = append(warnings, fmt.Sprintf("%s: deprecated, and not made any more: use a volume of type csi or persistentVolumeClaim",
+					p.Index(i).Child(gone.field)))
+			}
+		}
+		if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
+			warnings = append(warnings, warnFractionOfStorage(&v.Ephemeral.VolumeClaimTemplate.Spec, p.Index(i).Child("ephemeral", "volumeClaimTemplate", "spec"))...)
+		}
+		warnings = append(warnings, warnOverlaps(v)...)
+	}
+	return warnings
+}
+
+func warnFractionOfStorage(s *corev1.PersistentVolumeClaimSpec, p *field.Path) []string {
+	storage, ok := s.Resources.Requests[corev1.ResourceStorage]
+	if !ok || whole(storage) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: is a fraction of a byte: use a whole number, with a suffix such as Gi",
+		p.Child("resources", "requests").Key(string(corev1.ResourceStorage)))}
+}
+
+// file is a file of a volume, and what it is of where a volume has several sources.
+type file struct{ path, of string }
+
+func (f file) String() string {
+	if f.of == "" {
+		return fmt.Sprintf("%q", f.path)
+	}
+	return fmt.Sprintf("%q (%s)", f.path, f.of)
+}
+
+// overlaps tells whether two files have one path, or one would be the folder of the other.
+func (f file) overlaps(other file) bool {
+	a, b := f.path+"/", other.path+"/"
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+// warnOverlaps tells of files of one volume that are in each other's way.
+func warnOverlaps(v *corev1.Volume) []string {
+	switch {
+	case v.ConfigMap != nil:
+		return overlapsAmong(keyFiles(v.ConfigMap.Items, ""), fmt.Sprintf("volume %q (ConfigMap %q)", v.Name, v.ConfigMap.Name))
+	case v.Secret != nil:
+		return overlapsAmong(keyFiles(v.Secret.Items, ""), fmt.Sprintf("volume %q (Secret %q)", v.Name, v.Secret.SecretName))
+	case v.DownwardAPI != nil:
+		return overlapsAmong(downwardFiles(v.DownwardAPI.Items, ""), fmt.Sprintf("volume %q (DownwardAPI)", v.Name))
+	case v.Projected == nil:
+		return nil
+	}
+	var warnings []string
+	var files []file
+	for i := range v.Projected.Sources {
+		s := &v.Projected.Sources[i]
+		if *s == (corev1.VolumeProjection{}) {
+			warnings = append(warnings, fmt.Sprintf("volume %q (Projected) has no sources provided", v.Name))
+		}
+		files = append(files, filesOf(s)...)
+	}
+	return append(warnings, overlapsAmong(files, fmt.Sprintf("volume %q (Projected)", v.Name))...)
+}
+
+func filesOf(s *corev1.VolumeProjection) []file {
+	switch {
+	case s.ConfigMap != nil:
+		return keyFiles(s.ConfigMap.Items, fmt.Sprintf("ConfigMap %q", s.ConfigMap.Name))
+	case s.Secret != nil:
+		return keyFiles(s.Secret.Items, fmt.Sprintf("Secret %q", s.Secret.Name))
+	case s.DownwardAPI != nil:
+		return downwardFiles(s.DownwardAPI.Items, "DownwardAPI")
+	case s.ServiceAccountToken != nil:
+		return []file{{s.ServiceAccountToken.Path, "ServiceAccountToken"}}
+	case s.ClusterTrustBundle != nil:
+		b := s.ClusterTrustBundle
+		return []file{{b.Path, fmt.Sprintf("ClusterTrustBundle %q", ptr.Deref(b.Name, ptr.Deref(b.SignerName, "")))}}
+	}
+	return nil
+}
+
+func keyFiles(items []corev1.KeyToPath, of string) []file {
+	var files []file
+	for _, item := range items {
+		files = append(files, file{item.Path, of})
+	}
+	return files
+}
+
+func downwardFiles(items []corev1.DownwardAPIVolumeFile, of string) []file {
+	var files []file
+	for _, item := range items {
+		files = append(files, file{item.Path, of})
+	}
+	return files
+}
+
+func overlapsAmong(files []file, volume string) []string {
+	var warnings []string
+	for i := range files {
+		files[i].path = strings.TrimRight(files[i].path, "/")
+		for _, earlier := range files[:i] {
+			if files[i].path != "" && earlier.path != "" && files[i].overlaps(earlier) {
+				warnings = append(warnings, fmt.Sprintf("%s: overlapping paths: %s with %s", volume, files[i], earlier))
+			}
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,35 @@
+// Package registry lists the kinds that the API server serves, each as one value of type kinds.Resource. The server
+// (internal/apiserver) turns these values into storage, strategies and routes.
+//
+// A kind with much to say has a package of its own here, the others a file. Packages import each other in one direction:
+//
+//	kinds, check  ◄─  pod  ◄─  job  ◄─  cronjob  ◄─  scheduledjob  ◄─  registry
+package registry
+
+import (
+	"github.com/stint-dev/stint/internal/apiserver/registry/cronjob"
+	"github.com/stint-dev/stint/internal/apiserver/registry/job"
+	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
+	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
+)
+
+// All lists every kind that is served.
+func All(o pod.Options) []kinds.Resource {
+	return []kinds.Resource{
+		Namespace(),
+		Node(),
+		pod.Resource(o),
+		PodTemplate(o),
+		job.Resource(o),
+		cronjob.Resource(o),
+		scheduledjob.Resource(o),
+		ResultSlice(),
+		ConfigMap(),
+		Secret(),
+		ServiceAccount(),
+		Event(),
+		Lease(),
+		RuntimeClass(o),
+	}
+}

@@ -1,0 +1,67 @@
+package registrytest
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// JobUID is the UID of the Job that the function Job makes.
+const JobUID = "5c7d8a54-33cf-4a3b-8c6f-0a1d7f7f0c01"
+
+// Job is a Job as a user writes it.
+func Job(edits ...func(*batchv1.Job)) *batchv1.Job {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: "default", UID: JobUID},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "perl:5.34.0", Command: []string{"perl"}}},
+		}}},
+	}
+	for _, edit := range edits {
+		edit(job)
+	}
+	return job
+}
+
+// Pod is a pod as a user writes it.
+func Pod(edits ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: "default"},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "main", Image: "perl:5.34.0", Command: []string{"perl"}}},
+		},
+	}
+	for _, edit := range edits {
+		edit(pod)
+	}
+	return pod
+}
+
+// RuntimeClass is a RuntimeClass as a user writes it.
+func RuntimeClass(name, handler string, edits ...func(*nodev1.RuntimeClass)) *nodev1.RuntimeClass {
+	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Handler: handler}
+	for _, edit := range edits {
+		edit(class)
+	}
+	return class
+}
+
+// Able is a process runtime that can do all that one can.
+var Able = noderuntime.Info{
+	Name: "process", EnforcesCPU: true, EnforcesMemory: true, CanMount: true, CanSetHostname: true, CanSetUser: true,
+	CanMeasure: true,
+}
+
+// Annotations are annotations of Stint's own, of names without the prefix and their values.
+func Annotations(pairs ...string) map[string]string {
+	annotations := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		annotations["stint.dev/"+pairs[i]] = pairs[i+1]
+	}
+	return annotations
+}

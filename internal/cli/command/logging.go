@@ -1,0 +1,67 @@
+package command
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+)
+
+// QuietLibraries keeps what libraries log away from the user's terminal: errors are returned.
+func QuietLibraries() {
+	klog.SetLogger(logr.Discard())
+}
+
+// LogLibraries shows on stderr what libraries warn of, and the rest from verbosity 1 on.
+func LogLibraries(verbosity int) {
+	if verbosity > 0 {
+		LogService(verbosity)
+		return
+	}
+	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL"})
+	klog.SetOutput(io.Discard)
+	klog.SetOutputBySeverity("WARNING", newsOnly{os.Stderr}) // and what is worse
+}
+
+// noNews is what the API server's library logs about requests whose sender is told the same in the answer or has left,
+// and about a server that stops while its own controllers still watch.
+var noNews = [][]byte{
+	[]byte("apiserver received an error that is not an metav1.Status"),
+	[]byte("apiserver was unable to write"),
+	[]byte("Timeout or abort while handling"),
+	[]byte("Post-timeout activity"),
+	[]byte("Unable to authenticate the request"),
+	[]byte("Couldn't parse request"),
+	[]byte("Terminating all watchers from cacher"),
+}
+
+// newsOnly keeps out of the log of a server what nobody can act on.
+type newsOnly struct{ io.Writer }
+
+func (w newsOnly) Write(line []byte) (int, error) {
+	for _, known := range noNews {
+		if bytes.Contains(line, known) {
+			return len(line), nil
+		}
+	}
+	return w.Writer.Write(line)
+}
+
+// LogService shows on stderr what a component of a cluster is expected to tell.
+func LogService(verbosity int) {
+	setLog(map[string]string{"v": strconv.Itoa(verbosity)})
+}
+
+func setLog(settings map[string]string) {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	for name, value := range settings {
+		if err := flags.Set(name, value); err != nil {
+			panic("klog has no flag " + name) // a change of the library that no input can cause
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+)
+
+// Output remembers that something could not be written: many who print do not look.
+type Output struct {
+	To io.Writer
+
+	mu  sync.Mutex
+	err error
+}
+
+func (w *Output) Write(p []byte) (int, error) {
+	n, err := w.To.Write(p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// ReaderGone reports whether the reader has had enough, as head has.
+func (w *Output) ReaderGone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Is(w.err, syscall.EPIPE)
+}
+
+// Failure is none where the reader has had enough.
+func (w *Output) Failure() error {
+	if w.err == nil || w.ReaderGone() {
+		return nil
+	}
+	return fmt.Errorf("the output is not whole: %w", w.err)
+}

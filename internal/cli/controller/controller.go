@@ -1,0 +1,154 @@
+// Package controller is stint controller, which runs the Jobs of a cluster.
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/controllerflags"
+	"github.com/stint-dev/stint/internal/cli/version"
+	"github.com/stint-dev/stint/internal/cluster"
+	"github.com/stint-dev/stint/internal/controller/job"
+)
+
+type controllerFlags struct {
+	kubeconfig  string
+	qps         float32
+	burst       int
+	contentType string
+	service     controllerflags.Service
+	election    electionFlags
+	job         controllerflags.Job
+	schedules   controllerflags.Schedules
+}
+
+var clusterOffer = controllerflags.Offer{All: cluster.Controllers, OnRequest: cluster.OnRequest}
+
+// NewCommand makes stint controller.
+func NewCommand() *cobra.Command {
+	var f controllerFlags
+	cmd := &cobra.Command{
+		Use:     "controller",
+		Short:   "Run the Jobs of a Kubernetes cluster",
+		GroupID: command.GroupJobs,
+		Long: `Run the Jobs of a Kubernetes cluster that are handed to Stint: those with spec.managedBy ` + job.ManagedBy + `,
+or, with --managed-by, all. Run its ScheduledJobs too, once deploy/crds/stint.dev_scheduledjobs.yaml is applied.
+
+CronJobs are left to kube-controller-manager: they have no field that hands them to Stint. --controllers=*,cronjob runs
+them, best after kube-controller-manager was started with --controllers=*,-cronjob-controller. While both run them each
+run starts once all the same.
+
+It runs in a pod of the cluster, as deploy/stint.yaml has it, or anywhere with --kubeconfig. SIGTERM or Ctrl-C ends what
+is being written and hands over to the next one; a second Ctrl-C ends it at once.`,
+		Args: command.Exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := f.options()
+			if err != nil {
+				return err
+			}
+			command.LogService(f.service.Verbosity)
+			ctx, cancel := command.UntilInterrupted(cmd.Context())
+			defer cancel()
+			return cluster.Run(ctx, options)
+		},
+	}
+	f.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (f *controllerFlags) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that names the cluster (default: the one that this pod is part of)")
+	flags.Float32Var(&f.qps, "kube-api-qps", 20, "requests a second to the API server, less than 0 for no limit")
+	flags.IntVar(&f.burst, "kube-api-burst", 30, "requests at once, before --kube-api-qps bounds them")
+	flags.StringVar(&f.contentType, "kube-api-content-type", apiruntime.ContentTypeProtobuf, "how objects travel: "+strings.Join(contentTypes, " or "))
+	f.service.Add(flags, clusterOffer)
+	f.election.add(flags)
+	f.job.Add(flags, job.Options{
+		ManagedBy:       []string{job.ManagedBy},
+		ConcurrentSyncs: 5,
+		SyncBatchPeriod: cluster.SyncBatchPeriod,
+	})
+	f.schedules.Add(flags, 5, 5)
+}
+
+func (f *controllerFlags) options() (cluster.Options, error) {
+	if err := f.service.Check(clusterOffer); err != nil {
+		return cluster.Options{}, err
+	}
+	if len(f.service.Controllers) == 0 {
+		return cluster.Options{}, command.BadInputf("--controllers leaves none to run: there are %s", strings.Join(cluster.Controllers, ", "))
+	}
+	tuning, err := f.job.Checked()
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	cronJob, scheduledJob, err := f.schedules.Checked()
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	election, err := f.election.checked()
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	config, err := f.config()
+	if err != nil {
+		return cluster.Options{}, err
+	}
+	return cluster.Options{Config: config, Controllers: f.service.Controllers, Election: election,
+		Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob,
+		MetricsListen: f.service.MetricsListen, Version: version.Get()}, nil
+}
+
+var contentTypes = []string{apiruntime.ContentTypeProtobuf, apiruntime.ContentTypeJSON}
+
+// config reaches the cluster within the limits.
+func (f *controllerFlags) config() (*rest.Config, error) {
+	if qps := float64(f.qps); qps == 0 || math.IsNaN(qps) || math.IsInf(qps, 0) {
+		return nil, command.BadInputf("--kube-api-qps %v: write how many requests a second, or -1 for no limit", f.qps)
+	}
+	if f.qps > 0 && f.burst < 1 {
+		return nil, command.BadInputf("--kube-api-burst %d: must be at least 1 (--kube-api-qps -1 is no limit)", f.burst)
+	}
+	if f.contentType != contentTypes[0] && f.contentType != contentTypes[1] {
+		return nil, command.BadInputf("--kube-api-content-type %q: choose %s", f.contentType, strings.Join(contentTypes, " or "))
+	}
+	config, err := f.connection()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.Burst, config.ContentType = f.qps, f.burst, f.contentType
+	config.WarningHandler = rest.NoWarnings{} // they are for whoever wrote the Job, who got them
+	config.UserAgent = fmt.Sprintf("stint-controller/%s (%s/%s)", version.Get(), runtime.GOOS, runtime.GOARCH)
+	return config, nil
+}
+
+func (f *controllerFlags) connection() (*rest.Config, error) {
+	if f.kubeconfig != "" {
+		config, err := clientcmd.BuildConfigFromFlags("", f.kubeconfig)
+		if clientcmd.IsEmptyConfig(err) {
+			return nil, command.BadInputf("--kubeconfig %s: names no cluster", f.kubeconfig)
+		}
+		if err != nil {
+			return nil, command.BadInputf("--kubeconfig %s: %w", f.kubeconfig, err)
+		}
+		return config, nil
+	}
+	config, err := rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) {
+		return nil, command.BadInputf("which cluster? This is no pod of one: name a file with --kubeconfig")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the cluster that this pod is part of: %w", err)
+	}
+	return config, nil
+}

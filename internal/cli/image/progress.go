@@ -1,0 +1,54 @@
+package image
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/image/progress"
+	"github.com/stint-dev/stint/internal/image/store"
+)
+
+// pullLine shows how far a pull is, in a line of a terminal. It is drawn anew when its text changes, which rounded numbers
+// do not do often.
+type pullLine struct {
+	to    io.Writer
+	width int
+	image string
+	drawn string
+}
+
+// newPullLine is nil where nobody watches.
+func newPullLine(to io.Writer, image string) *pullLine {
+	if !output.IsTerminal(to) {
+		return nil
+	}
+	width, _, err := term.GetSize(to.(*os.File).Fd())
+	if err != nil || width < 2 {
+		width = 80
+	}
+	return &pullLine{to: to, width: width, image: image}
+}
+
+func (l *pullLine) show(p store.Progress) {
+	if l == nil {
+		return
+	}
+	// A line that wraps could not be drawn over.
+	text := ansi.Truncate(fmt.Sprintf("%s of %s  %s", progress.Bytes(p.Done), progress.Bytes(p.Total), l.image), l.width-1, "…")
+	if text != l.drawn {
+		l.drawn = text
+		fmt.Fprint(l.to, "\r"+ansi.EraseLineRight+text)
+	}
+}
+
+// end takes the line away.
+func (l *pullLine) end() {
+	if l != nil && l.drawn != "" {
+		fmt.Fprint(l.to, "\r"+ansi.EraseLineRight)
+	}
+}

@@ -1,0 +1,29 @@
+package nodeflags
+
+import (
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/node"
+)
+
+// KeepLogs is the flag that bounds the logs of deleted pods.
+type KeepLogs string
+
+// Add shows the default.
+func (k *KeepLogs) Add(flags *pflag.FlagSet) {
+	bound := resource.NewQuantity(node.DefaultKeepLogs, resource.BinarySI)
+	flags.StringVar((*string)(k), "keep-logs", bound.String(),
+		"how much of the logs of deleted pods to keep while their Jobs exist, oldest go first; 0 keeps none")
+}
+
+// Bytes is the bound.
+func (k *KeepLogs) Bytes() (*int64, error) {
+	q, err := resource.ParseQuantity(string(*k))
+	if err != nil || q.Sign() < 0 {
+		return nil, command.BadInputf("--keep-logs %q: write a quantity of bytes such as 500Mi, or 0", string(*k))
+	}
+	bytes := q.Value()
+	return &bytes, nil
+}

@@ -1,0 +1,84 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/embedded"
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/schedules"
+	"github.com/stint-dev/stint/internal/cli/targetflags"
+)
+
+type resultsFlags struct {
+	targetflags.Flags
+	format     string
+	failedOnly bool
+}
+
+// NewCommand makes stint results.
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var f resultsFlags
+	cmd := &cobra.Command{
+		Use:     "results JOB",
+		Short:   "Show what came of every index or pod of a Job",
+		GroupID: command.GroupJobs,
+		Long: `Show for every index of a Job, or for every pod of one without indexes, how it ended: the attempts, and of the last one
+exit code and signal, reason, node, times and termination message. Pods that are gone are listed too, where the
+controller that ran the Job is Stint's.
+
+  -o wide   every pod of every index
+  -o json   one JobResults object, as jobs/NAME/results of a Stint server
+  -o csv    one record for each index or pod, with all fields, after a head`,
+		Example: `  stint results simulate
+  stint results simulate --failed
+  stint results simulate -o csv > results.csv
+  stint logs simulate --index 17 --attempt 2`,
+		Args:              command.Exactly(1, "the name of one Job"),
+		ValidArgsFunction: f.Complete([]schedules.Kind{schedules.Job}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(Formats, f.format) {
+				return command.BadInputf("-o %s is not there: use wide, json or csv, or leave it out for a table", f.format)
+			}
+			return f.show(cmd.Context(), streams, args[0])
+		},
+	}
+	cmd.Flags().StringVarP(&f.format, "output", "o", "", "wide, json or csv")
+	cmd.Flags().BoolVar(&f.failedOnly, "failed", false, "leave out what did not fail")
+	f.Add(cmd.Flags())
+	return cmd
+}
+
+func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStreams, name string) (err error) {
+	t, err := f.Connect(ctx, embedded.ReadOnly)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	return Show(ctx, t.Config, t.Namespace, Options{
+		Job: name, Format: f.format, FailedOnly: f.failedOnly, Now: time.Now(), Width: width(streams.Out),
+		Out: streams.Out, ErrOut: streams.ErrOut,
+	})
+}
+
+// width is that of the terminal; 0 is none.
+func width(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !output.IsTerminal(w) {
+		return 0
+	}
+	columns, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return columns
+}

@@ -1,0 +1,127 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/embedded"
+	"github.com/stint-dev/stint/internal/cli/manifest"
+	"github.com/stint-dev/stint/internal/cli/nodeflags"
+	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/targetflags"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+type runFlags struct {
+	targetflags.Flags
+	files       []string
+	kustomize   string
+	format      string
+	quiet       bool
+	logs        string
+	allocatable string
+	keepLogs    nodeflags.KeepLogs
+	maxPIDs     nodeflags.PodMaxPIDs
+	runtime     nodeflags.Runtime
+	imageGC     nodeflags.ImageGC
+}
+
+// NewCommand makes stint run.
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:     "run -f FILE",
+		Short:   "Run the Jobs of manifests to their end",
+		GroupID: command.GroupJobs,
+		Long: `Create the Jobs of some manifests, and what else the files hold, and show progress and logs until all have ended.
+
+It uses the cluster of --kubeconfig or $KUBECONFIG; else the stint server that runs on the data directory; else it
+runs the Jobs itself. On this machine commands run with the programs that are installed, or from their images with
+--runtime oci, which takes root.
+
+Everything is checked before anything is created. A finished Job of the same name is replaced; one that runs, made
+from the same manifest, is followed. Ctrl-C deletes the Jobs and ends their pods within their grace period; a second
+Ctrl-C kills them. A reader of the output that goes away, as head does, is the same as Ctrl-C.
+
+Exit status: 0 if every Job completed, 1 if one failed, 2 for bad input, 130 after Ctrl-C.`,
+		Example: `  stint run -f job.yaml
+  stint run -f config.yaml -f jobs.yaml -n batch
+  generate-jobs | stint run -f - -o json`,
+		Args: command.Exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := f.options(streams)
+			if err != nil {
+				return err
+			}
+			interrupts, stop := command.Interrupts(streams.Out)
+			defer stop()
+			options.Interrupts = interrupts
+			command.QuietLibraries()
+			return Run(cmd.Context(), options)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "manifest to run, YAML or JSON: a file, a directory, a URL, or - for standard input; repeatable")
+	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory with a kustomization to run")
+	flags.StringVarP(&f.format, "output", "o", "", "json: one JSON object a line, for programs")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show nothing but log lines and failures")
+	flags.StringVar(&f.logs, "logs", string(LogsAll), "pods whose logs are shown: all, failed or none")
+	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	f.keepLogs.Add(flags)
+	f.maxPIDs.Add(flags)
+	f.runtime.Add(flags)
+	f.imageGC.Add(flags)
+	f.Add(flags)
+	return cmd
+}
+
+func (f *runFlags) options(streams genericiooptions.IOStreams) (Options, error) {
+	if len(f.files) == 0 && f.kustomize == "" {
+		return Options{}, command.BadInputf("no manifest: name one with -f FILE, or -f - for standard input, or a kustomization with -k DIR")
+	}
+	if f.format != "" && f.format != "json" {
+		return Options{}, command.BadInputf("-o %s is not there: -o json writes JSON lines", f.format)
+	}
+	if f.format == "json" && f.quiet {
+		return Options{}, command.BadInputf("-q and -o json exclude each other: leave one out")
+	}
+	logs := Logs(f.logs)
+	if !slices.Contains([]Logs{LogsAll, LogsFailed, LogsNone}, logs) {
+		return Options{}, command.BadInputf("--logs=%s is not there: use all, failed or none", f.logs)
+	}
+	allocatable, err := nodeflags.ParseAllocatable(f.allocatable)
+	if err != nil {
+		return Options{}, err
+	}
+	keep, err := f.keepLogs.Bytes()
+	if err != nil {
+		return Options{}, err
+	}
+	maxPIDs, err := f.maxPIDs.Checked()
+	if err != nil {
+		return Options{}, err
+	}
+	class, err := f.runtime.Class()
+	if err != nil {
+		return Options{}, err
+	}
+	imageGC, err := f.imageGC.Policy()
+	if err != nil {
+		return Options{}, err
+	}
+	where, err := f.Flags.Options()
+	if err != nil {
+		return Options{}, err
+	}
+	return Options{
+		From: manifest.Sources{Files: f.files, Kustomize: f.kustomize, Stdin: streams.In}, Logs: logs, Target: where,
+		RuntimeClass: class, RuntimeAsked: f.runtime.Flag != "",
+		Start: embedded.Server(server.Options{DataDir: where.DataDir, StartTimeout: where.StartTimeout, Listen: "127.0.0.1:0", Node: true,
+			Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs,
+			RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC}),
+		Output: func() output.Output { return NewOutput(streams, f.format == "json", f.quiet) },
+	}, nil
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/output"
+)
+
+// NewOutput shows runs as the user asked for, and as the streams allow.
+func NewOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Output {
+	// The ends of containers' logs are among the words, and are passed on as they are.
+	words := output.Raw(streams.ErrOut)
+	switch {
+	case asJSON:
+		return output.NewJSON(streams.Out, time.Now)
+	case quiet:
+		return output.NewQuiet(streams.Out, words, sameFile(streams.Out, words))
+	case output.IsTerminal(streams.Out):
+		return output.NewLive(streams.Out.(*os.File))
+	}
+	return output.NewPlain(streams.Out, words, sameFile(streams.Out, words))
+}
+
+// sameFile tells whether two streams end in the same place, such as a CI log.
+func sameFile(a, b io.Writer) bool {
+	infos := make([]os.FileInfo, 0, 2)
+	for _, w := range []io.Writer{a, b} {
+		if out, ok := w.(*command.Output); ok {
+			w = out.To
+		}
+		f, ok := w.(*os.File)
+		if !ok {
+			return false
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return false
+		}
+		infos = append(infos, info)
+	}
+	return os.SameFile(infos[0], infos[1])
+}

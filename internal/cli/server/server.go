@@ -1,0 +1,228 @@
+// Package server is stint server, which serves the API on this machine.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/controllerflags"
+	"github.com/stint-dev/stint/internal/cli/nodeflags"
+	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/cli/targetflags"
+	"github.com/stint-dev/stint/internal/cli/version"
+	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/internal/store"
+)
+
+// serverSyncBatchPeriod is short: on one machine a write costs little.
+const serverSyncBatchPeriod = 20 * time.Millisecond
+
+type serverFlags struct {
+	dataDir     string
+	start       targetflags.StartTimeout
+	listen      string
+	runtime     nodeflags.Runtime
+	imageGC     nodeflags.ImageGC
+	criEndpoint string
+	allocatable string
+	keepLogs    nodeflags.KeepLogs
+	maxPIDs     nodeflags.PodMaxPIDs
+	service     controllerflags.Service
+	job         controllerflags.Job
+	schedules   controllerflags.Schedules
+}
+
+// NewCommand makes stint server.
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var f serverFlags
+	cmd := &cobra.Command{
+		Use:     "server",
+		Short:   "Serve the Kubernetes API for Jobs and run them on this machine",
+		GroupID: command.GroupJobs,
+		Long: `Serve the Kubernetes API for Jobs, pods and what belongs to them, and run the pods as processes of this machine.
+
+It writes a kubeconfig into the data directory and prints how to use it. SIGTERM or Ctrl-C stops the server; pods run
+on, and the next server takes them back.`,
+		Args: command.Exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := f.options()
+			if err != nil {
+				return err
+			}
+			// In the other terminal KUBECONFIG may be the same.
+			other := targetflags.Flags{DataDir: f.dataDir, Local: os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != ""}
+			caller := other.Caller(options.DataDir)
+			return serve(cmd.Context(), options, f.service.Verbosity, caller, streams.Out)
+		},
+	}
+	f.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
+	targetflags.AddDataDir(flags, &f.dataDir)
+	f.start.Add(flags)
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
+	f.runtime.Add(flags)
+	f.imageGC.Add(flags)
+	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
+	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	f.keepLogs.Add(flags)
+	f.maxPIDs.Add(flags)
+	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
+	f.job.Add(flags, job.Options{
+		ManagedBy:       []string{batchv1.JobControllerName, job.ManagedBy},
+		ConcurrentSyncs: server.ConcurrentJobSyncs,
+		SyncBatchPeriod: serverSyncBatchPeriod,
+	})
+	f.schedules.Add(flags, server.ConcurrentCronJobSyncs, server.ConcurrentScheduledJobSyncs)
+}
+
+func (f *serverFlags) options() (server.Options, error) {
+	if f.criEndpoint != "" {
+		return server.Options{}, command.BadInputf("containers through CRI are not there yet: leave --cri-endpoint out")
+	}
+	if err := controllerflags.CheckAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
+		return server.Options{}, err
+	}
+	if err := f.service.Check(controllerflags.Offer{All: server.Controllers}); err != nil {
+		return server.Options{}, err
+	}
+	tuning, err := f.job.Checked()
+	if err != nil {
+		return server.Options{}, err
+	}
+	cronJob, scheduledJob, err := f.schedules.Checked()
+	if err != nil {
+		return server.Options{}, err
+	}
+	allocatable, err := nodeflags.ParseAllocatable(f.allocatable)
+	if err != nil {
+		return server.Options{}, err
+	}
+	keep, err := f.keepLogs.Bytes()
+	if err != nil {
+		return server.Options{}, err
+	}
+	maxPIDs, err := f.maxPIDs.Checked()
+	if err != nil {
+		return server.Options{}, err
+	}
+	timeout, err := f.start.Checked()
+	if err != nil {
+		return server.Options{}, err
+	}
+	class, err := f.runtime.Class()
+	if err != nil {
+		return server.Options{}, err
+	}
+	imageGC, err := f.imageGC.Policy()
+	if err != nil {
+		return server.Options{}, err
+	}
+	dir, err := targetflags.AbsoluteDataDir(f.dataDir)
+	if err != nil {
+		return server.Options{}, err
+	}
+	return server.Options{DataDir: dir, StartTimeout: timeout, Listen: f.listen, MetricsListen: f.service.MetricsListen, Node: true,
+		Allocatable: allocatable, KeepLogs: keep, PodMaxPIDs: maxPIDs, RuntimeClass: class, ImageDir: f.runtime.ImageDir, ImageGC: imageGC,
+		Controllers: f.service.Controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
+}
+
+// serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.
+func serve(ctx context.Context, o server.Options, verbosity int, caller target.Caller, out io.Writer) error {
+	command.LogLibraries(verbosity)
+	ctx, cancel := command.UntilInterrupted(ctx)
+	defer cancel()
+	waiting, stopWaiting := context.WithTimeout(ctx, o.StartTimeout)
+	defer stopWaiting()
+	s, err := whenFree(waiting, func() bool { return target.Answers(waiting, o.DataDir) },
+		func() (*server.Server, error) { return server.Start(ctx, o) })
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	if err := greet(out, caller, s.KubeconfigPath()); err != nil {
+		return err
+	}
+	if !onlyLocal(o.Listen) {
+		if _, err := fmt.Fprintln(out, "\nOther machines reach it too: "+whoMayWhat); err != nil {
+			return err
+		}
+	}
+	return s.Wait()
+}
+
+// endPatience is how long a server that answers may hold the data directory: it may have been told to end. Where it is slow
+// to end, the user is told which process to wait for.
+const endPatience = 3 * time.Second
+
+// whenFree starts a server as soon as nothing holds its data directory: a command that looks, as stint get does where no
+// server runs, ends by itself, however long it takes. A server that answers does not.
+func whenFree(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
+	begun := time.Now()
+	for {
+		s, err := start()
+		var locked *store.LockedError
+		if !errors.As(err, &locked) {
+			return s, err
+		}
+		if time.Since(begun) > endPatience && answers() {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+const whoMayWhat = "without the certificate or the token of the kubeconfig it answers nothing; who has one runs commands here."
+
+// onlyLocal tells whether no other machine reaches what listens on the address.
+func onlyLocal(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// greet tells how to use the server.
+func greet(out io.Writer, caller target.Caller, kubeconfig string) error {
+	path, err := filepath.Abs(kubeconfig)
+	if err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		return fmt.Errorf("read back the kubeconfig: %w", err)
+	}
+	_, err = fmt.Fprintf(out, `stint serves the Kubernetes API at %s. In another terminal:
+
+  %s
+
+or, for kubectl and other clients:
+
+  export KUBECONFIG=%s
+  kubectl get jobs
+
+Ctrl-C stops the server; pods run on.
+`, config.Host, caller.Command("", "get", "jobs"), target.ShellWord(path))
+	return err
+}

@@ -1,0 +1,114 @@
+// Package targetflags has the flags that choose a server, and finds it.
+package targetflags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/validation"
+
+	"github.com/stint-dev/stint/internal/cli/command"
+	"github.com/stint-dev/stint/internal/cli/embedded"
+	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/server"
+)
+
+// Flags holds the flags that choose a server.
+type Flags struct {
+	kubeconfig string
+	context    string
+	Local      bool
+	Namespace  string
+	DataDir    string
+	start      StartTimeout
+}
+
+// Add adds the flags of a command that asks a server.
+func (w *Flags) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&w.kubeconfig, "kubeconfig", "", "file that names a cluster (default $KUBECONFIG; else this machine)")
+	flags.StringVar(&w.context, "context", "", "context of the kubeconfig")
+	flags.BoolVar(&w.Local, "local", false, "this machine, whatever $KUBECONFIG says")
+	flags.StringVarP(&w.Namespace, "namespace", "n", "", "namespace of objects that name none (default \"default\")")
+	AddDataDir(flags, &w.DataDir)
+	w.start.Add(flags)
+}
+
+// AddDataDir adds the flag of a command that works on a data directory.
+func AddDataDir(flags *pflag.FlagSet, dir *string) {
+	flags.StringVar(dir, "data-dir", "", "where Stint keeps its data (default $STINT_DATA_DIR, else ~/.local/share/stint)")
+}
+
+// Options fills in the defaults.
+func (w *Flags) Options() (target.Options, error) {
+	dir, err := AbsoluteDataDir(w.DataDir)
+	if err != nil {
+		return target.Options{}, err
+	}
+	timeout, err := w.start.Checked()
+	if err != nil {
+		return target.Options{}, err
+	}
+	if wrong := validation.ValidateNamespaceName(w.Namespace, false); w.Namespace != "" && len(wrong) > 0 {
+		return target.Options{}, command.BadInputf("--namespace: cannot be %q: a namespace has lower-case letters, digits and -", w.Namespace)
+	}
+	if w.Local && (w.kubeconfig != "" || w.context != "") {
+		return target.Options{}, command.BadInputf("--local is this machine, and --kubeconfig and --context name a cluster: leave one out")
+	}
+	return target.Options{Kubeconfig: w.kubeconfig, Context: w.context, Local: w.Local, DataDir: dir, Namespace: w.Namespace,
+		StartTimeout: timeout, Flags: w.given(dir)}, nil
+}
+
+// Caller is how other commands find the same server.
+func (w *Flags) Caller(dataDir string) target.Caller {
+	return target.Options{Flags: w.given(dataDir)}.Caller()
+}
+
+// given are the flags that choose the server, for commands that are to find it from any directory.
+func (w *Flags) given(dataDir string) []string {
+	var flags []string
+	if path, err := filepath.Abs(w.kubeconfig); w.kubeconfig != "" && err == nil {
+		flags = append(flags, "--kubeconfig", path)
+	}
+	if w.context != "" {
+		flags = append(flags, "--context", w.context)
+	}
+	if w.Local {
+		flags = append(flags, "--local")
+	}
+	if w.DataDir != "" {
+		flags = append(flags, "--data-dir", dataDir)
+	}
+	return flags
+}
+
+// Connect finds the server. Start makes one on the data directory where none runs; nil makes none.
+func (w *Flags) Connect(ctx context.Context, start func(server.Options) target.Start) (*target.Target, error) {
+	options, err := w.Options()
+	if err != nil {
+		return nil, err
+	}
+	command.QuietLibraries()
+	if start == nil {
+		return target.Connect(ctx, options, nil)
+	}
+	t, err := target.Connect(ctx, options, start(server.Options{DataDir: options.DataDir, StartTimeout: options.StartTimeout}))
+	if errors.Is(err, embedded.ErrNoData) {
+		return nil, fmt.Errorf("there is no data in %s: %w; choose another directory with --data-dir, or run Jobs with %s",
+			options.DataDir, err, options.Caller().Command("", "run", "-f", "FILE"))
+	}
+	return t, err
+}
+
+// AbsoluteDataDir is absolute, because the host process and the containers work elsewhere.
+func AbsoluteDataDir(dir string) (string, error) {
+	if dir == "" {
+		var err error
+		if dir, err = target.DefaultDataDir(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(dir)
+}

@@ -1,0 +1,188 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+const (
+	// settleSlack is how long pods may take to go, beyond their grace period, while no other goes. What holds them is said
+	// long before, so it may be longer than the slowest machine takes.
+	settleSlack = 2 * time.Minute
+	// holdPatience is how long deleting takes until it is said what holds what was deleted.
+	holdPatience = 5 * time.Second
+	// namesShown bounds the objects that are told of by name.
+	namesShown = 5
+)
+
+// settleAfter has a deletion that started its own server wait for the pods that go with what it deleted: a Job is gone
+// before its pods are, and after this command nobody would end them. --wait=false leaves them to the next server.
+// Meanwhile it says what holds what does not go.
+func settleAfter(cmd *cobra.Command, connection *Connection, status io.Writer) {
+	act := cmd.Run
+	cmd.Run = func(cmd *cobra.Command, args []string) {
+		ctx, cancel := context.WithCancel(cmd.Context())
+		defer cancel()
+		time.AfterFunc(holdPatience, func() { tellHolds(ctx, connection.Inside(), status) })
+		act(cmd, args)
+		config := connection.Inside()
+		if waits, err := cmd.Flags().GetBool("wait"); config == nil || err != nil || !waits {
+			return
+		}
+		client, err := unlimited(config)
+		cmdutil.CheckErr(err)
+		if err := settle(ctx, client, status, settleSlack); err != nil {
+			cmdutil.CheckErr(fmt.Errorf("%w; to go on ending them: %s", err, connection.Caller().Command("", "server")))
+		}
+	}
+}
+
+// unlimited asks a server in this process, which knows best what it can take.
+func unlimited(config *rest.Config) (kubernetes.Interface, error) {
+	config.QPS = -1
+	return kubernetes.NewForConfig(config)
+}
+
+// tellHolds says which finalizers keep what is being deleted; they may be there for ever.
+func tellHolds(ctx context.Context, config *rest.Config, status io.Writer) {
+	if config == nil || ctx.Err() != nil {
+		return
+	}
+	client, err := unlimited(config)
+	if err != nil {
+		return
+	}
+	held, err := heldBack(ctx, client)
+	if err == nil && len(held) > 0 {
+		_, _ = fmt.Fprintf(status, "waiting for %s; Ctrl-C ends the waiting\n", few(held))
+	}
+}
+
+// heldBack lists the Jobs and pods that are being deleted and have finalizers.
+func heldBack(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+	jobs, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var held []string
+	for i := range jobs.Items {
+		held = appendHeld(held, "job", &jobs.Items[i])
+	}
+	for i := range pods.Items {
+		held = appendHeld(held, "pod", &pods.Items[i])
+	}
+	return held, nil
+}
+
+func appendHeld(held []string, kind string, object metav1.Object) []string {
+	if object.GetDeletionTimestamp() == nil || len(object.GetFinalizers()) == 0 {
+		return held
+	}
+	return append(held, fmt.Sprintf("%s %s/%s, which the finalizer %s holds", kind, object.GetNamespace(), object.GetName(),
+		strings.Join(object.GetFinalizers(), ", ")))
+}
+
+// few shows the first of many.
+func few(texts []string) string {
+	if more := len(texts) - namesShown; more > 0 {
+		texts = append(slices.Clone(texts[:namesShown]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// settle returns when no pod is on its way out, or when for too long none has gone.
+func settle(ctx context.Context, client kubernetes.Interface, status io.Writer, slack time.Duration) error {
+	told, last, wentAt := false, 0, time.Now()
+	return wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		pods, err := leaving(ctx, client)
+		if err != nil {
+			return false, fmt.Errorf("wait for pods to end: %w", err)
+		}
+		if len(pods) > 0 && !told {
+			told = true
+			_, _ = fmt.Fprintln(status, "waiting for pods to end within their grace period")
+		}
+		if len(pods) < last {
+			wentAt = time.Now()
+		}
+		last = len(pods)
+		if last > 0 && time.Since(wentAt) > longestGrace(pods)+slack {
+			return false, stillThere(pods)
+		}
+		return last == 0, nil
+	})
+}
+
+// longestGrace is the time that the pods have to end.
+func longestGrace(pods []*corev1.Pod) time.Duration {
+	var longest int64
+	for _, pod := range pods {
+		for _, seconds := range []*int64{pod.DeletionGracePeriodSeconds, pod.Spec.TerminationGracePeriodSeconds} {
+			if seconds != nil {
+				longest = max(longest, *seconds)
+				break
+			}
+		}
+	}
+	return time.Duration(longest) * time.Second
+}
+
+func stillThere(pods []*corev1.Pod) error {
+	var names []string
+	for _, pod := range pods {
+		name := "pod " + pod.Namespace + "/" + pod.Name
+		if len(pod.Finalizers) > 0 {
+			name += " (finalizer " + strings.Join(pod.Finalizers, ", ") + ")"
+		}
+		names = append(names, name)
+	}
+	return errors.New("still there: " + few(names))
+}
+
+// leaving lists the pods that are being deleted or will be, since their Job is gone.
+func leaving(ctx context.Context, client kubernetes.Interface) ([]*corev1.Pod, error) {
+	// Pods first: a pod is never there before its Job.
+	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	there := map[types.UID]bool{}
+	for i := range jobs.Items {
+		there[jobs.Items[i].UID] = true
+	}
+	var leaving []*corev1.Pod
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.DeletionTimestamp != nil || ownedByNone(pod, there) {
+			leaving = append(leaving, pod)
+		}
+	}
+	return leaving, nil
+}
+
+// ownedByNone tells whether the pod belongs to a Job that is not there.
+func ownedByNone(pod *corev1.Pod, there map[types.UID]bool) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "Job" && !there[owner.UID]
+}

@@ -1,0 +1,65 @@
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/server"
+)
+
+// heldPod is one that is being deleted and does not go; with the server that has it.
+func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	s, err := server.Start(ctx, server.Options{DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := s.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("stop the server: %v", err)
+		}
+	})
+	client, err := kubernetes.NewForConfig(s.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := client.CoreV1().Pods("default")
+	_, err = pods.Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/hold"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "none", Command: []string{"true"}}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pods.Delete(t.Context(), "held", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
+		t.Fatal(err)
+	}
+	return s, client
+}
+
+func TestDeletionDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
+	s, client := heldPod(t)
+	err := settle(t.Context(), client, io.Discard, time.Millisecond)
+	want := "still there: pod default/held (finalizer example.com/hold)"
+	if err == nil || err.Error() != want {
+		t.Errorf("the deletion ended with %v", err)
+	}
+	var said bytes.Buffer
+	tellHolds(t.Context(), s.RESTConfig(), &said)
+	want = "waiting for pod default/held, which the finalizer example.com/hold holds; Ctrl-C ends the waiting\n"
+	if diff := cmp.Diff(want, said.String()); diff != "" {
+		t.Error(diff)
+	}
+}

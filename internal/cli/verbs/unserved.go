@@ -1,0 +1,25 @@
+package verbs
+
+import (
+	"regexp"
+
+	"github.com/stint-dev/stint/internal/cli/target"
+)
+
+// kubectl takes a kind that it does not find for one that a CustomResourceDefinition is missing of. Stint has none.
+var (
+	noMatch = regexp.MustCompile(`(?m)^(?:error: )?resource mapping not found for name: "([^"]*)" namespace: "[^"]*" from "([^"]*)": ` +
+		`no matches for kind "([^"]+)" in version "([^"]+)"\nensure CRDs are installed first`)
+	noList = regexp.MustCompile(`(?m)error validating "([^"]*)": error validating data: failed to check CRD: failed to list CRDs: ` +
+		`the server could not find the requested resource.*`)
+)
+
+// aboutUnserved words what kubectl says of kinds that the server of this machine does not have.
+func aboutUnserved(text string, kind target.Kind) string {
+	if kind == target.Cluster {
+		return text
+	}
+	const remedy = "is not served by Stint: leave it out, or name a cluster that has it with --kubeconfig (stint api-resources lists what is served)"
+	text = noMatch.ReplaceAllString(text, `${2}: ${3} "${1}" (${4}) `+remedy)
+	return noList.ReplaceAllString(text, "${1}: one of its kinds "+remedy)
+}
