@@ -2,7 +2,7 @@
 //
 // There are two implementations: one goes straight to the registry of the API server in this process
 // (internal/apiserver), the other goes through client-go to any Kubernetes cluster (client/remote). What both promise
-// stands in client/clienttest as tests.
+// stands in test/clienttest as tests.
 // A controller sees only this package, so it cannot tell where it runs.
 package client
 

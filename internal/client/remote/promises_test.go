@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/stint-dev/stint/internal/client/clienttest"
 	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/test/clienttest"
 	"github.com/stint-dev/stint/test/kube"
 )
 
