@@ -199,7 +199,9 @@ func (x *Table[T]) Delete(namespace, name string, uid types.UID, o client.Delete
 		is.SetDeletionTimestamp(ptr.To(metav1.NewTime(Now().Add(time.Duration(seconds) * time.Second))))
 		is.SetDeletionGracePeriodSeconds(&seconds)
 	}
-	x.put(was, is)
+	if !equality.Semantic.DeepEqual(is, was) {
+		x.put(was, is)
+	}
 	return nil
 }
 

@@ -134,7 +134,7 @@ func (x podWrite) isStuck() {
 	case x.was.Status.Phase != corev1.PodPending || x.was.DeletionTimestamp != nil:
 		x.Fail("pod %s is failed, and it is %s", x.was.Name, describePod(x.was))
 	case j == nil || x.by.knows.gone[j.UID] || askedNumber(j, pendingTimeoutSeconds) < 0:
-		x.Fail("pod %s is failed, and nobody asked for it", x.was.Name)
+		x.Fail("pod %s is failed, and its Job has not asked for it", x.was.Name)
 	case age < time.Duration(askedNumber(j, pendingTimeoutSeconds))*time.Second:
 		x.Fail("pod %s is failed after %s", x.was.Name, age)
 	case x.by.asked[x.was.Name] != x.was.ResourceVersion:

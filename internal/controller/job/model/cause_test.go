@@ -26,7 +26,7 @@ func (l *ledger) pastDeadline(j *batchv1.Job) bool {
 var reasonsToFail = []string{batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonPodFailurePolicy,
 	batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, dependencyFailed, pendingTimeout}
 
-// mustFail tells whether there is a reason for the Job to fail.
+// mustFail reports whether there is a reason for the Job to fail.
 func (l *ledger) mustFail(j *batchv1.Job) bool {
 	return slices.ContainsFunc(reasonsToFail, func(why string) bool { return l.justified(j, why) })
 }

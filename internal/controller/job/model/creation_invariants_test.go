@@ -15,10 +15,9 @@ type creation struct {
 	*ledger
 	account *account
 	// made is what the process sent, at is when.
-	made  *corev1.Pod
-	at    time.Time
-	by    *process
-	knows *knowledge
+	made *corev1.Pod
+	at   time.Time
+	by   *process
 }
 
 var creationInvariants = []invariant[creation]{
@@ -33,7 +32,7 @@ var creationInvariants = []invariant[creation]{
 }
 
 // possible are the versions of the Job that the process may have acted on.
-func (x creation) possible() []*batchv1.Job { return x.account.since(x.knows.job) }
+func (x creation) possible() []*batchv1.Job { return x.account.since(x.by.knows.job) }
 
 func (x creation) isWanted() {
 	if !slices.ContainsFunc(x.possible(), func(j *batchv1.Job) bool {
@@ -52,7 +51,7 @@ func (x creation) isComplete() {
 
 // known returns the pods of the Job that the process knows, in their newest versions.
 func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
-	for _, p := range x.knows.pods {
+	for _, p := range x.by.knows.pods {
 		f := x.fates[p.UID]
 		if x.belongs(p, x.account.now()) && which(f.last) {
 			list = append(list, f.last)
@@ -80,7 +79,7 @@ func (x creation) fitsParallelism() {
 func (x creation) fitsCompletions() {
 	j := x.account.now()
 	done := 0
-	if k := x.knows.job; k != nil && k.UID == j.UID {
+	if k := x.by.knows.job; k != nil && k.UID == j.UID {
 		done = int(k.Status.Succeeded) + len(uncounted(k).Succeeded)
 	}
 	if j.Spec.Completions == nil {
@@ -111,7 +110,7 @@ func (x creation) fitsIndex() {
 	if twins := x.known(func(p *corev1.Pod) bool { return x.alive(p) && indexOf(p) == i }); len(twins) > 0 {
 		x.Fail("index %d has pod %s and gets another", i, twins[0].Name)
 	}
-	if k := x.knows.job; k != nil && k.UID == x.account.now().UID &&
+	if k := x.by.knows.job; k != nil && k.UID == x.account.now().UID &&
 		(indexSet(k.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(k.Status.FailedIndexes, ""))[i]) {
 		x.Fail("index %d has ended and gets a pod", i)
 	}
@@ -121,9 +120,9 @@ func (x creation) fitsIndex() {
 func (x creation) failures() []*corev1.Pod {
 	j := x.account.now()
 	var list []*corev1.Pod
-	for _, p := range x.knows.pods {
+	for _, p := range x.by.knows.pods {
 		f := x.fates[p.UID]
-		forgotten := f.discarded || f.letGo || x.strange(p) || x.handedOn(p) || x.knows.early[p.UID]
+		forgotten := f.discarded || f.letGo || x.strange(p) || x.handedOn(p) || x.by.knows.early[p.UID]
 		if forgotten || !x.belongs(p, j) || !failedPod(j, p) || judged(j, p) == batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
@@ -151,7 +150,7 @@ func (x creation) handedOn(p *corev1.Pod) bool {
 		return false
 	}
 	for uid, f := range x.fates {
-		if indexOf(f.last) == indexOf(p) && carries(f.last) > carries(p) && x.knows.pods[uid] == nil {
+		if indexOf(f.last) == indexOf(p) && carries(f.last) > carries(p) && x.by.knows.pods[uid] == nil {
 			return true
 		}
 	}

@@ -49,7 +49,7 @@ func awaited(j *batchv1.Job) map[string]string {
 	return asked
 }
 
-// satisfied tells whether the end of other, nil for none, is the one that is asked for, and opposed that it is not.
+// satisfied reports whether the end of other, nil for none, is the one that is asked for, and opposed that it is not.
 func satisfied(other *batchv1.Job, end string) bool {
 	return other != nil && (holds(other, batchv1.JobComplete) && end != "Failed" || holds(other, batchv1.JobFailed) && end != "Complete")
 }

@@ -154,15 +154,15 @@ func (l *ledger) carrying(r *simulated.Request) {
 	if r.What() != "create pod" {
 		return
 	}
-	pod, by := r.Object.(*corev1.Pod), l.of(r.By)
+	pod := r.Object.(*corev1.Pod)
 	a := l.accounts[metav1.GetControllerOfNoCopy(pod).UID]
-	x := creation{l, a, pod, r.At, by, by.knows}
+	x := creation{l, a, pod, r.At, l.of(r.By)}
 	for _, i := range creationInvariants {
 		i.holds(x)
 	}
 }
 
-// foreign tells whether p is controlled by something that is no Job.
+// foreign reports whether p is controlled by something that is no Job.
 func (l *ledger) foreign(p *corev1.Pod) bool {
 	ref := metav1.GetControllerOfNoCopy(p)
 	if ref == nil {
@@ -174,14 +174,14 @@ func (l *ledger) foreign(p *corev1.Pod) bool {
 	return true
 }
 
-// scaled tells whether the completions of j ever changed.
+// scaled reports whether the completions of j ever changed.
 func (l *ledger) scaled(j *batchv1.Job) bool {
 	return slices.ContainsFunc(l.accounts[j.UID].versions, func(v *batchv1.Job) bool {
 		return !ptr.Equal(v.Spec.Completions, j.Spec.Completions)
 	})
 }
 
-// everFailed tells whether a controller could at some time see p as a failure of j.
+// everFailed reports whether a controller could at some time see p as a failure of j.
 func (l *ledger) everFailed(j *batchv1.Job, p *corev1.Pod) bool {
 	return failedPod(j, p) || (judgesTerminating(j) && l.fates[p.UID].toldToEnd)
 }

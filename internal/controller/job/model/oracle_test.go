@@ -98,13 +98,13 @@ func judgesTerminating(j *batchv1.Job) bool {
 	return j.Spec.PodFailurePolicy == nil && ptr.Deref(j.Spec.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.TerminatingOrFailed
 }
 
-// failedPod tells whether p is a failure of the Job as it stands.
+// failedPod reports whether p is a failure of the Job as it stands.
 func failedPod(j *batchv1.Job, p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed ||
 		(p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded && judgesTerminating(j))
 }
 
-// criteriaMet tells whether a rule of the success policy is satisfied.
+// criteriaMet reports whether a rule of the success policy is satisfied.
 func criteriaMet(j *batchv1.Job, succeeded map[int]bool) bool {
 	if j.Spec.SuccessPolicy == nil {
 		return false

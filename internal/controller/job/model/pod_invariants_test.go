@@ -63,7 +63,7 @@ func (x podWrite) letGo(j *batchv1.Job) bool {
 	return slices.ContainsFunc(append(x.by.knows.versions(x.was.UID), x.was), func(p *corev1.Pod) bool { return !selects(j, p) })
 }
 
-// accounted tells whether the stored status says what became of the pod, or will never say anything.
+// accounted reports whether the stored status says what became of the pod, or will never say anything.
 func (x podWrite) accounted(j *batchv1.Job) bool {
 	// A pod that was listed some time ago may have lost its owner since, and been adopted again.
 	if slices.ContainsFunc(x.accounts[j.UID].versions, func(j *batchv1.Job) bool {
@@ -103,7 +103,7 @@ func (x podWrite) endsForAReason() {
 	}
 }
 
-// mayDiscard tells whether, as the process could know it, the pod is active and shall not be.
+// mayDiscard reports whether, as the process could know it, the pod is active and shall not be.
 func (x podWrite) mayDiscard(j *batchv1.Job) bool {
 	known := x.by.knows.oldest(x.was.UID)
 	if known == nil || !active(known) {

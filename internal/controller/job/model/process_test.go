@@ -27,7 +27,6 @@ const (
 // process is one run of the real controller, and what it knows and did.
 type process struct {
 	*simulated.Process
-	world   *world
 	jobs    *simulated.Informer[*batchv1.Job]
 	pods    *simulated.Informer[*corev1.Pod]
 	metrics *prometheus.Registry
@@ -39,8 +38,8 @@ type process struct {
 	asked map[string]string
 }
 
-func newProcess(p *simulated.Process, w *world) *process {
-	return &process{Process: p, world: w, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
+func newProcess(p *simulated.Process) *process {
+	return &process{Process: p, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
 		found: map[string]*batchv1.Job{}, asked: map[string]string{}}
 }
 
@@ -57,8 +56,7 @@ func (c connection) ResultSlices() client.Resource[*stintv1.ResultSlice] { retur
 
 // begin makes a controller on lists that are late by some changes, and returns what runs it. The list of Jobs is not older
 // than that of pods: who does not know how a Job ended cannot be blamed for going on with it.
-func (p *process) begin(lateJobs, latePods int) func(context.Context) error {
-	w := p.world
+func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) error {
 	c := connection{simulated.Of(p.Process, w.jobs), simulated.Of(p.Process, w.pods), simulated.Of(p.Process, w.slices)}
 	p.jobs, p.pods = simulated.InformerOf(c.jobs), simulated.InformerOf(c.pods)
 	p.knows.shown = p.pods.GetStore()
@@ -78,7 +76,7 @@ func (p *process) begin(lateJobs, latePods int) func(context.Context) error {
 	return run
 }
 
-// listen tells of each object of which handlers hear, and of each whose end they hear of.
+// listen calls told for each object that the handlers get, and lost for each whose deletion they get.
 func listen[T client.Object](i *simulated.Informer[T], told func(T), lost func(types.UID)) {
 	_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { told(o.(T)) },

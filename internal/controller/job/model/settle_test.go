@@ -89,7 +89,7 @@ func (w *world) over() bool {
 	return true
 }
 
-// beQuiet sees that nobody asks for anything any more.
+// beQuiet expects that no process sends a request any more.
 func (w *world) beQuiet() {
 	w.Pass(11 * time.Minute)
 	if waiting := w.Waiting(); len(waiting) > 0 {

@@ -38,7 +38,7 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	for uid := range a.counted {
 		f := l.fates[uid]
 		if f.releasedBy == nil || f.discarded || !l.belongs(f.last, j) {
-			continue // somebody took it away before the controller could see what came of it, or it was not wanted any more
+			continue // another client took it away before the controller could see what came of it, or it was not wanted any more
 		}
 		phase, known := kept[uid]
 		if !known {

@@ -52,7 +52,7 @@ func (w *world) userActs(t *rapid.T) {
 		w.relabel(t)
 	case "disown":
 		p := w.drawLivingPod(t)
-		w.Say("somebody takes the owner off pod %s", p.Name)
+		w.Say("a user takes the owner off pod %s", p.Name)
 		w.pods.Change(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "other":
 		w.steal(t)
@@ -121,7 +121,7 @@ func (w *world) newOrphan() *corev1.Pod {
 // relabel makes a pod match the selector no more, or again.
 func (w *world) relabel(t *rapid.T) {
 	p := w.drawLivingPod(t)
-	w.Say("somebody changes the labels of pod %s", p.Name)
+	w.Say("a user changes the labels of pod %s", p.Name)
 	w.pods.Change(p, func(p *corev1.Pod) {
 		for _, key := range []string{"app", batchv1.ControllerUidLabel} {
 			if value, has := p.Labels[key]; has {

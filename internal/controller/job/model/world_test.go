@@ -109,9 +109,9 @@ func (w *world) takeStock() {
 func (w *world) start(lateJobs, latePods int) {
 	w.Say("the lists of the next controller are late by %d and %d changes", lateJobs, latePods)
 	w.Start(func(sp *simulated.Process) func(context.Context) error {
-		p := newProcess(sp, w)
+		p := newProcess(sp)
 		w.started = append(w.started, p)
-		return p.begin(lateJobs, latePods)
+		return p.begin(w, lateJobs, latePods)
 	})
 }
 
