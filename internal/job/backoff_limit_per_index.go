@@ -49,7 +49,7 @@ func newlyFailedIndexes(v view) Indexes {
 	return Indexes(nil).With(spent...)
 }
 
-// spendsIndex tells whether the failure of p is the last that its index may have.
+// spendsIndex reports whether the failure of p is the last that its index may have.
 func spendsIndex(job *batchv1.Job, p *corev1.Pod) bool {
 	j := judgePod(job, p)
 	if j.action == batchv1.PodFailurePolicyActionFailIndex {

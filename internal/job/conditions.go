@@ -15,7 +15,7 @@ func End(job *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
-// Finished tells whether the Job has ended, and so needs no more decisions.
+// Finished reports whether the Job has ended, and so needs no more decisions.
 func Finished(job *batchv1.Job) bool { return End(job) != nil }
 
 func condition(list []batchv1.JobCondition, kind batchv1.JobConditionType) *batchv1.JobCondition {

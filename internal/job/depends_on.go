@@ -58,7 +58,7 @@ func notMet(list []Dependence, conditions []batchv1.JobCondition) []Dependence {
 	})
 }
 
-// WaitsForJobs tells whether the status of job says that it waits for other Jobs.
+// WaitsForJobs reports whether the status of job says that it waits for other Jobs.
 func WaitsForJobs(job *batchv1.Job) bool {
 	return job.Status.StartTime == nil && len(UnmetConditions(job)) > 0
 }

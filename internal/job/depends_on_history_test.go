@@ -146,7 +146,7 @@ func (w *dependents) settle() {
 	}
 }
 
-// named tells whether a condition that is not met says the same.
+// named reports whether a condition that is not met says the same.
 func named(message string, conditions []batchv1.JobCondition) bool {
 	for _, c := range conditions {
 		if isDependency(c) && c.Status == corev1.ConditionFalse && c.Message == message {

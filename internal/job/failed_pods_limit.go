@@ -48,7 +48,7 @@ func (c carried) newer(other carried) carried {
 	return c
 }
 
-// covers tells whether a failure at that time is among the carried ones.
+// covers reports whether a failure at that time is among the carried ones.
 func (c carried) covers(at time.Time) bool { return !at.Truncate(time.Second).After(c.until) }
 
 // carrying has new pods tell of the failures before them.
@@ -123,7 +123,7 @@ func (s Settings) LeftOver(job *batchv1.Job, failed []*corev1.Pod) []*corev1.Pod
 	return old
 }
 
-// CountedAsFailed tells whether p is among Observation.FailedPods where the Job that controls it has a limit: it failed,
+// CountedAsFailed reports whether p is among Observation.FailedPods where the Job that controls it has a limit: it failed,
 // is accounted for, and nobody has told it to go.
 func CountedAsFailed(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && !HasFinalizer(p) && p.DeletionTimestamp == nil

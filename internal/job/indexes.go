@@ -89,7 +89,7 @@ func (x Indexes) String() string {
 	return string(b)
 }
 
-// Has tells whether i is in the set.
+// Has reports whether i is in the set.
 func (x Indexes) Has(i int) bool {
 	n, found := slices.BinarySearchFunc(x, i, func(iv Interval, i int) int { return cmp.Compare(iv.First, i) })
 	return found || (n > 0 && i <= x[n-1].Last)

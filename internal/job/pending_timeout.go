@@ -58,7 +58,7 @@ func stuck(v view, p plan) (late []Stuck, after time.Duration) {
 	return late, after
 }
 
-// Fail makes p, which is the newest version of the stuck pod, Failed. It tells whether it did: p may have started or
+// Fail makes p, which is the newest version of the stuck pod, Failed. It reports whether it did: p may have started or
 // ended meanwhile.
 func (s Stuck) Fail(p *corev1.Pod, now time.Time) bool {
 	left, pending := s.limit.left(p, now)
@@ -119,7 +119,7 @@ func awaitsTurn(p *corev1.Pod) bool {
 	return c.Status == corev1.ConditionFalse && c.Reason != corev1.PodReasonUnschedulable
 }
 
-// allStarted tells whether all containers of p have run. The main ones do so after all others.
+// allStarted reports whether all containers of p have run. The main ones do so after all others.
 func allStarted(p *corev1.Pod) bool {
 	for i := range p.Spec.Containers {
 		if !slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {

@@ -12,17 +12,17 @@ import (
 // noIndex is the index of a pod that has none or a bad one.
 const noIndex = -1
 
-// HasFinalizer tells whether p carries the tracking finalizer: it is not counted for certain yet.
+// HasFinalizer reports whether p carries the tracking finalizer: it is not counted for certain yet.
 func HasFinalizer(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-// Ended tells whether all containers of p have ended for good.
+// Ended reports whether all containers of p have ended for good.
 func Ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Matters tells whether an observation needs p: it lives, or it is not counted for certain yet.
+// Matters reports whether an observation needs p: it lives, or it is not counted for certain yet.
 func Matters(p *corev1.Pod) bool {
 	return !Ended(p) || HasFinalizer(p)
 }

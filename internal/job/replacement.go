@@ -12,7 +12,7 @@ func replacesEndedOnly(job *batchv1.Job) bool {
 	return job.Spec.PodFailurePolicy != nil || (policy != nil && *policy == batchv1.Failed)
 }
 
-// failed tells whether p counts as a failure. Pods that are told to end count at once where they are replaced at once:
+// failed reports whether p counts as a failure. Pods that are told to end count at once where they are replaced at once:
 // a pod whose node is lost never gets to the phase Failed.
 func failed(job *batchv1.Job, p *corev1.Pod) bool {
 	if p.Status.Phase == corev1.PodFailed {

@@ -8,7 +8,7 @@ import (
 // HeldAnnotation marks a run of a CronJob that waits, suspended, for other runs, and says since when.
 const HeldAnnotation = "stint.dev/held-by-concurrency-policy"
 
-// IsHeld tells whether a run waits for others, not for a person to resume it.
+// IsHeld reports whether a run waits for others, not for a person to resume it.
 func IsHeld(job *batchv1.Job) bool {
 	_, marked := job.Annotations[HeldAnnotation]
 	return marked && suspended(job)

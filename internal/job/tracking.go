@@ -107,7 +107,7 @@ func Settle(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatu
 	return next
 }
 
-// mayRelease tells whether nothing but counting keeps the finalizer of p.
+// mayRelease reports whether nothing but counting keeps the finalizer of p.
 func mayRelease(v view, end *Verdict, p *corev1.Pod) bool {
 	switch {
 	case v.job.DeletionTimestamp != nil:

@@ -80,7 +80,7 @@ func look(obs Observation) view {
 	return v
 }
 
-// toldToEnd tells whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
+// toldToEnd reports whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
 // to, and is shown as it was before. Only in a Job that fails another controller may have listed it without telling it.
 func (v *view) toldToEnd(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil || v.InFlight.Deleted.Has(p.UID) || v.uncounted.has(p) && !storedVerdict(*v).Failure()
@@ -113,12 +113,12 @@ func (v *view) newlyEnded(is func(*corev1.Pod) bool) []*corev1.Pod {
 	return ended
 }
 
-// tracked tells whether p still has the finalizer: without it, p is counted or never will be.
+// tracked reports whether p still has the finalizer: without it, p is counted or never will be.
 func (v *view) tracked(p *corev1.Pod) bool {
 	return HasFinalizer(p) && !v.InFlight.Released.Has(p.UID)
 }
 
-// countable tells whether p can count at all: in an indexed Job, only a pod with an index that the Job has.
+// countable reports whether p can count at all: in an indexed Job, only a pod with an index that the Job has.
 func (v *view) countable(p *corev1.Pod) bool {
 	if !v.indexed() {
 		return true

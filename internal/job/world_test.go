@@ -30,7 +30,7 @@ type world struct {
 	flight  InFlight
 	history History
 	ledger  ledger
-	// faults tells whether writes may fail.
+	// faults reports whether writes may fail.
 	faults bool
 	// scaled tells that completions have changed.
 	scaled bool
@@ -210,7 +210,7 @@ func (w *world) release(p *corev1.Pod) {
 	w.history.Record(p)
 }
 
-// store writes the status unless somebody changed the Job or the write gets lost; it tells whether the controller knows
+// store writes the status unless somebody changed the Job or the write gets lost; it reports whether the controller knows
 // that it succeeded.
 func (w *world) store(d Decision, o Outcome) bool {
 	next, patience := d.Status(o)

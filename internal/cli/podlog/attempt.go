@@ -14,7 +14,7 @@ type attempt struct {
 	number    int32
 }
 
-// endedIn tells whether the pod's status says that the attempt has ended.
+// endedIn reports whether the pod's status says that the attempt has ended.
 func (a attempt) endedIn(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return true

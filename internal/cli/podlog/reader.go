@@ -94,7 +94,7 @@ func (c *Collector) stream(a attempt, passed int64) (int64, bool, error) {
 // errCutOff: the stream has ended and the container has not. A server that stops ends its streams like that.
 var errCutOff = errors.New("the stream ended before the container")
 
-// sawEnd tells whether the attempt has ended. The pod's status may come a little later than the end of the log.
+// sawEnd reports whether the attempt has ended. The pod's status may come a little later than the end of the log.
 func (c *Collector) sawEnd(a attempt) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, statusLag)
 	defer cancel()

@@ -105,7 +105,7 @@ func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobRes
 	return results.Merge(job, slices, pods), note, nil
 }
 
-// serves tells whether batch/v1 has a resource.
+// serves reports whether batch/v1 has a resource.
 func (c *Client) serves(resource string) (bool, error) {
 	if c.resources == nil {
 		list, err := c.kube.Discovery().ServerResourcesForGroupVersion(batchv1.SchemeGroupVersion.String())

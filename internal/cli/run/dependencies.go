@@ -113,7 +113,7 @@ func (s *session) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map
 	s.out.JobWaiting(w)
 }
 
-// isOfStint tells whether the server is one of Stint, which a kubeconfig may name too. It is the one that explains Jobs.
+// isOfStint reports whether the server is one of Stint, which a kubeconfig may name too. It is the one that explains Jobs.
 func (s *session) isOfStint(ctx context.Context) bool {
 	if s.target.Kind != target.Cluster {
 		return true

@@ -135,7 +135,7 @@ func (s *session) tellProgress() {
 	}
 }
 
-// settled tells whether the run is over: every Job has ended and been told of; after an interrupt those that had not
+// settled reports whether the run is over: every Job has ended and been told of; after an interrupt those that had not
 // ended must be gone.
 func (s *session) settled() bool {
 	s.mu.Lock()
@@ -162,7 +162,7 @@ func (s *session) verdict() error {
 	return nil
 }
 
-// unreachable tells whether an error is about the way to the server rather than an answer of it.
+// unreachable reports whether an error is about the way to the server rather than an answer of it.
 func unreachable(err error) bool {
 	return utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err)
 }

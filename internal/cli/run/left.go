@@ -21,7 +21,7 @@ const deletionSlack = 2 * time.Minute
 // leftShown bounds the Jobs that are told of, and the pods of each.
 const leftShown = 5
 
-// stuck tells whether what was deleted does not go: a finalizer that nobody removes, or nobody there to end pods.
+// stuck reports whether what was deleted does not go: a finalizer that nobody removes, or nobody there to end pods.
 func (s *session) stuck(now time.Time) bool {
 	if !s.halt.begun() || len(s.halt.deleting) == 0 {
 		return false

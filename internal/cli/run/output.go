@@ -26,7 +26,7 @@ func NewOutput(streams genericiooptions.IOStreams, asJSON, quiet bool) output.Ou
 	return output.NewPlain(streams.Out, words, sameFile(streams.Out, words))
 }
 
-// sameFile tells whether two streams end in the same place, such as a CI log.
+// sameFile reports whether two streams end in the same place, such as a CI log.
 func sameFile(a, b io.Writer) bool {
 	infos := make([]os.FileInfo, 0, 2)
 	for _, w := range []io.Writer{a, b} {

@@ -146,7 +146,7 @@ func (s *session) collectLogs(ctx context.Context, jobs []*batchv1.Job) {
 		s.out.Log, s.out.Note)
 }
 
-// untilInterrupt returns a context that Ctrl-C ends, and a function that stops listening and tells whether it has.
+// untilInterrupt returns a context that Ctrl-C ends, and a function that stops listening and reports whether it has.
 func (s *session) untilInterrupt(ctx context.Context) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	listening := make(chan struct{})

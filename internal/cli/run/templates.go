@@ -45,7 +45,7 @@ func imagesOf(jobs []*batchv1.Job) []string {
 	return images
 }
 
-// singlePod tells whether the run has one pod at a time, so that log lines need not say where they are from.
+// singlePod reports whether the run has one pod at a time, so that log lines need not say where they are from.
 func singlePod(jobs []*batchv1.Job) bool {
 	return len(jobs) == 1 && !atLeast(jobs[0].Spec.Parallelism, 2) && !atLeast(jobs[0].Spec.Completions, 2)
 }

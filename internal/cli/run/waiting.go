@@ -39,7 +39,7 @@ func isTold(waiting *corev1.ContainerStateWaiting) bool {
 	return true
 }
 
-// hasRun tells whether a container of the pod, other than those that prepare it, was ever started.
+// hasRun reports whether a container of the pod, other than those that prepare it, was ever started.
 func hasRun(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded {
 		return true
@@ -51,7 +51,7 @@ func hasRun(pod *corev1.Pod) bool {
 	})
 }
 
-// isOver tells whether a pod has ended or is made to.
+// isOver reports whether a pod has ended or is made to.
 func isOver(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

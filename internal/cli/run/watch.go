@@ -131,7 +131,7 @@ func (s *session) podOptions(selector string) metav1.ListOptions {
 // fewEnough pods are watched while they wait and run, too, for a run that shows no logs of them.
 const fewEnough = 1000
 
-// fewPods tells whether the Jobs of this run want few pods.
+// fewPods reports whether the Jobs of this run want few pods.
 func (s *session) fewPods() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -196,7 +196,7 @@ func whenFree(ctx context.Context, answers func() bool, start func() (*server.Se
 
 const whoMayWhat = "without the certificate or the token of the kubeconfig it answers nothing; who has one runs commands here."
 
-// onlyLocal tells whether no other machine reaches what listens on the address.
+// onlyLocal reports whether no other machine reaches what listens on the address.
 func onlyLocal(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)

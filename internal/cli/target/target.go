@@ -171,7 +171,7 @@ func kubeconfigs(o Options) []string {
 	return paths
 }
 
-// isOwn tells whether the user named the very file that the server on this data directory writes.
+// isOwn reports whether the user named the very file that the server on this data directory writes.
 func isOwn(paths []string, dataDir string) bool {
 	if len(paths) != 1 {
 		return false

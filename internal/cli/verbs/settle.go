@@ -181,7 +181,7 @@ func leaving(ctx context.Context, client kubernetes.Interface) ([]*corev1.Pod, e
 	return leaving, nil
 }
 
-// ownedByNone tells whether the pod belongs to a Job that is not there.
+// ownedByNone reports whether the pod belongs to a Job that is not there.
 func ownedByNone(pod *corev1.Pod, there map[types.UID]bool) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind == "Job" && !there[owner.UID]

@@ -27,7 +27,7 @@ func ValidateAnnotations(annotations, old map[string]string, p *field.Path) fiel
 // ownPrefix is that of all annotations that Stint reads.
 const ownPrefix = "stint.dev/"
 
-// WarnAnnotations tells of new annotations that are likely meant to be others: what nobody reads has no effect.
+// WarnAnnotations warns of new annotations that are likely misspelt: one that Stint does not read has no effect.
 func WarnAnnotations(annotations, old map[string]string, p *field.Path) []string {
 	var warnings []string
 	known := core.Annotations()

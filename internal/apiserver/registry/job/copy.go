@@ -32,7 +32,7 @@ func createFromCopy(job *batchv1.Job) []string {
 	return warnings
 }
 
-// IsExported tells whether a Job that is posted is a copy of another Job, and not only its template: that may be a
+// IsExported reports whether a Job that is posted is a copy of another Job, and not only its template: that may be a
 // copy although the Job is a run of the CronJob that has the template. Who makes Jobs of templates names no selector.
 func IsExported(job *batchv1.Job) bool {
 	uids, _ := selectedUIDs(&job.Spec)
@@ -83,7 +83,7 @@ func regenerateSelector(job, old *batchv1.Job) []string {
 	return nil
 }
 
-// copiedFrom tells whether selector and labels were generated for another Job, and returns its UID where they still
+// copiedFrom reports whether selector and labels were generated for another Job, and returns its UID where they still
 // name it. They count as generated exactly when
 //   - manualSelector is not true (generateSelector has seen to that),
 //   - the selector is absent or empty, or asks for nothing but one controller-uid label, prefixed or not, and

@@ -13,8 +13,8 @@ import (
 // defaultBackoffLimit is how many failed pods a Job survives when its author names no number.
 const defaultBackoffLimit = 6
 
-// SetDefaults fills in what the author left out. manualSelector stays unset: nobody who reads the Job shall wonder
-// whether to write it.
+// SetDefaults fills in what the author left out. manualSelector stays unset, so that a reader of the Job does not
+// wonder whether to write it.
 func SetDefaults(job *batchv1.Job) {
 	spec := &job.Spec
 	pod.SetTemplateDefaults(&spec.Template)

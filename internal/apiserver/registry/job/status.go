@@ -69,7 +69,7 @@ func validateUncounted(uncounted *batchv1.UncountedTerminatedPods, p *field.Path
 	return append(check(uncounted.Succeeded, p.Child("succeeded")), check(uncounted.Failed, p.Child("failed"))...)
 }
 
-// hasCondition tells whether the condition is there and true.
+// hasCondition reports whether the condition is there and true.
 func hasCondition(status *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == kind && c.Status == corev1.ConditionTrue
@@ -80,18 +80,18 @@ func isFinished(status *batchv1.JobStatus) bool {
 	return hasCondition(status, batchv1.JobComplete) || hasCondition(status, batchv1.JobFailed)
 }
 
-// has tells whether the condition holds after the change.
+// has reports whether the condition holds after the change.
 func (c statusChange) has(kind batchv1.JobConditionType) bool { return hasCondition(c.now, kind) }
 
-// had tells whether the condition held before the change.
+// had reports whether the condition held before the change.
 func (c statusChange) had(kind batchv1.JobConditionType) bool { return hasCondition(c.was, kind) }
 
-// turns tells whether the change turns one of the conditions on or off.
+// turns reports whether the change turns one of the conditions on or off.
 func (c statusChange) turns(kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(kinds, func(kind batchv1.JobConditionType) bool { return c.has(kind) != c.had(kind) })
 }
 
-// resumes tells whether the change says that a suspended Job is no longer so.
+// resumes reports whether the change says that a suspended Job is no longer so.
 func (c statusChange) resumes() bool {
 	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.now.Conditions, func(n batchv1.JobCondition) bool {
 		return n.Type == batchv1.JobSuspended && n.Status == corev1.ConditionFalse

@@ -26,7 +26,7 @@ func validateTemplateUpdate(template *corev1.PodTemplateSpec, old *batchv1.Job, 
 		"tolerations, schedulingGates and the containers' resources can change")}
 }
 
-// templateMutable tells whether no pod of the old template is left, or will be made before the change is seen.
+// templateMutable reports whether no pod of the old template is left, or will be made before the change is seen.
 // A Job that has started carries the Suspended condition only once its controller has let go of its pods.
 func templateMutable(old *batchv1.Job) bool {
 	if !ptr.Deref(old.Spec.Suspend, false) || old.Status.Active > 0 {

@@ -26,7 +26,7 @@ func warnUpdate(job, old *batchv1.Job, o pod.Options) []string {
 	return append(warnings, WarnSpec(&job.Spec, o, field.NewPath("spec"))...)
 }
 
-// WarnName tells of names that are names of Jobs but make odd names and host names of pods.
+// WarnName warns of names that are names of Jobs but make odd names and host names of pods.
 func WarnName(name string) []string {
 	msgs := validation.IsDNS1123Label(name)
 	if len(msgs) == 0 {

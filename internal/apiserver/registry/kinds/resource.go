@@ -59,7 +59,7 @@ type Resource struct {
 	SelectableFieldNames []string
 
 	// CheckGracefulDelete, where set, makes deletion graceful: it sets options.GracePeriodSeconds where the request
-	// names none and tells whether the object stays until something deletes it with a grace period of 0.
+	// names none and reports whether the object stays until something deletes it with a grace period of 0.
 	CheckGracefulDelete func(ctx context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool
 	// DefaultPropagation is what becomes of dependents when the request does not say; empty is Background.
 	DefaultPropagation metav1.DeletionPropagation

@@ -15,9 +15,9 @@ import (
 type rule[T any] struct {
 	// field is the path below the thing judged, with dots.
 	field string
-	// asked tells whether the author wants what this rule is about.
+	// asked reports whether the author wants what this rule is about.
 	asked func(T) bool
-	// honoured tells whether this node gives it; nil means that none does.
+	// honoured reports whether this node gives it; nil means that none does.
 	honoured func(runtime.Info) bool
 	verdict  verdict
 	// because is the reason, and what to do about it.

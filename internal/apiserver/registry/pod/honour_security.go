@@ -63,5 +63,5 @@ func wantsAppArmor(p *corev1.AppArmorProfile) bool {
 	return p != nil && p.Type == corev1.AppArmorProfileTypeRuntimeDefault
 }
 
-// isOther tells whether an identity is asked for that the processes of this server do not have anyway.
+// isOther reports whether an identity is asked for that the processes of this server do not have anyway.
 func isOther(id *int64, own int) bool { return id != nil && *id != int64(own) }

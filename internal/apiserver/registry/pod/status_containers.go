@@ -21,7 +21,7 @@ func validateContainerStatuses(pod, old *corev1.Pod, p *field.Path) field.ErrorL
 	return append(errs, validateStaysEnded(&pod.Spec, now.ContainerStatuses, was.ContainerStatuses, p.Child("containerStatuses"))...)
 }
 
-// restartsAsAWhole tells whether there is a rule by which all containers may start again, whatever they are themselves.
+// restartsAsAWhole reports whether there is a rule by which all containers may start again, whatever they are themselves.
 func restartsAsAWhole(s *corev1.PodSpec) bool {
 	for _, c := range ContainersAt(s, nil) {
 		if restartsPod(c) {
@@ -48,7 +48,7 @@ func validateStaysEnded(s *corev1.PodSpec, now, was []corev1.ContainerStatus, p 
 	return errs
 }
 
-// mayRestart tells whether a container that ended with an exit code is started again: by a rule of its own, or else by
+// mayRestart reports whether a container that ended with an exit code is started again: by a rule of its own, or else by
 // its policy, or else by the pod's.
 func mayRestart(s *corev1.PodSpec, name string, exitCode int32) bool {
 	for _, c := range ContainersAt(s, nil) {

@@ -55,7 +55,7 @@ func WarnTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) []string 
 		warnWhatNodeIgnores(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
 }
 
-// WarnStrayAnnotations tells of annotations of Jobs that something else has: nobody reads them there.
+// WarnStrayAnnotations warns of annotations for Jobs on an object of another kind, where they have no effect.
 func WarnStrayAnnotations(annotations map[string]string, p *field.Path, home string) []string {
 	var warnings []string
 	for _, key := range core.Annotations() {

@@ -45,7 +45,7 @@ func nodeAffinity(a *corev1.Affinity) *corev1.NodeAffinity {
 	return a.NodeAffinity
 }
 
-// narrows tells whether a term has all of an older one, and then more. An empty term selects no node, so it stays.
+// narrows reports whether a term has all of an older one, and then more. An empty term selects no node, so it stays.
 func narrows(term, old *corev1.NodeSelectorTerm) bool {
 	if len(old.MatchExpressions)+len(old.MatchFields) == 0 {
 		return len(term.MatchExpressions)+len(term.MatchFields) == 0

@@ -43,7 +43,7 @@ func validateTolerationAnnotation(value string, p *field.Path) field.ErrorList {
 	return ValidateTolerations(tolerations, p.Child(tolerationsAnnotation))
 }
 
-// isDeletionCost tells whether a value is a number in the one way to write it.
+// isDeletionCost reports whether a value is a number in the one way to write it.
 func isDeletionCost(value string) bool {
 	n, err := strconv.ParseInt(value, 10, 32)
 	return err == nil && (strconv.FormatInt(n, 10) == value || strings.HasPrefix(value, "-"))

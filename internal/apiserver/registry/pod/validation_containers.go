@@ -20,7 +20,7 @@ type container struct {
 	init bool
 }
 
-// isSidecar tells whether an init container runs on beside the containers.
+// isSidecar reports whether an init container runs on beside the containers.
 func isSidecar(init *corev1.Container) bool {
 	return init.RestartPolicy != nil && *init.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

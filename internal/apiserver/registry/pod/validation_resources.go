@@ -66,13 +66,13 @@ func validateQuantities(list corev1.ResourceList, names nameRule, p *field.Path)
 	return errs
 }
 
-// whole tells whether an amount is a whole number, however large.
+// whole reports whether an amount is a whole number, however large.
 func whole(q resource.Quantity) bool {
 	rounded := q.DeepCopy()
 	return rounded.RoundUp(0)
 }
 
-// wholePages tells whether an amount of huge pages, whose size is in their name, is a number of them.
+// wholePages reports whether an amount of huge pages, whose size is in their name, is a number of them.
 func wholePages(name corev1.ResourceName, q resource.Quantity) bool {
 	size, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
 	return err == nil && size.Sign() > 0 && whole(size) && q.Value()%size.Value() == 0
@@ -116,19 +116,19 @@ func hugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// overcommits tells whether more of a resource may be limited than is requested. Devices and huge pages belong to
+// overcommits reports whether more of a resource may be limited than is requested. Devices and huge pages belong to
 // one container alone.
 func overcommits(name corev1.ResourceName) bool { return native(name) && !hugePages(name) }
 
-// comesWhole tells whether a resource, like a device, cannot be had in parts.
+// comesWhole reports whether a resource, like a device, cannot be had in parts.
 func comesWhole(name corev1.ResourceName) bool { return !native(name) && extended(name) }
 
-// native tells whether a resource is Kubernetes' own, as are those without a domain.
+// native reports whether a resource is Kubernetes' own, as are those without a domain.
 func native(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// extended tells whether a name leaves room for the prefix that quotas put before it.
+// extended reports whether a name leaves room for the prefix that quotas put before it.
 func extended(name corev1.ResourceName) bool {
 	const prefix = corev1.DefaultResourceRequestsPrefix
 	return !strings.HasPrefix(string(name), prefix) && len(validation.IsQualifiedName(prefix+string(name))) == 0

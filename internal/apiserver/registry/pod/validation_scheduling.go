@@ -160,7 +160,7 @@ func validateLabelKeys(keys []string, selector *metav1.LabelSelector, p *field.P
 	return errs
 }
 
-// selectsTwice tells whether a selector has an expression about a label beside another word about it. What the pod's
+// selectsTwice reports whether a selector has an expression about a label beside another word about it. What the pod's
 // own labels select has been made an expression by now, so one alone is fine.
 func selectsTwice(s *metav1.LabelSelector, key string) bool {
 	if s == nil {

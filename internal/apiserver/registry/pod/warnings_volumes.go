@@ -62,7 +62,7 @@ func (f file) String() string {
 	return fmt.Sprintf("%q (%s)", f.path, f.of)
 }
 
-// overlaps tells whether two files have one path, or one would be the folder of the other.
+// overlaps reports whether two files have one path, or one would be the folder of the other.
 func (f file) overlaps(other file) bool {
 	a, b := f.path+"/", other.path+"/"
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)

@@ -49,7 +49,7 @@ func validateTimeSpec(text string, p *field.Path) field.ErrorList {
 	return nil
 }
 
-// warnSchedule tells of a valid schedule what its author may not have meant.
+// warnSchedule warns where a valid schedule may not mean what its author wants.
 func warnSchedule(spec *stintv1.ScheduledJobSpec, now time.Time, p *field.Path) []string {
 	if spec.Schedule == nil {
 		return nil
