@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
 )
 
 // Object is a pointer to a Kubernetes object.
 type Object interface {
 	comparable
-	metav1.Object
+	client.Object
 }
 
 // Watches are the handlers of a controller.
