@@ -149,6 +149,13 @@ func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 	return list
 }
 
+// Known reports whether anything is known of the children of a parent, or a sync of it is under way.
+func (c *Children[T]) Known(parent types.UID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.families[parent] != nil
+}
+
 func (c *Children[T]) family(parent types.UID) *family[T] {
 	f := c.families[parent]
 	if f == nil {

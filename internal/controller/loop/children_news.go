@@ -2,41 +2,47 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Show takes in what the informer shows of a child, and returns whether that is news. That a child is shown which is being
-// created is none.
-func (c *Children[T]) Show(parent types.UID, shown T) (news bool) {
+// Show takes in what the informer shows of a child. It returns that, after Rules.Merge, and whether it is news: that a child
+// is shown whose creation is under way is none.
+func (c *Children[T]) Show(parent types.UID, shown T) (merged T, news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := shown.GetUID()
 	if before, known := c.parents[uid]; known && before != parent {
 		c.drop(uid)
 	}
-	f := c.family(parent)
-	child := f.children[uid]
-	if child != nil && child.gone {
-		child.shown = true
-		return false
-	}
-	news = child == nil && !f.unknown.Has(shown.GetName()) || child != nil && Older(child.Newest, shown)
-	f.unknown.Delete(shown.GetName())
-	if child != nil && !Older(shown, child.Newest) {
-		shown = c.rules.Merge(child.Newest, shown)
-	}
-	if !c.rules.Keep(parent, shown) {
-		c.drop(uid)
-		c.tidy(parent)
-		return news && child != nil
-	}
+	child := c.child(uid)
 	if child == nil {
-		child = &Child[T]{Newest: shown}
-		c.add(parent, uid, child)
+		return shown, c.showNew(parent, shown)
 	}
 	child.shown = true
+	if child.gone {
+		return shown, false
+	}
+	news = Older(child.Newest, shown)
 	if !Older(shown, child.Newest) {
+		shown = c.rules.Merge(child.Newest, shown)
 		child.Newest = shown
 		child.Deleted = child.Deleted && shown.GetDeletionTimestamp() == nil
 	}
-	return news
+	if !c.rules.Keep(parent, shown) {
+		c.drop(uid)
+	}
+	return shown, news
+}
+
+func (c *Children[T]) showNew(parent types.UID, shown T) (news bool) {
+	expected := false
+	if f := c.families[parent]; f != nil {
+		expected = f.unknown.Has(shown.GetName())
+		f.unknown.Delete(shown.GetName())
+	}
+	if !c.rules.Keep(parent, shown) {
+		c.tidy(parent)
+		return false
+	}
+	c.add(parent, shown.GetUID(), &Child[T]{Newest: shown, shown: true})
+	return !expected
 }
 
 // End takes in that the informer shows the end of a child, and returns whether that is news.

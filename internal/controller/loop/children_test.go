@@ -127,15 +127,19 @@ func TestOnlyNewsOfChildrenIsNews(t *testing.T) {
 	children := loop.NewChildren(loop.Rules[*corev1.Pod]{}, nil)
 	children.Open(parentUID)
 	children.Expect(parentUID, "p")
+	show := func(parent types.UID, p *corev1.Pod) bool {
+		_, news := children.Show(parent, p)
+		return news
+	}
 	for _, step := range []struct {
 		what string
 		news bool
 		got  bool
 	}{
-		{"a child is shown whose creation is under way", false, children.Show(parentUID, child("1"))},
-		{"it changes", true, children.Show(parentUID, child("2"))},
-		{"it is shown again", false, children.Show(parentUID, child("2"))},
-		{"a child of another is shown", true, children.Show("another", child("1", func(p *corev1.Pod) { p.UID, p.Name = "q", "q" }))},
+		{"a child is shown whose creation is under way", false, show(parentUID, child("1"))},
+		{"it changes", true, show(parentUID, child("2"))},
+		{"it is shown again", false, show(parentUID, child("2"))},
+		{"a child of another is shown", true, show("another", child("1", func(p *corev1.Pod) { p.UID, p.Name = "q", "q" }))},
 		{"it ends", true, children.End(parentUID, child("3"))},
 	} {
 		if step.got != step.news {

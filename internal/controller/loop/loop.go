@@ -48,17 +48,20 @@ func (l *Loop) Watch(informer cache.SharedIndexInformer, handler cache.ResourceE
 func (l *Loop) Break(err error) { l.broken = errors.Join(l.broken, err) }
 
 // Ready waits until the handlers have been called for all that was there when the informers started. It returns false if
-// ctx ends before that.
-func (l *Loop) Ready(ctx context.Context) (bool, error) {
+// ctx ends before that; then the controller is not to run.
+func (l *Loop) Ready(ctx context.Context) (ready bool, err error) {
 	if l.broken != nil {
-		return false, fmt.Errorf("%s controller: %w", l.name, l.broken)
+		err = fmt.Errorf("%s controller: %w", l.name, l.broken)
 	}
-	return cache.WaitForCacheSync(ctx.Done(), l.handlers...), nil
+	ready = err == nil && cache.WaitForCacheSync(ctx.Done(), l.handlers...)
+	if !ready {
+		l.Queue.ShutDown()
+	}
+	return ready, err
 }
 
 // Run has workers call sync for what is in the queue until ctx ends. It returns when the last call has.
 func (l *Loop) Run(ctx context.Context, workers int, sync func(context.Context, types.NamespacedName) error) error {
-	defer l.Queue.ShutDown()
 	if ready, err := l.Ready(ctx); !ready {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 		if is == nil || controller(is) == "" {
 			return
 		}
-		news := c.jobs.Show(controller(is), is)
+		_, news := c.jobs.Show(controller(is), is)
 		if was != nil {
 			news = isNews(was, is)
 		}
