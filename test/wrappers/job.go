@@ -14,10 +14,16 @@ type JobWrapper struct {
 
 // MakeJob begins a Job with one container, whose pods are not restarted.
 func MakeJob(name string) *JobWrapper {
-	w := &JobWrapper{job: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}}
-	w.job.Spec.Template.Spec = runOnce()
-	w.metadata = metadata[*JobWrapper]{w, &w.job.ObjectMeta}
-	w.podSpec = podSpec[*JobWrapper]{w, &w.job.Spec.Template.Spec}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	job.Spec.Template.Spec = runOnce()
+	return FromJob(job)
+}
+
+// FromJob changes a Job further.
+func FromJob(job *batchv1.Job) *JobWrapper {
+	w := &JobWrapper{job: job}
+	w.metadata = metadata[*JobWrapper]{w, &job.ObjectMeta}
+	w.podSpec = podSpec[*JobWrapper]{w, &job.Spec.Template.Spec}
 	return w
 }
 

@@ -21,6 +21,11 @@ func (m metadata[W]) UID(uid types.UID) W {
 	return m.wrapper
 }
 
+func (m metadata[W]) Generation(n int64) W {
+	m.meta.Generation = n
+	return m.wrapper
+}
+
 func (m metadata[W]) Label(key, value string) W {
 	metav1.SetMetaDataLabel(m.meta, key, value)
 	return m.wrapper
