@@ -33,7 +33,7 @@ func TestPodFromTemplate(t *testing.T) {
 			RestartPolicy:  corev1.RestartPolicyNever,
 			Hostname:       "j-0",
 			InitContainers: []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}},
-			Containers:     []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: indexVariable, ValueFrom: index}}}},
+			Containers:     []corev1.Container{{Name: "c", Image: "busybox", Env: []corev1.EnvVar{{Name: indexVariable, ValueFrom: index}}}},
 		},
 	}}
 	if diff := cmp.Diff(want, made); diff != "" {

@@ -3,6 +3,7 @@ package wrappers
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // JobWrapper builds a Job.
@@ -117,4 +118,10 @@ func (w *JobWrapper) Selector(key, value string) *JobWrapper {
 	w.job.Spec.Selector = metav1.AddLabelToSelector(&metav1.LabelSelector{}, key, value)
 	metav1.SetMetaDataLabel(&w.job.Spec.Template.ObjectMeta, key, value)
 	return w
+}
+
+// ManualSelector is a selector that the author of the Job answers for.
+func (w *JobWrapper) ManualSelector(key, value string) *JobWrapper {
+	w.job.Spec.ManualSelector = ptr.To(true)
+	return w.Selector(key, value)
 }

@@ -11,6 +11,12 @@ type metadata[W any] struct {
 	meta    *metav1.ObjectMeta
 }
 
+// GenerateName takes the place of the name.
+func (m metadata[W]) GenerateName(prefix string) W {
+	m.meta.Name, m.meta.GenerateName = "", prefix
+	return m.wrapper
+}
+
 func (m metadata[W]) Namespace(namespace string) W {
 	m.meta.Namespace = namespace
 	return m.wrapper

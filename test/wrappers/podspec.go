@@ -11,7 +11,7 @@ type podSpec[W any] struct {
 }
 
 func runOnce() corev1.PodSpec {
-	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c"}}}
+	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "busybox"}}}
 }
 
 func (p podSpec[W]) RestartPolicy(policy corev1.RestartPolicy) W {
