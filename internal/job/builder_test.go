@@ -31,8 +31,8 @@ func aJob() *wrappers.JobWrapper {
 
 // aPod begins with a pending pod of aJob.
 func aPod(name string) *wrappers.PodWrapper {
-	return wrappers.MakePod(name).UID(types.UID(name)).Controller(aJob().Obj()).Label("job", "j").
-		Finalizers(batchv1.JobTrackingFinalizer).CreationTimestamp(at(0)).Phase(corev1.PodPending)
+	return wrappers.MakePodOf(aJob().Obj(), name).UID(types.UID(name)).Finalizers(batchv1.JobTrackingFinalizer).
+		CreationTimestamp(at(0)).Phase(corev1.PodPending)
 }
 
 // seen is an observation a minute after the start.

@@ -44,6 +44,16 @@ func (w *CronJobWrapper) Suspend(suspend bool) *CronJobWrapper {
 	return w
 }
 
+func (w *CronJobWrapper) TimeZone(zone string) *CronJobWrapper {
+	w.cronJob.Spec.TimeZone = &zone
+	return w
+}
+
+func (w *CronJobWrapper) StartingDeadlineSeconds(seconds int64) *CronJobWrapper {
+	w.cronJob.Spec.StartingDeadlineSeconds = &seconds
+	return w
+}
+
 // HistoryLimits are how many Jobs that succeeded and how many that failed are kept.
 func (w *CronJobWrapper) HistoryLimits(successful, failed int32) *CronJobWrapper {
 	w.cronJob.Spec.SuccessfulJobsHistoryLimit, w.cronJob.Spec.FailedJobsHistoryLimit = &successful, &failed

@@ -11,9 +11,8 @@ type metadata[W any] struct {
 	meta    *metav1.ObjectMeta
 }
 
-// GenerateName takes the place of the name.
 func (m metadata[W]) GenerateName(prefix string) W {
-	m.meta.Name, m.meta.GenerateName = "", prefix
+	m.meta.GenerateName = prefix
 	return m.wrapper
 }
 
@@ -24,6 +23,11 @@ func (m metadata[W]) Namespace(namespace string) W {
 
 func (m metadata[W]) UID(uid types.UID) W {
 	m.meta.UID = uid
+	return m.wrapper
+}
+
+func (m metadata[W]) ResourceVersion(version string) W {
+	m.meta.ResourceVersion = version
 	return m.wrapper
 }
 

@@ -20,6 +20,13 @@ func MakePod(name string) *PodWrapper {
 	return FromPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: runOnce()})
 }
 
+// MakePodOf begins a pod of a Job, as the Job's template describes it.
+func MakePodOf(job *batchv1.Job, name string) *PodWrapper {
+	template := job.Spec.Template.DeepCopy()
+	meta := metav1.ObjectMeta{Name: name, Labels: template.Labels, Annotations: template.Annotations}
+	return FromPod(&corev1.Pod{ObjectMeta: meta, Spec: template.Spec}).Controller(job)
+}
+
 // FromPod changes a pod further.
 func FromPod(pod *corev1.Pod) *PodWrapper {
 	w := &PodWrapper{pod: pod}
@@ -58,11 +65,6 @@ func (w *PodWrapper) IndexFailureCount(n int) *PodWrapper {
 // IndexIgnoredFailureCount is how many pods of the index failed before and were ignored.
 func (w *PodWrapper) IndexIgnoredFailureCount(n int) *PodWrapper {
 	return w.Annotation(batchv1.JobIndexIgnoredFailureCountAnnotation, strconv.Itoa(n))
-}
-
-func (w *PodWrapper) NodeName(node string) *PodWrapper {
-	w.pod.Spec.NodeName = node
-	return w
 }
 
 func (w *PodWrapper) Hostname(name string) *PodWrapper {

@@ -41,3 +41,8 @@ func (p podSpec[W]) Command(command ...string) W {
 	p.spec.Containers[0].Command = command
 	return p.wrapper
 }
+
+func (p podSpec[W]) NodeName(node string) W {
+	p.spec.NodeName = node
+	return p.wrapper
+}

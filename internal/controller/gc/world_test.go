@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // world is a server with a collector, and a client that comes over HTTP as users do.
@@ -115,16 +116,12 @@ func absent(name string, uid types.UID) metav1.OwnerReference {
 
 func (w *world) jobWithPods(n int) *batchv1.Job {
 	w.Helper()
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}
-	job, err := w.direct.Jobs().Create(context.Background(), &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "job", Namespace: "default"}, Spec: batchv1.JobSpec{Template: template}})
+	job, err := w.direct.Jobs().Create(context.Background(), wrappers.MakeJob("job").Namespace("default").Command("true").Obj())
 	if err != nil {
 		w.Fatal(err)
 	}
 	for i := range n {
-		pod := &corev1.Pod{Spec: template.Spec, ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pod", i), Namespace: "default",
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}}}
+		pod := wrappers.MakePodOf(job, fmt.Sprint("pod", i)).Obj()
 		if _, err := w.direct.Pods().Create(context.Background(), pod); err != nil {
 			w.Fatal(err)
 		}

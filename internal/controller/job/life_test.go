@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestEveryPodIsCountedOnceOverRestartsOfTheController(t *testing.T) {
@@ -159,10 +160,7 @@ func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
 func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	e := start(t, quick(), always(run))
 	ctx := context.Background()
-	orphan := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Namespace: e.namespace(), Labels: map[string]string{"app": "a"}},
-		Spec:       newJob("").Spec.Template.Spec,
-	}
+	orphan := wrappers.MakePod("orphan").Namespace(e.namespace()).Label("app", "a").NodeName("node").Command("true").Obj()
 	if _, err := e.client.Pods().Create(ctx, orphan); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/controller/namespace"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
@@ -49,14 +49,11 @@ func (w *world) fill() {
 	w.Helper()
 	ctx, ns := context.Background(), w.doomed
 	meta := metav1.ObjectMeta{Name: "x"}
-	pod := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}
-	held := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/hold"}}, Spec: pod}
+	held := wrappers.MakePod("held").Finalizers("example.com/hold").Command("true").Obj()
 	_, err1 := w.CoreV1().ConfigMaps(ns).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{})
 	_, err2 := w.CoreV1().Secrets(ns).Create(ctx, &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{})
-	_, err3 := w.BatchV1().Jobs(ns).Create(ctx, &batchv1.Job{ObjectMeta: meta,
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}, metav1.CreateOptions{})
-	_, err4 := w.CoreV1().Pods(ns).Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: pod}, metav1.CreateOptions{})
+	_, err3 := w.BatchV1().Jobs(ns).Create(ctx, wrappers.MakeJob("x").Command("true").Obj(), metav1.CreateOptions{})
+	_, err4 := w.CoreV1().Pods(ns).Create(ctx, wrappers.MakePod("x").Command("true").Obj(), metav1.CreateOptions{})
 	_, err5 := w.CoreV1().Pods(ns).Create(ctx, held, metav1.CreateOptions{})
 	for _, err := range []error{err1, err2, err3, err4, err5} {
 		if err != nil {

@@ -34,6 +34,6 @@ func concluded(kind batchv1.JobConditionType, reason, message string) *wrappers.
 
 // aPod begins with a pending pod of aJob.
 func aPod(name string) *wrappers.PodWrapper {
-	return wrappers.MakePod(name).UID(types.UID(name)).Controller(aJob().Obj()).Label("job", "j").
-		Finalizers(batchv1.JobTrackingFinalizer).CreationTimestamp(at(0)).Phase(corev1.PodPending)
+	return wrappers.MakePodOf(aJob().Obj(), name).UID(types.UID(name)).Finalizers(batchv1.JobTrackingFinalizer).
+		CreationTimestamp(at(0)).Phase(corev1.PodPending)
 }
