@@ -10,8 +10,16 @@ type podSpec[W any] struct {
 	spec    *corev1.PodSpec
 }
 
+// runOnce is what every wrapper begins with.
 func runOnce() corev1.PodSpec {
-	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "busybox"}}}
+	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: containers("c")}
+}
+
+func containers(names ...string) (all []corev1.Container) {
+	for _, name := range names {
+		all = append(all, corev1.Container{Name: name, Image: "busybox"})
+	}
+	return all
 }
 
 func (p podSpec[W]) RestartPolicy(policy corev1.RestartPolicy) W {
@@ -21,15 +29,8 @@ func (p podSpec[W]) RestartPolicy(policy corev1.RestartPolicy) W {
 
 // Containers are of these names, in the place of those before.
 func (p podSpec[W]) Containers(names ...string) W {
-	p.spec.Containers = containers(names)
+	p.spec.Containers = containers(names...)
 	return p.wrapper
-}
-
-func containers(names []string) (all []corev1.Container) {
-	for _, name := range names {
-		all = append(all, corev1.Container{Name: name})
-	}
-	return all
 }
 
 func (p podSpec[W]) Image(image string) W {
@@ -39,6 +40,11 @@ func (p podSpec[W]) Image(image string) W {
 
 func (p podSpec[W]) Command(command ...string) W {
 	p.spec.Containers[0].Command = command
+	return p.wrapper
+}
+
+func (p podSpec[W]) Args(args ...string) W {
+	p.spec.Containers[0].Args = args
 	return p.wrapper
 }
 
