@@ -14,6 +14,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -138,7 +139,7 @@ func (c chain) left() []string {
 
 func (c chain) comesTo(want ...string) {
 	c.Helper()
-	c.eventually("what is left is as it should be", func(context.Context) bool { return slices.Equal(c.left(), want) })
+	await.Until(c, "what is left is as it should be", func() bool { return slices.Equal(c.left(), want) })
 	c.collects()
 	if diff := cmp.Diff(want, c.left()); diff != "" {
 		c.Errorf("left (-want +got):\n%s", diff)
@@ -219,12 +220,12 @@ func TestAFinalizerOfTheOwnerHoldsUpOnlyTheOwner(t *testing.T) {
 	w.configMap("background-child", by(root))
 	w.delete("root", metav1.DeletePropagationBackground)
 	w.collects()
-	if !w.exists(t.Context(), "background-child") {
+	if !w.exists("background-child") {
 		t.Error("in the background, dependents stay as long as their owner")
 	}
 	w.delete("root", metav1.DeletePropagationForeground)
-	w.eventually("the child is gone", func(ctx context.Context) bool { return !w.exists(ctx, "background-child") })
-	if !w.exists(t.Context(), "root") {
+	await.Until(w, "the child is gone", func() bool { return !w.exists("background-child") })
+	if !w.exists("root") {
 		t.Error("the owner went in spite of its finalizer")
 	}
 }
@@ -243,8 +244,8 @@ func TestTheLastChoiceCounts(t *testing.T) {
 			tree.delete(c.first)
 			tree.comesTo("-root", "-job-a", "-held")
 			tree.delete(c.then)
-			tree.eventually("the root is gone", func(ctx context.Context) bool {
-				_, err := tree.direct.CronJobs().Get(ctx, "default", "root")
+			await.Until(tree, "the root is gone", func() bool {
+				_, err := tree.direct.CronJobs().Get(tree.Context(), "default", "root")
 				return apierrors.IsNotFound(err)
 			})
 			if c.then == metav1.DeletePropagationBackground {
@@ -274,8 +275,8 @@ func TestSeveralOwnersOfDifferentKinds(t *testing.T) {
 	if err := w.direct.CronJobs().Delete(t.Context(), cronJob.(*batchv1.CronJob), client.DeleteOptions{Propagation: metav1.DeletePropagationForeground}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the first owner is gone", func(ctx context.Context) bool {
-		_, err := w.direct.CronJobs().Get(ctx, "default", "root")
+	await.Until(w, "the first owner is gone", func() bool {
+		_, err := w.direct.CronJobs().Get(w.Context(), "default", "root")
 		return apierrors.IsNotFound(err)
 	})
 	w.collects()
@@ -285,9 +286,9 @@ func TestSeveralOwnersOfDifferentKinds(t *testing.T) {
 	if err := w.direct.ScheduledJobs().Delete(t.Context(), scheduledJob.(*stintv1.ScheduledJob), client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the Job and its pod are gone", func(ctx context.Context) bool {
-		_, noJob := w.direct.Jobs().Get(ctx, "default", "shared")
-		_, noPod := w.direct.Pods().Get(ctx, "default", "pod")
+	await.Until(w, "the Job and its pod are gone", func() bool {
+		_, noJob := w.direct.Jobs().Get(w.Context(), "default", "shared")
+		_, noPod := w.direct.Pods().Get(w.Context(), "default", "pod")
 		return apierrors.IsNotFound(noJob) && apierrors.IsNotFound(noPod)
 	})
 }

@@ -59,12 +59,6 @@ func (w *world) up(collect bool) {
 	}
 }
 
-func (w *world) eventually(what string, done func(ctx context.Context) bool) {
-	w.Helper()
-	ctx := w.Context()
-	await.Until(w, what, func() bool { return done(ctx) })
-}
-
 func (w *world) configMap(name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
 	w.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}
@@ -75,9 +69,9 @@ func (w *world) configMap(name string, owners ...metav1.OwnerReference) *corev1.
 	return made
 }
 
-func (w *world) exists(ctx context.Context, name string) bool {
+func (w *world) exists(name string) bool {
 	w.Helper()
-	_, err := w.CoreV1().ConfigMaps("default").Get(ctx, name, metav1.GetOptions{})
+	_, err := w.CoreV1().ConfigMaps("default").Get(w.Context(), name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		w.Fatal(err)
 	}
@@ -97,7 +91,7 @@ func (w *world) delete(name string, how metav1.DeletionPropagation) {
 func (w *world) collects() {
 	w.Helper()
 	w.configMap("garbage", absent("cm", "garbage-of"))
-	w.eventually("garbage is collected", func(ctx context.Context) bool { return !w.exists(ctx, "garbage") })
+	await.Until(w, "garbage is collected", func() bool { return !w.exists("garbage") })
 }
 
 func by(cm *corev1.ConfigMap) metav1.OwnerReference {

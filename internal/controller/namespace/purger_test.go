@@ -40,11 +40,6 @@ func (w *world) namespace(name string) {
 	}
 }
 
-func (w *world) eventually(what string, is func(ctx context.Context) bool) {
-	w.Helper()
-	await.Until(w, what, func() bool { return is(w.Context()) })
-}
-
 func (w *world) fill() {
 	w.Helper()
 	ctx, ns := context.Background(), w.doomed
@@ -69,9 +64,9 @@ func (w *world) delete(name string) {
 	}
 }
 
-func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionType) (c corev1.NamespaceCondition) {
+func (w *world) condition(kind corev1.NamespaceConditionType) (c corev1.NamespaceCondition) {
 	w.Helper()
-	ns, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
+	ns, err := w.CoreV1().Namespaces().Get(w.Context(), w.doomed, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -83,15 +78,15 @@ func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionTyp
 	return c
 }
 
-func (w *world) gone(ctx context.Context) bool {
-	_, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
+func (w *world) gone() bool {
+	_, err := w.CoreV1().Namespaces().Get(w.Context(), w.doomed, metav1.GetOptions{})
 	return apierrors.IsNotFound(err)
 }
 
 func TestAnEmptyNamespaceGoes(t *testing.T) {
 	w := start(t)
 	w.delete(w.doomed)
-	w.eventually("the namespace is gone", w.gone)
+	await.Until(w, "the namespace is gone", w.gone)
 }
 
 func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
@@ -103,9 +98,9 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.delete(w.doomed)
-	w.eventually("the namespace says what holds it", func(ctx context.Context) bool {
-		left := w.condition(ctx, corev1.NamespaceContentRemaining)
-		held := w.condition(ctx, corev1.NamespaceFinalizersRemaining)
+	await.Until(w, "the namespace says what holds it", func() bool {
+		left := w.condition(corev1.NamespaceContentRemaining)
+		held := w.condition(corev1.NamespaceFinalizersRemaining)
 		return left.Message == "Some resources are remaining: pods. has 1 resource instances" &&
 			held.Message == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
 	})
@@ -116,7 +111,7 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 	if _, err := w.CoreV1().Pods(w.doomed).Patch(ctx, "held", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the namespace is gone", w.gone)
+	await.Until(w, "the namespace is gone", w.gone)
 	w.namespace(w.doomed)
 	for what, get := range map[string]func() error{
 		"config map": func() error {
@@ -144,19 +139,19 @@ func TestANamespaceWithAnotherFinalizerStaysAndSaysThatItIsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.delete(w.doomed)
-	w.eventually("the namespace is finalized", func(ctx context.Context) bool {
-		ns, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
+	await.Until(w, "the namespace is finalized", func() bool {
+		ns, err := w.CoreV1().Namespaces().Get(w.Context(), w.doomed, metav1.GetOptions{})
 		if err != nil {
 			t.Fatalf("it must stay: %v", err)
 		}
 		return len(ns.Spec.Finalizers) == 0
 	})
-	if c := w.condition(t.Context(), corev1.NamespaceContentRemaining); c.Status != corev1.ConditionFalse {
+	if c := w.condition(corev1.NamespaceContentRemaining); c.Status != corev1.ConditionFalse {
 		t.Errorf("condition %+v of an empty namespace", c)
 	}
 	release := []byte(`{"metadata":{"finalizers":null}}`)
 	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), w.doomed, types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the namespace is gone", w.gone)
+	await.Until(w, "the namespace is gone", w.gone)
 }
