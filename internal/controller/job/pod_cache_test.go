@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 const owner types.UID = "job"
@@ -21,21 +22,15 @@ var noon = time.Unix(1_700_000_000, 0)
 
 // version makes a version of pod p.
 func version(resourceVersion string, changes ...func(*corev1.Pod)) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: "p", UID: "p", ResourceVersion: resourceVersion, Finalizers: []string{batchv1.JobTrackingFinalizer},
-		OwnerReferences: []metav1.OwnerReference{core.ControllerRef(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: owner}})},
-	}}
-	for _, change := range changes {
-		change(p)
-	}
-	return p
+	return wrappers.MakePod("p").UID("p").ResourceVersion(resourceVersion).Controller(wrappers.MakeJob("j").UID(owner).Obj()).
+		Finalizers(batchv1.JobTrackingFinalizer).With(changes...).Obj()
 }
 
 func ended(p *corev1.Pod)    { p.Status.Phase = corev1.PodSucceeded }
 func deleting(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(noon)) }
 
 func (x *podCache) look() core.Observation {
-	obs := core.Observation{Job: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: owner}}, Now: noon}
+	obs := core.Observation{Job: wrappers.MakeJob("j").UID(owner).Obj(), Now: noon}
 	x.observe(&obs)
 	return obs
 }

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 const parentUID types.UID = "parent"
@@ -26,12 +26,8 @@ type pods = loop.Children[*corev1.Pod]
 
 // child makes a version of the pod "p".
 func child(version string, changes ...func(*corev1.Pod)) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "ns", UID: "p", ResourceVersion: version,
-		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "j", UID: parentUID, Controller: ptr.To(true)}}}}
-	for _, change := range changes {
-		change(p)
-	}
-	return p
+	return wrappers.MakePod("p").UID("p").ResourceVersion(version).Controller(wrappers.MakeJob("j").Namespace("ns").UID(parentUID).Obj()).
+		With(changes...).Obj()
 }
 
 func ended(p *corev1.Pod)    { p.Status.Phase = corev1.PodSucceeded }
@@ -171,7 +167,7 @@ func (s *stored) Get(_ context.Context, _, name string) (*corev1.Pod, error) {
 }
 
 func TestTheServerIsAskedForChildrenOfWhichTooLittleIsKnown(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", UID: parentUID}}
+	job := wrappers.MakeJob("j").Namespace("ns").UID(parentUID).Obj()
 	another := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "another" }
 	for name, c := range map[string]struct {
 		do     func(*pods)
@@ -212,7 +208,7 @@ func TestTheServerIsAskedForChildrenOfWhichTooLittleIsKnown(t *testing.T) {
 }
 
 func TestAnOutcomeThatIsNotKnownStaysSoUntilTheServerHasAnswered(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", UID: parentUID}}
+	job := wrappers.MakeJob("j").Namespace("ns").UID(parentUID).Obj()
 	children, server := loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "Pod"}, nil), &stored{pods: []*corev1.Pod{child("1")}}
 	children.Open(parentUID)
 	children.Expect(parentUID, "p")
