@@ -20,10 +20,10 @@ import (
 func showing(t *testing.T, objects ...runtime.Object) *Controller {
 	t.Helper()
 	o := Options{FailedPodsLimit: ptr.To(0)}.withDefaults()
-	c := &Controller{options: o, failed: newFailedPods(), waiters: newWaiters(), queue: loop.NewQueue("test", o.Clock),
+	c := &Controller{options: o, failed: newFailedPods(), waiters: newWaiters(), loop: loop.New("test", o.Clock),
 		jobs: cache.NewSharedIndexInformer(&cache.ListWatch{}, &batchv1.Job{}, 0, cache.Indexers{}),
 		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})}
-	t.Cleanup(c.queue.ShutDown)
+	t.Cleanup(c.loop.Queue.ShutDown)
 	for _, o := range objects {
 		informer := c.jobs
 		if _, isPod := o.(*corev1.Pod); isPod {
