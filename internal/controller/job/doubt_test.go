@@ -5,15 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: owner, ResourceVersion: "10"},
-		Status: batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"listed"}}}}
+	job := wrappers.MakeJob("j").UID(owner).ResourceVersion("10").UncountedSucceeded("listed").Obj()
 	uid := func(uid types.UID) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = uid } }
 	bare := func(p *corev1.Pod) { p.Finalizers = nil }
 	orphaned := func(p *corev1.Pod) { p.OwnerReferences = nil }

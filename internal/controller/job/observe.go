@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,9 +17,6 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
-
-// patience is how long the informer may take to show a pod that was created before somebody asks for it.
-const patience = 30 * time.Second
 
 // observe gathers all that the next decision about job depends on.
 func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observation, error) {
@@ -39,7 +35,8 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 // observePods fills in the pods. It makes sure of those that are known too little of, or that could be counted twice.
 func (c *Controller) observePods(ctx context.Context, obs *core.Observation) error {
 	job := obs.Job
-	doubtful := c.index.observe(obs, patience)
+	c.podCache.observe(obs)
+	doubtful := c.podCache.Overdue(job.UID)
 	status := c.memory.lastForeign(job)
 	behind := c.podsBehind(&status.version)
 	unseen := status.unseen(job, obs.Pods)
@@ -50,7 +47,7 @@ func (c *Controller) observePods(ctx context.Context, obs *core.Observation) err
 		clear(status.listed)
 	}
 	if c.takeIn(job, unseen) {
-		c.index.observe(obs, patience)
+		c.podCache.observe(obs)
 	}
 	suspects := uncertain(job, &status.version, obs.Pods)
 	find := c.shownPod
@@ -59,7 +56,7 @@ func (c *Controller) observePods(ctx context.Context, obs *core.Observation) err
 		suspects = slices.DeleteFunc(suspects, func(p *corev1.Pod) bool { return status.asked.Has(p.UID) })
 	}
 	status.unconfirmed = status.unconfirmed || behind && len(suspects) > 0
-	err := errors.Join(c.lookUp(ctx, doubtful, c.storedPod), c.lookUp(ctx, suspects, find))
+	err := errors.Join(c.lookUp(ctx, job, doubtful, c.storedPod), c.lookUp(ctx, job, suspects, find))
 	asked := status.unconfirmed || len(doubtful)+len(suspects) > 0
 	if err == nil && status.unconfirmed {
 		err = c.confirm(ctx, job)
@@ -71,7 +68,7 @@ func (c *Controller) observePods(ctx context.Context, obs *core.Observation) err
 		}
 	}
 	if asked {
-		c.index.observe(obs, patience)
+		c.podCache.observe(obs)
 	}
 	return err
 }
@@ -102,8 +99,8 @@ func (c *Controller) takeIn(job *batchv1.Job, wanted sets.Set[types.UID]) (found
 	}
 	for _, obj := range c.pods.GetStore().List() {
 		p := obj.(*corev1.Pod)
-		if (wanted.Has(p.UID) || metav1.IsControlledBy(p, job)) && c.index.matters(job.UID, p) {
-			c.index.wrote(job.UID, p, c.options.Clock.Now())
+		if (wanted.Has(p.UID) || metav1.IsControlledBy(p, job)) && c.podCache.matters(job.UID, p) {
+			c.podCache.Answered(job.UID, p)
 			found = true
 		}
 	}
@@ -129,7 +126,7 @@ func listed(job *batchv1.Job) []types.UID {
 }
 
 // lookUp finds the newest state of pods that the handlers never heard of, or not for long: they may be gone by now.
-func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(context.Context, *corev1.Pod) (*corev1.Pod, error)) error {
+func (c *Controller) lookUp(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod, find func(context.Context, *corev1.Pod) (*corev1.Pod, error)) error {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return c.each(ctx, pods, func(p *corev1.Pod) error {
 		found, err := find(ctx, p)
@@ -137,11 +134,9 @@ func (c *Controller) lookUp(ctx context.Context, pods []*corev1.Pod, find func(c
 		case err != nil:
 			return fmt.Errorf("asking for pod %s/%s: %w", p.Namespace, p.Name, err)
 		case found == nil || found.UID != p.UID:
-			// It stays known, so that older news of it, still to be shown, do not bring it back.
-			c.index.mark(p.UID, func(e *entry) { e.missing = true })
+			c.podCache.Gone(p.UID)
 		default:
-			now := c.options.Clock.Now()
-			c.index.mark(p.UID, func(e *entry) { e.pod, e.since = asItEnded(e.pod, found), now })
+			c.podCache.Answered(job.UID, found)
 		}
 		return nil
 	})
