@@ -225,7 +225,7 @@ func TestAListShowsWhatWasJustWritten(t *testing.T) {
 	pods := r.Client().Pods()
 	count := func(namespace string) (n int) {
 		t.Helper()
-		if err := pods.List(t.Context(), namespace, labels.Everything(), func(*corev1.Pod) { n++ }); err != nil {
+		if _, err := pods.List(t.Context(), namespace, labels.Everything(), func(*corev1.Pod) { n++ }); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -90,8 +90,8 @@ var known = []fault{
 	{
 		wrong: "Pods that the informer does not show in time are taken for gone (kubernetes/kubernetes#129795).",
 		file:  "internal/controller/job/observe.go",
-		old:   "c.lookUp(ctx, doubtful, c.storedPod)",
-		new:   "c.lookUp(ctx, doubtful, c.shownPod)",
+		old:   "stored, err := c.storedPod(ctx, p)\n",
+		new:   "stored, err := (*corev1.Pod)(nil), error(nil)\n",
 		tests: "./internal/controller/job/model -run ^TestNoMorePodsAreMadeHoweverLateTheInformerIs$",
 	},
 	{

@@ -125,6 +125,14 @@ func (x *podCache) forgetEmpty(job types.UID) {
 	}
 }
 
+// pods returns the pods of a Job that matter.
+func (x *podCache) pods(job types.UID) (pods []*corev1.Pod) {
+	for _, child := range x.Of(job) {
+		pods = append(pods, child.Newest)
+	}
+	return pods
+}
+
 // observe fills in what is known of a Job's pods.
 func (x *podCache) observe(obs *core.Observation) {
 	x.mu.Lock()

@@ -24,7 +24,7 @@ import (
 // resultSlices are those of all Jobs, the oldest first.
 func (e *env) resultSlices() (all []stintv1.ResultSlice) {
 	e.t.Helper()
-	err := e.client.ResultSlices().List(context.Background(), e.namespace(), labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
+	_, err := e.client.ResultSlices().List(context.Background(), e.namespace(), labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
 	if err != nil {
 		e.t.Fatal(err)
 	}

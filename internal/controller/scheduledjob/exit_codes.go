@@ -56,7 +56,7 @@ func (c *Controller) shownPods(job *batchv1.Job) (pods []*corev1.Pod) {
 func (c *Controller) storedPods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err == nil {
-		err = c.client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {
+		_, err = c.client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {
 			if metav1.IsControlledBy(p, job) {
 				pods = append(pods, p)
 			}
