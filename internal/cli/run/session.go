@@ -21,7 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/podlog"
 	"github.com/stint-dev/stint/internal/cli/target"
-	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
 // fieldManager owns the fields that a run applies.
@@ -45,7 +45,7 @@ type session struct {
 
 	logs *podlog.Collector
 	// stored reads the logs of a server on this machine from its files; nil for other servers.
-	stored *node.Logs
+	stored *podlogs.Store
 
 	mu sync.Mutex
 	// jobs are those of this run.
@@ -85,7 +85,7 @@ func newSession(o Options, t *target.Target, out output.Output) (*session, error
 		failedPods: map[types.UID]bool{}, pulls: map[string]*pull{}, changed: make(chan struct{}, 1), gone: make(chan *target.Target, 1),
 		concluding: make(chan struct{}, 16), slack: deletionSlack, patience: defaultPatience}
 	if t.Kind != target.Cluster {
-		s.stored = node.StoredLogs(o.Target.DataDir)
+		s.stored = podlogs.Stored(o.Target.DataDir)
 	}
 	return s, s.use(t)
 }
