@@ -14,6 +14,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cronjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // onDemand is what kubectl create job --from=cronjob/NAME makes.
@@ -25,11 +26,7 @@ func onDemand(name string, cj *batchv1.CronJob) *batchv1.Job {
 }
 
 func cronJob(name string, policy batchv1.ConcurrencyPolicy) *batchv1.CronJob {
-	return &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		Spec: batchv1.CronJobSpec{Schedule: "0 0 1 1 *", ConcurrencyPolicy: policy,
-			JobTemplate: batchv1.JobTemplateSpec{Spec: job("").Spec}},
-	}
+	return wrappers.MakeCronJob(name, "0 0 1 1 *").Namespace("default").ConcurrencyPolicy(policy).Command("true").Obj()
 }
 
 func isHeld(j *batchv1.Job) bool {

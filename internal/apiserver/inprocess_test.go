@@ -14,16 +14,11 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func job(name string) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}},
-		}}},
-	}
+	return wrappers.MakeJob(name).Namespace("default").Command("true").Obj()
 }
 
 func must[T any](t testing.TB) func(T, error) T {
@@ -230,7 +225,7 @@ func TestAListShowsWhatWasJustWritten(t *testing.T) {
 	pods := r.Client().Pods()
 	count := func(namespace string) (n int) {
 		t.Helper()
-		if err := pods.List(t.Context(), namespace, labels.Everything(), func(*corev1.Pod) { n++ }); err != nil {
+		if _, err := pods.List(t.Context(), namespace, labels.Everything(), func(*corev1.Pod) { n++ }); err != nil {
 			t.Fatal(err)
 		}
 		return n

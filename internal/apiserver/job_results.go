@@ -44,12 +44,12 @@ func (s *Server) resultsOf(ctx context.Context, job *batchv1.Job) (*stintv1.JobR
 		return nil, apierrors.NewInternalError(err)
 	}
 	var pods []*corev1.Pod
-	err = s.client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) { pods = append(pods, p) })
+	_, err = s.client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) { pods = append(pods, p) })
 	if err != nil {
 		return nil, err
 	}
 	var slices []stintv1.ResultSlice
-	err = s.client.ResultSlices().List(ctx, job.Namespace, results.SlicesOf(job), func(r *stintv1.ResultSlice) { slices = append(slices, *r) })
+	_, err = s.client.ResultSlices().List(ctx, job.Namespace, results.SlicesOf(job), func(r *stintv1.ResultSlice) { slices = append(slices, *r) })
 	if err != nil {
 		return nil, err
 	}

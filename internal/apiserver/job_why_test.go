@@ -20,6 +20,7 @@ import (
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // why asks as curl does.
@@ -47,11 +48,7 @@ func becomesState(t testing.TB, s *apiservertest.Server, name string, want stint
 
 // explicable is a Job of one pod.
 func explicable(name string, change func(*batchv1.Job)) *batchv1.Job {
-	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: batchv1.JobSpec{
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-			Containers: []corev1.Container{{Name: "main", Image: "i"}}}}}}
-	change(j)
-	return j
+	return wrappers.MakeJob(name).Namespace("default").With(change).Obj()
 }
 
 func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {

@@ -14,15 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func scheduledJob(name string) *stintv1.ScheduledJob {
-	return &stintv1.ScheduledJob{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		Spec: stintv1.ScheduledJobSpec{Template: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			Containers: []corev1.Container{{Name: "main", Image: "i", Command: []string{"true"}}},
-		}}},
-	}
+	return wrappers.MakeScheduledJob(name).Namespace("default").Containers("main").Command("true").Obj()
 }
 
 // postRun asks for a run as curl does. A failure comes as an error.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver"
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // running is a server and the ways to reach it.
@@ -64,10 +65,7 @@ func (r *running) closeIdle() {
 }
 
 func pod(name string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}},
-	}
+	return wrappers.MakePod(name).Namespace("default").Command("true").Obj()
 }
 
 func TestAPodIsMadeAndReadBack(t *testing.T) {

@@ -61,8 +61,9 @@ type Resource[T Object] interface {
 	// Get reads the newest state. Namespace is empty for cluster-scoped kinds.
 	Get(ctx context.Context, namespace, name string) (T, error)
 
-	// List hands the newest state of the objects in one namespace that selector matches to each, past the cache.
-	List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error
+	// List hands the newest state of the objects in one namespace that selector matches to each, past the cache. Any
+	// change of an object of this kind after that has a newer resource version than the one returned.
+	List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error)
 
 	Create(ctx context.Context, obj T) (T, error)
 

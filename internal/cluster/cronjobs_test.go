@@ -9,11 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	jobcontroller "github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // held marks a Job that the concurrency policy holds.
@@ -21,11 +21,8 @@ const held = "stint.dev/held-by-concurrency-policy"
 
 // newCronJob is suspended; its Jobs are managed by Stint.
 func newCronJob(name string, change ...func(*batchv1.CronJobSpec)) *batchv1.CronJob {
-	c := &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: batchv1.CronJobSpec{Schedule: "* * * * *", Suspend: ptr.To(true),
-			JobTemplate: batchv1.JobTemplateSpec{Spec: newJob(name, jobcontroller.ManagedBy).Spec}},
-	}
+	c := wrappers.MakeCronJob(name, "* * * * *").Suspend(true).
+		JobTemplate(newJob("", jobcontroller.ManagedBy)).Obj()
 	for _, f := range change {
 		f(&c.Spec)
 	}
@@ -62,12 +59,10 @@ func (n *node) trigger(t *testing.T, cronJob, job string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.create(t, &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: job,
-			Annotations:     map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(from, batchv1.SchemeGroupVersion.WithKind("CronJob"))}},
-		Spec: from.Spec.JobTemplate.Spec,
-	})
+	run := wrappers.MakeJob(job).Annotation("cronjob.kubernetes.io/instantiate", "manual").
+		OwnerReferences(*metav1.NewControllerRef(from, batchv1.SchemeGroupVersion.WithKind("CronJob"))).Obj()
+	run.Spec = from.Spec.JobTemplate.Spec
+	n.create(t, run)
 }
 
 func (n *node) awaitCronJob(t *testing.T, name, what string, is func(*batchv1.CronJob) bool) *batchv1.CronJob {

@@ -7,14 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // node ends pods as they come: with success, unless the label fate says otherwise. It remembers all that it has seen.
@@ -98,7 +97,7 @@ func (n *node) end(ctx context.Context, pod *corev1.Pod) {
 		patch = `{"status":{"phase":"Failed","containerStatuses":[{"name":"main","image":"i","imageID":"",
 			"state":{"terminated":{"exitCode":42}}}]}}`
 	}
-	wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	await.Poll(ctx, func(ctx context.Context) (bool, error) {
 		_, err := n.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
 		return err == nil || apierrors.IsNotFound(err), nil
 	})
@@ -142,14 +141,8 @@ func (n *node) made(job string) int {
 
 // newJob is managed by nobody in particular where manager is empty.
 func newJob(name, manager string, change ...func(*batchv1.JobSpec)) *batchv1.Job {
-	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}},
-			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-				Containers: []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}}},
-		}},
-	}
+	job := wrappers.MakeJob(name).Containers("main").Command("true").Obj()
+	job.Spec.Template.Labels = map[string]string{}
 	if manager != "" {
 		job.Spec.ManagedBy = &manager
 	}

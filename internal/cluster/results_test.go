@@ -25,7 +25,7 @@ func resultsOf(t *testing.T, c *remote.Client, job *batchv1.Job) *stintv1.JobRes
 	t.Helper()
 	var all []stintv1.ResultSlice
 	made := labels.SelectorFromSet(labels.Set{batchv1.ControllerUidLabel: string(job.UID)})
-	if err := c.ResultSlices().List(t.Context(), job.Namespace, made, func(s *stintv1.ResultSlice) { all = append(all, *s) }); err != nil {
+	if _, err := c.ResultSlices().List(t.Context(), job.Namespace, made, func(s *stintv1.ResultSlice) { all = append(all, *s) }); err != nil {
 		t.Fatal(err)
 	}
 	return results.Merge(job, all, nil)

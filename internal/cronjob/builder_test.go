@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cronjob"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // at is a time of one day, and of the days after it.
@@ -30,13 +31,9 @@ type situation struct {
 
 // hourly is a CronJob that was created at 09:30.
 func hourly(changes ...func(*situation)) *situation {
-	s := &situation{cj: &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cj", UID: "cj-uid", CreationTimestamp: metav1.NewTime(at("09:30:00"))},
-		Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", ConcurrencyPolicy: batchv1.AllowConcurrent,
-			SuccessfulJobsHistoryLimit: ptr.To[int32](3), FailedJobsHistoryLimit: ptr.To[int32](1),
-			JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{
-				Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "2"}}}},
-	}}
+	s := &situation{cj: wrappers.MakeCronJob("cj", "0 * * * *").Namespace("ns").UID("cj-uid").CreationTimestamp(metav1.NewTime(at("09:30:00"))).
+		ConcurrencyPolicy(batchv1.AllowConcurrent).HistoryLimits(3, 1).
+		JobTemplate(wrappers.MakeJob("").Label("l", "1").Annotation("a", "2").Obj()).Obj()}
 	for _, change := range changes {
 		change(s)
 	}
@@ -74,7 +71,7 @@ func has(j *batchv1.Job, changes ...func(*situation, *batchv1.Job)) func(*situat
 	}
 }
 
-func named(name string) *batchv1.Job { return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+func named(name string) *batchv1.Job { return wrappers.MakeJob(name).Obj() }
 
 // runOf is what the controller makes for a due time.
 func runOf(clock string) *batchv1.Job {
@@ -86,10 +83,8 @@ func runOf(clock string) *batchv1.Job {
 }
 
 func byHand(name, clock string) *batchv1.Job {
-	j := named(name)
-	j.CreationTimestamp = metav1.NewTime(at(clock))
-	j.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "manual"}
-	return j
+	return wrappers.MakeJob(name).CreationTimestamp(metav1.NewTime(at(clock))).
+		Annotation("cronjob.kubernetes.io/instantiate", "manual").Obj()
 }
 
 // listed is a run that is in the status, as is its due time.
@@ -109,10 +104,9 @@ func leaves(_ *situation, j *batchv1.Job) {
 
 func ended(how batchv1.JobConditionType, start, end string) func(*situation, *batchv1.Job) {
 	return func(_ *situation, j *batchv1.Job) {
-		j.Status.StartTime = ptr.To(metav1.NewTime(at(start)))
-		j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}
+		w := wrappers.FromJob(j).StartTime(metav1.NewTime(at(start))).Condition(how, "")
 		if how == batchv1.JobComplete {
-			j.Status.CompletionTime = ptr.To(metav1.NewTime(at(end)))
+			w.CompletionTime(metav1.NewTime(at(end)))
 		}
 	}
 }

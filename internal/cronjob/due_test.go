@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cronjob"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestWhatStartsWhen(t *testing.T) {
@@ -105,12 +106,9 @@ func TestTheJobOfADueTime(t *testing.T) {
 		s.Schedule = "30 * * * *"
 		s.JobTemplate.Spec.BackoffLimit = ptr.To[int32](4)
 	}))
-	want := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cj-29552280", Labels: map[string]string{"l": "1"},
-			Annotations:     map[string]string{"a": "2", "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-03-10T15:30:00+05:30"},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s.cj, cronjob.Kind)}},
-		Spec: batchv1.JobSpec{BackoffLimit: ptr.To[int32](4)},
-	}
+	want := wrappers.MakeJob("cj-29552280").Namespace("ns").Label("l", "1").Annotation("a", "2").
+		Annotation("batch.kubernetes.io/cronjob-scheduled-timestamp", "2026-03-10T15:30:00+05:30").
+		OwnerReferences(*metav1.NewControllerRef(s.cj, cronjob.Kind)).BackoffLimit(4).Obj()
 	if diff := cmp.Diff(want, s.decide("10:00:02").Start); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -86,7 +86,7 @@ func (o *Observer) pods(ctx context.Context, job *batchv1.Job) (pods []*corev1.P
 	if err != nil {
 		return nil, err
 	}
-	err = o.Client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {
+	_, err = o.Client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {
 		if owner := metav1.GetControllerOfNoCopy(p); owner == nil || owner.UID == job.UID {
 			pods = append(pods, p)
 		}
@@ -115,7 +115,7 @@ func (o *Observer) results(ctx context.Context, job *batchv1.Job, pods []*corev1
 	var kept []stintv1.ResultSlice
 	var err error
 	if job.Status.Failed > 0 {
-		err = o.Client.ResultSlices().List(ctx, job.Namespace, results.SlicesOf(job), func(s *stintv1.ResultSlice) { kept = append(kept, *s) })
+		_, err = o.Client.ResultSlices().List(ctx, job.Namespace, results.SlicesOf(job), func(s *stintv1.ResultSlice) { kept = append(kept, *s) })
 	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("the results of Job %s: %w", job.Name, err)
@@ -155,7 +155,7 @@ func (o *Observer) holders(ctx context.Context, job *batchv1.Job) (names []strin
 	if owner == nil || !core.IsHeld(job) {
 		return nil, nil
 	}
-	err = o.Client.Jobs().List(ctx, job.Namespace, labels.Everything(), func(other *batchv1.Job) {
+	_, err = o.Client.Jobs().List(ctx, job.Namespace, labels.Everything(), func(other *batchv1.Job) {
 		of := metav1.GetControllerOfNoCopy(other)
 		before := !job.CreationTimestamp.Before(&other.CreationTimestamp)
 		if of != nil && of.UID == owner.UID && other.UID != job.UID && before && !core.Finished(other) {
@@ -176,7 +176,7 @@ func (o *Observer) dependents(ctx context.Context, job *batchv1.Job) (names []st
 		if !kind.Namespaced || kind.Kind == "Pod" {
 			continue
 		}
-		err = kind.List(ctx, job.Namespace, labels.Everything(), func(obj client.Object) {
+		_, err = kind.List(ctx, job.Namespace, labels.Everything(), func(obj client.Object) {
 			owned := slices.ContainsFunc(obj.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == job.UID })
 			if owned {
 				names = append(names, kind.Kind+"/"+obj.GetName())

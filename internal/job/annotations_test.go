@@ -6,23 +6,23 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-func withAnnotations(pairs ...string) func(*batchv1.Job) {
-	return func(j *batchv1.Job) {
-		j.Annotations = map[string]string{}
-		for i := 0; i < len(pairs); i += 2 {
-			j.Annotations[pairs[i]] = pairs[i+1]
-		}
+func annotated(pairs []string) *wrappers.JobWrapper {
+	w := aJob()
+	for i := 0; i < len(pairs); i += 2 {
+		w.Annotation(pairs[i], pairs[i+1])
 	}
+	return w
 }
 
 func TestReadAnnotations(t *testing.T) {
 	number := func(n int) *int { return &n }
-	numbered := func(i int) *corev1.Pod { return aPod(podNumber(i)) }
+	numbered := func(i int) *corev1.Pod { return aPod(podNumber(i)).Obj() }
 	seconds := func(n int) *time.Duration { return ptr.To(time.Duration(n) * time.Second) }
 	tests := map[string]struct {
 		key, value string
@@ -143,14 +143,13 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for n, want := range tt.want {
-				whole := look(seen(aJob(withAnnotations(tt.annotations...)),
-					repeat(n+1, func(i int) *corev1.Pod { return aPod(podNumber(i), exited(1, 60)) })...))
+				whole := look(seen(annotated(tt.annotations).Obj(),
+					repeat(n+1, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(1, at(60)).Obj() })...))
 				if got := jobDelay(whole); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures: %v, want %d s", n+1, got, want)
 				}
-				last := aPod("p", withIndex(1), withFailures(n), exited(1, 60))
-				index := look(seen(aJob(withIndexes, withAnnotations(tt.annotations...),
-					func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](100) }), last))
+				last := aPod("p").Index(1).IndexFailureCount(n).Exited(1, at(60)).Obj()
+				index := look(seen(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
 				if got := indexDelay(index, last); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures of an index: %v, want %d s", n+1, got, want)
 				}
@@ -160,8 +159,8 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 }
 
 func TestRetryingAtOnceDoesNotHeedTheNodesClock(t *testing.T) {
-	j := aJob(withAnnotations(BackoffSeconds, "0"))
-	if d := Decide(seen(j, aPod("p", exited(1, 3600)))); len(d.Create) == 0 || d.LookAgainAfter > 0 {
+	j := aJob().Annotation(BackoffSeconds, "0").Obj()
+	if d := Decide(seen(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.LookAgainAfter > 0 {
 		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.LookAgainAfter)
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestDelay(t *testing.T) {
 	failures := func(n, last int) []*corev1.Pod {
-		return repeat(n, func(i int) *corev1.Pod { return aPod(podNumber(i), exited(1, last-i)) })
+		return repeat(n, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(1, at(last-i)).Obj() })
 	}
 	tests := map[string]struct {
 		pods []*corev1.Pod
@@ -24,16 +24,16 @@ func TestDelay(t *testing.T) {
 		"nothing once it is over":                  {failures(1, 40), 0},
 		"doubled with each failure":                {failures(4, 60), 80 * time.Second},
 		"up to 10 minutes":                         {failures(12, 60), 10 * time.Minute},
-		"a success ends the series":                {append(failures(4, 50), aPod("s", exited(0, 55))), 0},
-		"failures after a success start a new one": {append(failures(2, 60), aPod("s", exited(0, 59))), 10 * time.Second},
+		"a success ends the series":                {append(failures(4, 50), aPod("s").Exited(0, at(55)).Obj()), 0},
+		"failures after a success start a new one": {append(failures(2, 60), aPod("s").Exited(0, at(59)).Obj()), 10 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			live := look(seen(aJob(), tt.pods...))
+			live := look(seen(aJob().Obj(), tt.pods...))
 			if got := jobDelay(live); got != tt.want {
 				t.Errorf("from living pods: %v, want %v", got, tt.want)
 			}
-			past := seen(aJob())
+			past := seen(aJob().Obj())
 			for _, p := range tt.pods {
 				past.History.Record(p)
 				past.History.Record(p)
@@ -46,7 +46,7 @@ func TestDelay(t *testing.T) {
 }
 
 func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
-	lost := aPod("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+	lost := aPod("a").Phase(corev1.PodFailed).Obj()
 	told := lost.DeepCopy()
 	told.DeletionTimestamp = ptr.To(at(50))
 	h := History{}
@@ -58,8 +58,8 @@ func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 }
 
 func TestAListedFailureDelaysThoughItsPodLives(t *testing.T) {
-	j := aJob(func(j *batchv1.Job) { j.Status.UncountedTerminatedPods.Failed = []types.UID{"a"} })
-	p := aPod("a", running, released, func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(at(55)) })
+	j := aJob().UncountedFailed("a").Obj()
+	p := aPod("a").Running().Finalizers().DeletionTimestamp(at(55)).Obj()
 	if got := jobDelay(look(seen(j, p))); got != 5*time.Second {
 		t.Errorf("delay %v, want 5s", got)
 	}
@@ -68,7 +68,7 @@ func TestAListedFailureDelaysThoughItsPodLives(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	h := History{}
 	for i := range 10 * remembered {
-		h.Record(aPod(podNumber(i), exited(1, i)))
+		h.Record(aPod(podNumber(i)).Exited(1, at(i)).Obj())
 	}
 	if n, last := h.sinceSuccess(); n != remembered || !last.Equal(at(10*remembered-1).Time) {
 		t.Errorf("remembers %d failures, the last at %v", n, last)
@@ -80,19 +80,17 @@ func TestEndedAt(t *testing.T) {
 		pod  *corev1.Pod
 		want int
 	}{
-		"when the container ended": {aPod("p", exited(1, 7), deleted), 7},
-		"when it was no longer ready": {aPod("p", func(p *corev1.Pod) {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(5)}}
-		}), 5},
-		"when it was told to end": {aPod("p", func(p *corev1.Pod) {
+		"when the container ended": {aPod("p").Exited(1, at(7)).DeletionTimestamp(at(0)).Obj(), 7},
+		"when it was no longer ready": {aPod("p").Conditions(corev1.PodCondition{
+			Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(5)}).Obj(), 5},
+		"when it was told to end": {aPod("p").With(func(p *corev1.Pod) {
 			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(40)), ptr.To[int64](30)
-		}), 10},
-		"when it was made": {aPod("p"), 0},
-		"when its sidecar ended": {aPod("p", exited(1, 7), func(p *corev1.Pod) {
+		}).Obj(), 10},
+		"when it was made": {aPod("p").Obj(), 0},
+		"when its sidecar ended": {aPod("p").Exited(1, at(7)).With(func(p *corev1.Pod) {
 			p.Spec.InitContainers = []corev1.Container{{Name: "side", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "side", State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(9)}}}}
-		}), 9},
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "side", State: wrappers.Terminated(0, at(9))}}
+		}).Obj(), 9},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // dependents is a Job and those that it depends on. The controller looks at late news of the Job; of the others it knows
@@ -28,16 +30,16 @@ var dependencyNames = []string{"a", "b", "c"}
 func TestNoPodBeforeItsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asks := rapid.SampledFrom([]string{"a", "a,b", "a=Finished, b=Failed", "a=Finished,b=Finished,c=Finished", "a,b,c=Finished"}).Draw(t, "depends-on")
-		w := &dependents{t: t, job: aJob(dependingOn(asks)), stored: map[string]*batchv1.Job{}, late: map[string]*batchv1.Job{},
+		w := &dependents{t: t, job: dependent(asks).Obj(), stored: map[string]*batchv1.Job{}, late: map[string]*batchv1.Job{},
 			metOnce: map[batchv1.JobConditionType]bool{}, now: epoch}
 		w.seen = w.job
 		name := func() string { return rapid.SampledFrom(dependencyNames).Draw(t, "which") }
 		t.Repeat(map[string]func(*rapid.T){
-			"create": func(*rapid.T) { w.stored[name()] = aJob() },
+			"create": func(*rapid.T) { w.stored[name()] = aJob().Obj() },
 			"gone":   func(*rapid.T) { delete(w.stored, name()) },
 			"end": func(t *rapid.T) {
 				if n := name(); w.stored[n] != nil && !Finished(w.stored[n]) {
-					w.stored[n] = aJob(rapid.SampledFrom([]func(*batchv1.Job){complete, failing}).Draw(t, "end"))
+					w.stored[n] = rapid.SampledFrom([]func() *wrappers.JobWrapper{complete, failing}).Draw(t, "end")().Obj()
 				}
 			},
 			"show":    func(*rapid.T) { n := name(); w.late[n] = w.stored[n] },
@@ -124,7 +126,7 @@ func (w *dependents) settle() {
 	w.suspend(false)
 	for _, name := range dependencyNames {
 		if w.stored[name] == nil || !Finished(w.stored[name]) {
-			w.stored[name] = aJob(complete)
+			w.stored[name] = complete().Obj()
 		}
 		w.late[name] = w.stored[name]
 	}

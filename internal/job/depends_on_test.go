@@ -11,14 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// dependingOn makes a Job one that has not started and depends on others.
-func dependingOn(annotation string) func(*batchv1.Job) {
-	return func(j *batchv1.Job) {
-		j.Annotations = map[string]string{DependsOn: annotation}
-		j.Status.StartTime = nil
-	}
+// dependent begins with a Job that has not started and depends on others.
+func dependent(annotation string) *wrappers.JobWrapper {
+	return aJob().Annotation(DependsOn, annotation).NoStartTime()
 }
 
 // shownAs puts the condition of a dependency into the status.
@@ -29,24 +28,23 @@ func shownAs(name string, status corev1.ConditionStatus, reason string) func(*ba
 	}
 }
 
-func withStart(j *batchv1.Job)          { j.Status.StartTime = ptr.To(at(0)) }
-func withoutWork(j *batchv1.Job)        { j.Spec.Completions = ptr.To[int32](0) }
-func withDeadline(j *batchv1.Job)       { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }
-func withDeletion(j *batchv1.Job)       { j.DeletionTimestamp = ptr.To(at(0)) }
-func withCountedSuccess(j *batchv1.Job) { j.Status.Succeeded = 1 }
-
-func dependency(name string, changes ...func(*batchv1.Job)) Dependency {
-	return Dependency{Name: name, Job: aJob(changes...)}
+func dependency(name string, job *wrappers.JobWrapper) Dependency {
+	return Dependency{Name: name, Job: job.Obj()}
 }
 
 func absent(name string) Dependency { return Dependency{Name: name} }
 
 func cyclic(name string, way ...string) Dependency {
-	return Dependency{Name: name, Job: aJob(dependingOn("j")), Cycle: way}
+	return Dependency{Name: name, Job: dependent("j").Obj(), Cycle: way}
 }
 
-func complete(j *batchv1.Job) { withCondition(batchv1.JobComplete, "CompletionsReached")(j) }
-func failing(j *batchv1.Job)  { withCondition(batchv1.JobFailed, "BackoffLimitExceeded")(j) }
+func complete() *wrappers.JobWrapper {
+	return aJob().Condition(batchv1.JobComplete, "CompletionsReached")
+}
+
+func failing() *wrappers.JobWrapper {
+	return aJob().Condition(batchv1.JobFailed, "BackoffLimitExceeded")
+}
 
 // told are the conditions about dependencies of a status, and Job's own verdict, as NAME=STATUS(REASON).
 func told(s *batchv1.JobStatus) []string {
@@ -69,83 +67,83 @@ func TestDependencies(t *testing.T) {
 		again        bool
 	}{
 		"a Job that is not there is waited for": {
-			job: aJob(dependingOn("extract")), dependencies: []Dependency{absent("extract")},
+			job: dependent("extract").Obj(), dependencies: []Dependency{absent("extract")},
 			conditions: []string{extract + "=False(NotFound)"}, events: []string{"WaitingForJobs: Waiting for extract"}},
 		"one that runs too, with all the others": {
-			job:          aJob(dependingOn("extract, clean=Finished")),
-			dependencies: []Dependency{dependency("extract"), dependency("clean", withSuspend)},
+			job:          dependent("extract, clean=Finished").Obj(),
+			dependencies: []Dependency{dependency("extract", aJob()), dependency("clean", aJob().Suspend(true))},
 			conditions:   []string{extract + "=False(Running)", clean + "=False(Suspended)"},
 			events:       []string{"WaitingForJobs: Waiting for extract, clean=Finished"}},
 		"one that waits itself, and one that is being deleted": {
-			job:          aJob(dependingOn("extract,clean")),
-			dependencies: []Dependency{dependency("extract", dependingOn("x"), shownAs("x", "False", "Running")), dependency("clean", withDeletion)},
+			job:          dependent("extract,clean").Obj(),
+			dependencies: []Dependency{dependency("extract", dependent("x").With(shownAs("x", "False", "Running"))), dependency("clean", aJob().DeletionTimestamp(at(0)))},
 			conditions:   []string{extract + "=False(Waiting)", clean + "=False(Terminating)"},
 			events:       []string{"WaitingForJobs: Waiting for extract, clean"}},
 		"that it waits is told once": {
-			job: aJob(dependingOn("extract"), shownAs("extract", "False", "NotFound")), dependencies: []Dependency{dependency("extract")},
+			job: dependent("extract").With(shownAs("extract", "False", "NotFound")).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}},
 		"what was met stays so, though the Job is gone": {
-			job:          aJob(dependingOn("extract,clean"), shownAs("extract", "True", "Complete"), shownAs("clean", "False", "Running")),
+			job:          dependent("extract,clean").With(shownAs("extract", "True", "Complete"), shownAs("clean", "False", "Running")).Obj(),
 			dependencies: []Dependency{absent("clean")},
 			conditions:   []string{extract + "=True(Complete)", clean + "=False(NotFound)"}},
 		"no pod is made with the last condition": {
-			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running")), dependencies: []Dependency{dependency("extract", complete)},
+			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)"},
 			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
 		"but once that is stored": {
-			job:        aJob(dependingOn("extract"), shownAs("extract", "True", "Complete")),
+			job:        dependent("extract").With(shownAs("extract", "True", "Complete")).Obj(),
 			conditions: []string{extract + "=True(Complete)"}, pods0: 2},
 		"either end will do where either is asked for": {
-			job: aJob(dependingOn("extract=Finished, clean=Failed")), dependencies: []Dependency{dependency("extract", failing), dependency("clean", failing)},
+			job: dependent("extract=Finished, clean=Failed").Obj(), dependencies: []Dependency{dependency("extract", failing()), dependency("clean", failing())},
 			conditions: []string{extract + "=True(Failed)", clean + "=True(Failed)"},
 			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
 		"a Job that failed cannot complete": {
-			job: aJob(dependingOn("clean,extract")), dependencies: []Dependency{absent("clean"), dependency("extract", failing)},
+			job: dependent("clean,extract").Obj(), dependencies: []Dependency{absent("clean"), dependency("extract", failing())},
 			conditions: []string{clean + "=False(NotFound)", extract + "=False(Failed)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a Job that is deleted when it has ended has ended": {
-			job: aJob(dependingOn("extract")), dependencies: []Dependency{dependency("extract", complete, withDeletion)},
+			job: dependent("extract").Obj(), dependencies: []Dependency{dependency("extract", complete().DeletionTimestamp(at(0)))},
 			conditions: []string{extract + "=True(Complete)"},
 			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
 		"a Job that completed cannot fail": {
-			job: aJob(dependingOn("extract=Failed")), dependencies: []Dependency{dependency("extract", complete)},
+			job: dependent("extract=Failed").Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=False(Complete)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a cycle is an end": {
-			job: aJob(dependingOn("extract")), dependencies: []Dependency{cyclic("extract", "extract", "j")},
+			job: dependent("extract").Obj(), dependencies: []Dependency{cyclic("extract", "extract", "j")},
 			conditions: []string{extract + "=False(Cycle)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a Job without work waits too": {
-			job: aJob(dependingOn("extract"), withoutWork), dependencies: []Dependency{dependency("extract")},
+			job: dependent("extract").Completions(0).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}, events: []string{"WaitingForJobs: Waiting for extract"}},
 		"the deadline of a Job that waits does not run": {
-			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running"), withDeadline), dependencies: []Dependency{dependency("extract")},
+			job: dependent("extract").With(shownAs("extract", "False", "Running")).ActiveDeadlineSeconds(1).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}},
 		"a suspended Job goes on looking": {
-			job: aJob(dependingOn("extract"), withSuspend), dependencies: []Dependency{dependency("extract", complete)},
+			job: dependent("extract").Suspend(true).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)", "Suspended=True(JobSuspended)"},
 			events:     []string{"DependenciesMet: All Jobs that were waited for have ended", "Suspended: Job suspended"}, again: true},
 		"a resumed Job that waits does not start": {
-			job:          aJob(dependingOn("extract"), withCondition(batchv1.JobSuspended, "JobSuspended"), shownAs("extract", "False", "Running")),
-			dependencies: []Dependency{dependency("extract")},
+			job:          dependent("extract").Condition(batchv1.JobSuspended, "JobSuspended").With(shownAs("extract", "False", "Running")).Obj(),
+			dependencies: []Dependency{dependency("extract", aJob())},
 			conditions:   []string{"Suspended=False(JobResumed)", extract + "=False(Running)"}, events: []string{"Resumed: Job resumed"}},
 		"a Job that has started is past waiting": {
-			job: aJob(dependingOn("extract"), withStart), dependencies: []Dependency{dependency("extract", failing)}, pods0: 2},
+			job: dependent("extract").StartTime(at(0)).Obj(), dependencies: []Dependency{dependency("extract", failing())}, pods0: 2},
 		"so is one that has pods, though its status does not say so": {
-			job: aJob(dependingOn("extract")), pods: []*corev1.Pod{aPod("p")}, pods0: 1},
+			job: dependent("extract").Obj(), pods: []*corev1.Pod{aPod("p").Obj()}, pods0: 1},
 		"or that has counted some": {
-			job: aJob(dependingOn("extract"), withCountedSuccess), pods0: 2},
+			job: dependent("extract").Succeeded(1).Obj(), pods0: 2},
 		"a pod that somebody made for a Job that waits starts nothing": {
-			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running")), pods: []*corev1.Pod{aPod("p")},
-			dependencies: []Dependency{dependency("extract")}, conditions: []string{extract + "=False(Running)"}},
+			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), pods: []*corev1.Pod{aPod("p").Obj()},
+			dependencies: []Dependency{dependency("extract", aJob())}, conditions: []string{extract + "=False(Running)"}},
 		"a Job that waits adopts no pods": {
-			job: aJob(dependingOn("extract"), shownAs("extract", "False", "Running")), dependencies: []Dependency{dependency("extract")},
-			pods:       []*corev1.Pod{aPod("p", func(p *corev1.Pod) { p.OwnerReferences = nil })},
+			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
+			pods:       []*corev1.Pod{aPod("p").OwnerReferences().Obj()},
 			conditions: []string{extract + "=False(Running)"}},
 		"who no longer depends on a Job starts, and no longer says so": {
-			job:        aJob(dependingOn("clean"), shownAs("extract", "False", "Running"), shownAs("clean", "True", "Complete")),
+			job:        dependent("clean").With(shownAs("extract", "False", "Running"), shownAs("clean", "True", "Complete")).Obj(),
 			conditions: []string{clean + "=True(Complete)"}, pods0: 2},
 		"a Job that is being deleted learns nothing": {
-			job: aJob(dependingOn("extract"), withDeletion), dependencies: []Dependency{dependency("extract", complete)}},
+			job: dependent("extract").DeletionTimestamp(at(0)).Obj(), dependencies: []Dependency{dependency("extract", complete())}},
 		"what is no list of Jobs asks for nothing": {
-			job: aJob(dependingOn("Not a name")), pods0: 2},
+			job: dependent("Not a name").Obj(), pods0: 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -179,13 +177,13 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 		dependency Dependency
 		want       string
 	}{
-		"it failed":    {"extract", dependency("extract", failing), "Job extract has failed: BackoffLimitExceeded"},
-		"it completed": {"extract=Failed", dependency("extract", complete), "Job extract has completed, but was to fail"},
+		"it failed":    {"extract", dependency("extract", failing()), "Job extract has failed: BackoffLimitExceeded"},
+		"it completed": {"extract=Failed", dependency("extract", complete()), "Job extract has completed, but was to fail"},
 		"a cycle":      {"extract", cyclic("extract", "extract", "clean", "j"), "Jobs wait for each other: j → extract → clean → j"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			job := aJob(dependingOn(tt.asks))
+			job := dependent(tt.asks).Obj()
 			for range 2 { // the verdict, then the end
 				obs := seen(job)
 				obs.Dependencies = []Dependency{tt.dependency}
@@ -212,14 +210,14 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 }
 
 func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
-	job := aJob(dependingOn("extract"), shownAs("extract", "False", "NotFound"))
+	job := dependent("extract").With(shownAs("extract", "False", "NotFound")).Obj()
 	obs := seen(job)
-	obs.Dependencies = []Dependency{dependency("extract")}
+	obs.Dependencies = []Dependency{dependency("extract", aJob())}
 	c := Decide(obs).next.Conditions[0]
 	if c.Reason != "Running" || !c.LastTransitionTime.Equal(ptr.To(at(1))) {
 		t.Errorf("another reason is a transition: %+v", c)
 	}
-	obs.Job, obs.Dependencies[0] = job.DeepCopy(), dependency("extract", complete)
+	obs.Job, obs.Dependencies[0] = job.DeepCopy(), dependency("extract", complete())
 	obs.Job.Status.Conditions[0] = c
 	if c = Decide(obs).next.Conditions[0]; !c.LastTransitionTime.Equal(ptr.To(metav1.NewTime(epoch.Add(time.Minute)))) {
 		t.Errorf("another status is none: %+v", c)
@@ -232,13 +230,12 @@ func TestAwaited(t *testing.T) {
 		// asked are those whose state matters, names those to be woken by and to be found in cycles.
 		asked, names []string
 	}{
-		"a Job that depends on none": {aJob(), nil, nil},
-		"all at first":               {aJob(dependingOn("a,b=Failed")), []string{"a", "b=Failed"}, []string{"a", "b"}},
-		"not what is met":            {aJob(dependingOn("a,b"), shownAs("a", "True", "Complete")), []string{"b"}, []string{"b"}},
-		"none once it has started":   {aJob(dependingOn("a"), withStart), nil, nil},
-		"none once it is to fail":    {aJob(dependingOn("a"), withCondition(batchv1.JobFailureTarget, "x"), shownAs("a", "False", "Failed")), nil, nil},
-		"one that fails for a cycle is part of it": {aJob(dependingOn("a"), withCondition(batchv1.JobFailureTarget, DependencyFailed),
-			shownAs("a", "False", "Cycle"), withStart), nil, []string{"a"}},
+		"a Job that depends on none":               {aJob().Obj(), nil, nil},
+		"all at first":                             {dependent("a,b=Failed").Obj(), []string{"a", "b=Failed"}, []string{"a", "b"}},
+		"not what is met":                          {dependent("a,b").With(shownAs("a", "True", "Complete")).Obj(), []string{"b"}, []string{"b"}},
+		"none once it has started":                 {dependent("a").StartTime(at(0)).Obj(), nil, nil},
+		"none once it is to fail":                  {dependent("a").Condition(batchv1.JobFailureTarget, "x").With(shownAs("a", "False", "Failed")).Obj(), nil, nil},
+		"one that fails for a cycle is part of it": {dependent("a").Condition(batchv1.JobFailureTarget, DependencyFailed).With(shownAs("a", "False", "Cycle")).StartTime(at(0)).Obj(), nil, []string{"a"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

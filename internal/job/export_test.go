@@ -27,11 +27,11 @@ func AnyHistory(t *rapid.T, j *batchv1.Job, more map[string]func(*rapid.T), chec
 func DrawDependencies(t *rapid.T) []Dependency {
 	standings := []func(name string) Dependency{
 		absent,
-		func(name string) Dependency { return dependency(name) },
-		func(name string) Dependency { return dependency(name, withSuspend) },
-		func(name string) Dependency { return dependency(name, withDeletion) },
-		func(name string) Dependency { return dependency(name, complete) },
-		func(name string) Dependency { return dependency(name, failing) },
+		func(name string) Dependency { return dependency(name, aJob()) },
+		func(name string) Dependency { return dependency(name, aJob().Suspend(true)) },
+		func(name string) Dependency { return dependency(name, aJob().DeletionTimestamp(at(0))) },
+		func(name string) Dependency { return dependency(name, complete()) },
+		func(name string) Dependency { return dependency(name, failing()) },
 		func(name string) Dependency { return cyclic(name, name, "j") },
 	}
 	return []Dependency{

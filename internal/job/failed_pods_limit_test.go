@@ -14,45 +14,45 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func withFailuresBefore(n, last int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.Annotations[FailuresBefore] = strconv.Itoa(n)
-		p.Annotations[LastFailure] = at(last).UTC().Format(time.RFC3339)
+		wrappers.FromPod(p).Annotation(FailuresBefore, strconv.Itoa(n)).
+			Annotation(LastFailure, at(last).UTC().Format(time.RFC3339))
 	}
 }
 
 func TestFailedPodsBeyondTheLimit(t *testing.T) {
 	counted := func(name string, end int, changes ...func(*corev1.Pod)) *corev1.Pod {
-		return aPod(name, slices.Concat([]func(*corev1.Pod){exited(1, end), released}, changes)...)
+		return aPod(name).Exited(1, at(end)).Finalizers().With(changes...).Obj()
 	}
 	failures := []*corev1.Pod{counted("a", 10), counted("b", 20), counted("c", 30)}
-	limit := func(n int) func(*batchv1.Job) { return withAnnotations(FailedPodsLimit, strconv.Itoa(n)) }
-	failing := withCondition(batchv1.JobFailureTarget, "x")
+	limited := func(n int) *wrappers.JobWrapper { return aJob().Annotation(FailedPodsLimit, strconv.Itoa(n)) }
+	failing := func(n int) *wrappers.JobWrapper { return limited(n).Condition(batchv1.JobFailureTarget, "x") }
 	tests := map[string]struct {
 		job    *batchv1.Job
 		pods   []*corev1.Pod
 		failed []*corev1.Pod
 		want   []string
 	}{
-		"without a limit all stay":                         {aJob(failing), nil, failures, nil},
-		"the newest stay":                                  {aJob(limit(1), failing), nil, failures, []string{"a", "b"}},
-		"none stay where none shall":                       {aJob(limit(0), failing), nil, failures, []string{"a", "b", "c"}},
-		"a limit that is not reached removes none":         {aJob(limit(3), failing), nil, failures, nil},
-		"while no pod tells of them they stay":             {aJob(limit(0)), nil, failures, nil},
-		"a later pod tells of them":                        {aJob(limit(0)), []*corev1.Pod{aPod("n", withFailuresBefore(3, 30))}, failures, []string{"a", "b", "c"}},
-		"it does not tell of what came later":              {aJob(limit(0)), []*corev1.Pod{aPod("n", withFailuresBefore(2, 20))}, failures, []string{"a", "b"}},
-		"one that ends tells nothing":                      {aJob(limit(0)), []*corev1.Pod{aPod("n", withFailuresBefore(3, 30), running, deleted)}, failures, nil},
-		"a failed pod that stays tells of those before it": {aJob(limit(1)), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, []string{"a"}},
-		"one that goes itself does not":                    {aJob(limit(0)), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, nil},
-		"a success makes those before it matter no more":   {aJob(limit(0)), []*corev1.Pod{aPod("s", exited(0, 25))}, failures, []string{"a", "b"}},
-		"an index has its own count": {aJob(limit(0), withIndexes, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](3) }),
+		"without a limit all stay":                         {aJob().Condition(batchv1.JobFailureTarget, "x").Obj(), nil, failures, nil},
+		"the newest stay":                                  {failing(1).Obj(), nil, failures, []string{"a", "b"}},
+		"none stay where none shall":                       {failing(0).Obj(), nil, failures, []string{"a", "b", "c"}},
+		"a limit that is not reached removes none":         {failing(3).Obj(), nil, failures, nil},
+		"while no pod tells of them they stay":             {limited(0).Obj(), nil, failures, nil},
+		"a later pod tells of them":                        {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(3, 30)).Obj()}, failures, []string{"a", "b", "c"}},
+		"it does not tell of what came later":              {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(2, 20)).Obj()}, failures, []string{"a", "b"}},
+		"one that ends tells nothing":                      {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(3, 30)).Running().DeletionTimestamp(at(0)).Obj()}, failures, nil},
+		"a failed pod that stays tells of those before it": {limited(1).Obj(), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, []string{"a"}},
+		"one that goes itself does not":                    {limited(0).Obj(), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, nil},
+		"a success makes those before it matter no more":   {limited(0).Obj(), []*corev1.Pod{aPod("s").Exited(0, at(25)).Obj()}, failures, []string{"a", "b"}},
+		"an index has its own count": {limited(0).Indexed().BackoffLimitPerIndex(3).Obj(),
 			nil, failures, []string{"a", "b", "c"}},
-		"a failure of the Job that is not stored yet may be forgotten": {aJob(limit(0), func(j *batchv1.Job) {
-			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 3
-		}), nil, failures, nil},
-		"who deletes the Job decides about its pods": {aJob(limit(0), failing, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), nil, failures, nil},
+		"a failure of the Job that is not stored yet may be forgotten": {limited(0).BackoffLimit(2).Failed(3).Obj(), nil, failures, nil},
+		"who deletes the Job decides about its pods":                   {failing(0).DeletionTimestamp(at(0)).Obj(), nil, failures, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -68,21 +68,21 @@ func TestFailedPodsBeyondTheLimit(t *testing.T) {
 func TestTheControllersLimitIsForJobsThatSayNothing(t *testing.T) {
 	settings := DefaultSettings()
 	settings.FailedPodsLimit = ptr.To(2)
-	if got := settings.LimitOfFailedPods(aJob()); got == nil || *got != 2 {
+	if got := settings.LimitOfFailedPods(aJob().Obj()); got == nil || *got != 2 {
 		t.Errorf("a Job that says nothing has the limit %v", got)
 	}
-	if got := settings.LimitOfFailedPods(aJob(withAnnotations(FailedPodsLimit, "5"))); got == nil || *got != 5 {
+	if got := settings.LimitOfFailedPods(aJob().Annotation(FailedPodsLimit, "5").Obj()); got == nil || *got != 5 {
 		t.Errorf("a Job that asks for 5 has the limit %v", got)
 	}
-	if got := settings.LimitOfFailedPods(aJob(withAnnotations(FailedPodsLimit, "-1"))); got == nil || *got != 2 {
+	if got := settings.LimitOfFailedPods(aJob().Annotation(FailedPodsLimit, "-1").Obj()); got == nil || *got != 2 {
 		t.Errorf("a Job that asks for what cannot be has the limit %v", got)
 	}
 }
 
 func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
-	ended := []*corev1.Pod{aPod("a", exited(1, 10)), aPod("b", exited(1, 20))}
+	ended := []*corev1.Pod{aPod("a").Exited(1, at(10)).Obj(), aPod("b").Exited(1, at(20)).Obj()}
 	told := map[string]string{FailuresBefore: "2", LastFailure: at(20).UTC().Format(time.RFC3339)}
-	limited := withAnnotations(FailedPodsLimit, "1")
+	limited := func() *wrappers.JobWrapper { return aJob().Annotation(FailedPodsLimit, "1") }
 	lying := func(j *batchv1.Job) {
 		j.Spec.Template.Annotations = map[string]string{FailuresBefore: "9", LastFailure: "1999-12-31T23:59:59Z"}
 	}
@@ -91,12 +91,12 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 		pods []*corev1.Pod
 		want map[string]string
 	}{
-		"no limit": {aJob(), ended, map[string]string{}},
-		"a limit":  {aJob(limited), ended, told},
-		"a limit, and a template that says something":     {aJob(limited, lying), ended, told},
-		"nothing has failed, though the template says so": {aJob(limited, lying), nil, map[string]string{}},
-		"upstream's count of an index is enough": {aJob(limited, withIndexes, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](3) }),
-			[]*corev1.Pod{aPod("a", withIndex(0), exited(1, 10))},
+		"no limit": {aJob().Obj(), ended, map[string]string{}},
+		"a limit":  {limited().Obj(), ended, told},
+		"a limit, and a template that says something":     {limited().With(lying).Obj(), ended, told},
+		"nothing has failed, though the template says so": {limited().With(lying).Obj(), nil, map[string]string{}},
+		"upstream's count of an index is enough": {limited().Indexed().BackoffLimitPerIndex(3).Obj(),
+			[]*corev1.Pod{aPod("a").Index(0).Exited(1, at(10)).Obj()},
 			map[string]string{batchv1.JobCompletionIndexAnnotation: "0", batchv1.JobIndexFailureCountAnnotation: "1"}},
 	}
 	for name, tt := range tests {
@@ -113,8 +113,8 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 }
 
 func TestNewPodsHaveTheJobLookedAtAgain(t *testing.T) {
-	obs := seen(aJob(withAnnotations(FailedPodsLimit, "0", BackoffSeconds, "0")))
-	obs.FailedPods = []*corev1.Pod{aPod("a", exited(1, 10), released)}
+	obs := seen(aJob().Annotation(FailedPodsLimit, "0").Annotation(BackoffSeconds, "0").Obj())
+	obs.FailedPods = []*corev1.Pod{aPod("a").Exited(1, at(10)).Finalizers().Obj()}
 	obs.History.Record(obs.FailedPods[0])
 	if d := Decide(obs); len(d.Create) == 0 || len(d.Remove) > 0 || !d.More {
 		t.Errorf("creates %v, removes %v, more %v", names(d.Create), names(d.Remove), d.More)
@@ -126,11 +126,11 @@ func TestPodsThatMayBeRemoved(t *testing.T) {
 		pod  *corev1.Pod
 		want bool
 	}{
-		"it failed and is counted":  {aPod("p", exited(1, 0), released), true},
-		"it is still to be counted": {aPod("p", exited(1, 0)), false},
-		"it succeeded":              {aPod("p", succeeded, released), false},
-		"it runs":                   {aPod("p", running, released), false},
-		"it goes anyway":            {aPod("p", exited(1, 0), released, deleted), false},
+		"it failed and is counted":  {aPod("p").Exited(1, at(0)).Finalizers().Obj(), true},
+		"it is still to be counted": {aPod("p").Exited(1, at(0)).Obj(), false},
+		"it succeeded":              {aPod("p").Exited(0, at(0)).Finalizers().Obj(), false},
+		"it runs":                   {aPod("p").Running().Finalizers().Obj(), false},
+		"it goes anyway":            {aPod("p").Exited(1, at(0)).Finalizers().DeletionTimestamp(at(0)).Obj(), false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -146,10 +146,8 @@ func TestPodsThatMayBeRemoved(t *testing.T) {
 func TestRemovedPodsAreRemembered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := &keeper{t: t, limit: rapid.IntRange(0, 3).Draw(t, "limit"), now: epoch, pods: map[types.UID]*corev1.Pod{}}
-		k.job = aJob(withAnnotations(FailedPodsLimit, strconv.Itoa(k.limit), BackoffSeconds, "1", MaxBackoffSeconds, "8"), func(j *batchv1.Job) {
-			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1000), ptr.To(rapid.Int32Range(1, 4).Draw(t, "parallelism"))
-			j.Spec.BackoffLimit = ptr.To[int32](10_000)
-		})
+		k.job = aJob().Annotation(FailedPodsLimit, strconv.Itoa(k.limit)).Annotation(BackoffSeconds, "1").Annotation(MaxBackoffSeconds, "8").
+			Completions(1000).Parallelism(rapid.Int32Range(1, 4).Draw(t, "parallelism")).BackoffLimit(10_000).Obj()
 		t.Repeat(map[string]func(*rapid.T){
 			"sync":    func(*rapid.T) { k.sync() },
 			"restart": func(*rapid.T) { k.restart() },
@@ -216,7 +214,7 @@ func (k *keeper) end(t *rapid.T, code int32) {
 		t.Skip("no pod lives")
 	}
 	p := rapid.SampledFrom(living).Draw(t, "pod").DeepCopy()
-	exited(code, int(k.now.Sub(epoch).Seconds()))(p)
+	wrappers.FromPod(p).Exited(code, metav1.NewTime(k.now))
 	k.pods[p.UID] = p
 	silent := p.DeepCopy()
 	silent.Annotations = nil // The list needs nobody's word for it.

@@ -60,18 +60,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 }
 
 func drawJob(t *rapid.T) *batchv1.Job {
-	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "job-uid"},
-		Spec: batchv1.JobSpec{
-			Parallelism:  ptr.To(rapid.Int32Range(0, 5).Draw(t, "parallelism")),
-			BackoffLimit: ptr.To(rapid.Int32Range(0, 4).Draw(t, "backoffLimit")),
-			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{"job": "j"}},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"job": "j"}},
-				Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c"}}},
-			},
-		},
-	}
+	j := aNewJob().Parallelism(rapid.Int32Range(0, 5).Draw(t, "parallelism")).
+		BackoffLimit(rapid.Int32Range(0, 4).Draw(t, "backoffLimit")).Obj()
 	if rapid.Bool().Draw(t, "counted") {
 		j.Spec.Completions = ptr.To(rapid.Int32Range(0, 8).Draw(t, "completions"))
 	}

@@ -14,11 +14,6 @@ import (
 )
 
 func TestManage(t *testing.T) {
-	sized := func(completions, parallelism int32) func(*batchv1.Job) {
-		return func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = &completions, &parallelism }
-	}
-	queue := func(j *batchv1.Job) { j.Spec.Completions = nil }
-	endedOnly := func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []*corev1.Pod
@@ -26,43 +21,43 @@ func TestManage(t *testing.T) {
 		create          int
 		discard, delete []string
 	}{
-		"a new Job gets as many pods as may run":            {job: aJob(), create: 2},
-		"never more pods than successes are missing":        {job: aJob(sized(3, 5)), pods: []*corev1.Pod{aPod("a", succeeded)}, create: 2},
-		"parallelism 0 makes none":                          {job: aJob(sized(3, 0))},
-		"parallelism 0 removes all":                         {job: aJob(sized(3, 0)), pods: []*corev1.Pod{aPod("a"), aPod("b")}, discard: []string{"a", "b"}},
-		"an empty work queue starts":                        {job: aJob(queue), create: 2},
-		"a work queue with a success takes no new pods":     {job: aJob(queue), pods: []*corev1.Pod{aPod("a", succeeded), aPod("b")}},
-		"a suspended Job ends its pods":                     {job: aJob(withSuspend), pods: []*corev1.Pod{aPod("a"), aPod("b")}, discard: []string{"a", "b"}},
-		"a failed Job deletes its pods":                     {job: aJob(withCondition(batchv1.JobFailureTarget, "X")), pods: []*corev1.Pod{aPod("a")}, delete: []string{"a"}},
-		"a Job that met its success criteria discards them": {job: aJob(withCondition(batchv1.JobSuccessCriteriaMet, "X")), pods: []*corev1.Pod{aPod("a")}, discard: []string{"a"}},
-		"a Job that is deleted changes nothing":             {job: aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), pods: []*corev1.Pod{aPod("a")}},
-		"pods that are told to end are replaced at once":    {job: aJob(func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](9) }), pods: []*corev1.Pod{aPod("a", running, deleted), aPod("b")}, create: 1},
-		"or once they have ended":                           {job: aJob(endedOnly), pods: []*corev1.Pod{aPod("a", running, deleted), aPod("b")}},
+		"a new Job gets as many pods as may run":            {job: aJob().Obj(), create: 2},
+		"never more pods than successes are missing":        {job: aJob().Completions(3).Parallelism(5).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, create: 2},
+		"parallelism 0 makes none":                          {job: aJob().Completions(3).Parallelism(0).Obj()},
+		"parallelism 0 removes all":                         {job: aJob().Completions(3).Parallelism(0).Obj(), pods: []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, discard: []string{"a", "b"}},
+		"an empty work queue starts":                        {job: aJob().WorkQueue().Obj(), create: 2},
+		"a work queue with a success takes no new pods":     {job: aJob().WorkQueue().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj(), aPod("b").Obj()}},
+		"a suspended Job ends its pods":                     {job: aJob().Suspend(true).Obj(), pods: []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, discard: []string{"a", "b"}},
+		"a failed Job deletes its pods":                     {job: aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), pods: []*corev1.Pod{aPod("a").Obj()}, delete: []string{"a"}},
+		"a Job that met its success criteria discards them": {job: aJob().Condition(batchv1.JobSuccessCriteriaMet, "X").Obj(), pods: []*corev1.Pod{aPod("a").Obj()}, discard: []string{"a"}},
+		"a Job that is deleted changes nothing":             {job: aJob().DeletionTimestamp(at(0)).Obj(), pods: []*corev1.Pod{aPod("a").Obj()}},
+		"pods that are told to end are replaced at once":    {job: aJob().BackoffLimit(9).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Obj()}, create: 1},
+		"or once they have ended":                           {job: aJob().PodReplacementPolicy(batchv1.Failed).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Obj()}},
 		"a pod that is listed as failed is not taken for active, however it is shown": {
-			job: aJob(withSuspend, withListedFailure("a")), pods: []*corev1.Pod{aPod("a", running), aPod("b", running)}, discard: []string{"b"},
+			job: aJob().Suspend(true).UncountedFailed("a").Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Running().Obj()}, discard: []string{"b"},
 		},
 		"a failed Job deletes it all the same: another controller may have listed it and not told it to end": {
-			job:  aJob(withListedFailure("a"), withCondition(batchv1.JobFailureTarget, "X")),
-			pods: []*corev1.Pod{aPod("a", running)}, delete: []string{"a"},
+			job:  aJob().UncountedFailed("a").Condition(batchv1.JobFailureTarget, "X").Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().Obj()}, delete: []string{"a"},
 		},
 		"the least useful pods go first": {
-			job:     aJob(sized(9, 1)),
-			pods:    []*corev1.Pod{aPod("a", running), aPod("b", func(p *corev1.Pod) { p.Spec.NodeName = "n" }), aPod("c")},
+			job:     aJob().Completions(9).Parallelism(1).Obj(),
+			pods:    []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").NodeName("n").Obj(), aPod("c").Obj()},
 			discard: []string{"c", "a"},
 		},
 		"a second pod of an index goes, and nothing is created meanwhile": {
-			job:     aJob(withIndexes, sized(9, 5)),
-			pods:    []*corev1.Pod{aPod("a", withIndex(0), running), aPod("b", withIndex(0))},
+			job:     aJob().Indexed().Completions(9).Parallelism(5).Obj(),
+			pods:    []*corev1.Pod{aPod("a").Index(0).Running().Obj(), aPod("b").Index(0).Obj()},
 			discard: []string{"b"},
 		},
 		"pods without an index or with a wrong one go": {
-			job:     aJob(withIndexes, sized(2, 2)),
-			pods:    []*corev1.Pod{aPod("a", withIndex(2)), aPod("b"), aPod("c", withIndex(1))},
+			job:     aJob().Indexed().Completions(2).Parallelism(2).Obj(),
+			pods:    []*corev1.Pod{aPod("a").Index(2).Obj(), aPod("b").Obj(), aPod("c").Index(1).Obj()},
 			discard: []string{"b", "a"},
 		},
 		"an elastic Job that shrinks loses the highest indexes": {
-			job:     aJob(withIndexes, sized(1, 1)),
-			pods:    []*corev1.Pod{aPod("a", withIndex(0)), aPod("b", withIndex(1)), aPod("c", withIndex(2))},
+			job:     aJob().Indexed().Completions(1).Parallelism(1).Obj(),
+			pods:    []*corev1.Pod{aPod("a").Index(0).Obj(), aPod("b").Index(1).Obj(), aPod("c").Index(2).Obj()},
 			discard: []string{"b", "c"},
 		},
 	}
@@ -88,14 +83,14 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 		pods []*corev1.Pod
 		want Action
 	}{
-		"pods are made":                     {aJob(), nil, PodsCreated},
-		"pods wait for the delay":           {aJob(), []*corev1.Pod{aPod("a", exited(1, 55))}, PodsCreated},
-		"there are enough pods":             {aJob(), []*corev1.Pod{aPod("a"), aPod("b")}, Tracking},
-		"a pod is too many":                 {aJob(), []*corev1.Pod{aPod("a"), aPod("b"), aPod("c")}, PodsDeleted},
-		"the Job is suspended":              {aJob(withSuspend), nil, PodsDeleted},
-		"the Job is being deleted":          {aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), nil, Reconciling},
-		"the end is settled":                {aJob(withCondition(batchv1.JobFailureTarget, "X")), []*corev1.Pod{aPod("a")}, Reconciling},
-		"the completions have been reached": {aJob(func(j *batchv1.Job) { j.Status.Succeeded = 3 }), nil, Tracking},
+		"pods are made":                     {aJob().Obj(), nil, PodsCreated},
+		"pods wait for the delay":           {aJob().Obj(), []*corev1.Pod{aPod("a").Exited(1, at(55)).Obj()}, PodsCreated},
+		"there are enough pods":             {aJob().Obj(), []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, Tracking},
+		"a pod is too many":                 {aJob().Obj(), []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj(), aPod("c").Obj()}, PodsDeleted},
+		"the Job is suspended":              {aJob().Suspend(true).Obj(), nil, PodsDeleted},
+		"the Job is being deleted":          {aJob().DeletionTimestamp(at(0)).Obj(), nil, Reconciling},
+		"the end is settled":                {aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), []*corev1.Pod{aPod("a").Obj()}, Reconciling},
+		"the completions have been reached": {aJob().Succeeded(3).Obj(), nil, Tracking},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -107,24 +102,20 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 }
 
 func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
-	obs := seen(aJob(func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](2000), ptr.To[int32](2000)
-	}))
+	obs := seen(aJob().Completions(2000).Parallelism(2000).Obj())
 	if d := Decide(obs); len(d.Create) != 500 || !d.More {
 		t.Errorf("creates %d pods, wants to go on: %v", len(d.Create), d.More)
 	}
 }
 
 func TestAReplacedFailureIsCountedNext(t *testing.T) {
-	j := aJob(withIndexes, func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](3), nil
-	})
-	failure := aPod("a", withIndex(0), exited(1, 0))
+	j := aJob().Indexed().Completions(1).BackoffLimitPerIndex(3).Obj()
+	failure := aPod("a").Index(0).Exited(1, at(0)).Obj()
 	d := Decide(seen(j, failure))
 	if len(d.Create) != 1 || len(d.Release) != 0 || !d.More {
 		t.Errorf("creates %d pods, releases %d, wants to go on: %v", len(d.Create), len(d.Release), d.More)
 	}
-	if d := Decide(seen(j, failure, aPod("b", withIndex(0), withFailures(1)))); len(d.Release) != 1 || d.More {
+	if d := Decide(seen(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.Release) != 1 || d.More {
 		t.Errorf("then releases %d pods, wants to go on: %v", len(d.Release), d.More)
 	}
 	doomed := seen(j, failure)
@@ -135,7 +126,7 @@ func TestAReplacedFailureIsCountedNext(t *testing.T) {
 }
 
 func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
-	obs := seen(aJob())
+	obs := seen(aJob().Obj())
 	obs.NoPodsBefore = obs.Now.Add(time.Second)
 	if d := Decide(obs); len(d.Create) != 0 || d.LookAgainAfter != time.Second {
 		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.LookAgainAfter)
@@ -147,7 +138,7 @@ func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
 }
 
 func TestADeletionInFlightFreesThePlace(t *testing.T) {
-	obs := seen(aJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }), aPod("a"))
+	obs := seen(aJob().Parallelism(1).Obj(), aPod("a").Obj())
 	obs.InFlight.Deleted = sets.New[types.UID]("a")
 	d := Decide(obs)
 	if next, _ := d.Status(Outcome{}); len(d.Create) != 1 || next.Active != 1 || *next.Terminating != 1 || len(d.Release) != 0 {
@@ -156,7 +147,7 @@ func TestADeletionInFlightFreesThePlace(t *testing.T) {
 }
 
 func TestAPodThatIsReleasedButCouldNotBeDeletedGoes(t *testing.T) {
-	obs := seen(aJob(), aPod("a", running), aPod("b"))
+	obs := seen(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
 	obs.InFlight.Released = sets.New[types.UID]("a")
 	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).Discard)); diff != "" {
 		t.Errorf("discards (-want +got):\n%s", diff)
@@ -164,7 +155,6 @@ func TestAPodThatIsReleasedButCouldNotBeDeletedGoes(t *testing.T) {
 }
 
 func TestIndexesToCreate(t *testing.T) {
-	eachIndex := func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = ptr.To[int32](3), nil }
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []*corev1.Pod
@@ -172,18 +162,18 @@ func TestIndexesToCreate(t *testing.T) {
 		wait time.Duration
 	}{
 		"the lowest that are open": {
-			job:  aJob(withIndexes, func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](6); j.Status.CompletedIndexes = "0,2" }),
-			pods: []*corev1.Pod{aPod("a", withIndex(1))}, want: []int{3},
+			job:  aJob().Indexed().Completions(6).CompletedIndexes("0,2").Obj(),
+			pods: []*corev1.Pod{aPod("a").Index(1).Obj()}, want: []int{3},
 		},
 		"a failed one again, after its delay": {
-			job: aJob(withIndexes, eachIndex), pods: []*corev1.Pod{aPod("a", withIndex(0), exited(1, 50))}, want: []int{0, 1},
+			job: aJob().Indexed().BackoffLimitPerIndex(3).Obj(), pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(50)).Obj()}, want: []int{0, 1},
 		},
 		"not a failed one whose delay lasts": {
-			job: aJob(withIndexes, eachIndex), pods: []*corev1.Pod{aPod("a", withIndex(0), withFailures(2), exited(1, 50))},
+			job: aJob().Indexed().BackoffLimitPerIndex(3).Obj(), pods: []*corev1.Pod{aPod("a").Index(0).IndexFailureCount(2).Exited(1, at(50)).Obj()},
 			want: []int{1}, wait: 30 * time.Second,
 		},
 		"not one that failed for good": {
-			job: aJob(withIndexes, eachIndex, func(j *batchv1.Job) { j.Status.FailedIndexes = ptr.To("0") }), want: []int{1, 2},
+			job: aJob().Indexed().BackoffLimitPerIndex(3).FailedIndexes("0").Obj(), want: []int{1, 2},
 		},
 	}
 	for name, tt := range tests {
@@ -200,27 +190,22 @@ func TestIndexesToCreate(t *testing.T) {
 }
 
 func TestAPodLosesLess(t *testing.T) {
-	readyAt := func(seconds int) func(*corev1.Pod) {
-		return func(p *corev1.Pod) {
-			running(p)
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(seconds)}}
-		}
+	readyAt := func(seconds int) corev1.PodCondition {
+		return corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(seconds)}
 	}
-	onNode := func(p *corev1.Pod) { p.Spec.NodeName = "n" }
-	restarts := func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 2}} }
+	restarts := corev1.ContainerStatus{RestartCount: 2}
 	sidecarRestarts := func(p *corev1.Pod) {
 		p.Spec.InitContainers = []corev1.Container{{Name: "s", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "s", RestartCount: 2}}
 	}
-	young := func(p *corev1.Pod) { p.CreationTimestamp = at(9) }
 	tests := map[string]struct{ less, more *corev1.Pod }{
-		"off a node than on one":        {aPod("b", running), aPod("a", onNode)},
-		"pending than running":          {aPod("b"), aPod("a", running)},
-		"not ready than ready":          {aPod("b", running), aPod("a", readyAt(1))},
-		"ready for short than for long": {aPod("b", readyAt(2)), aPod("a", readyAt(1))},
-		"with many restarts than few":   {aPod("b", restarts), aPod("a")},
-		"or its sidecars":               {aPod("b", sidecarRestarts), aPod("a")},
-		"young than old":                {aPod("b", young), aPod("a")},
+		"off a node than on one":        {aPod("b").Running().Obj(), aPod("a").NodeName("n").Obj()},
+		"pending than running":          {aPod("b").Obj(), aPod("a").Running().Obj()},
+		"not ready than ready":          {aPod("b").Running().Obj(), aPod("a").Running().Conditions(readyAt(1)).Obj()},
+		"ready for short than for long": {aPod("b").Running().Conditions(readyAt(2)).Obj(), aPod("a").Running().Conditions(readyAt(1)).Obj()},
+		"with many restarts than few":   {aPod("b").ContainerStatuses(restarts).Obj(), aPod("a").Obj()},
+		"or its sidecars":               {aPod("b").With(sidecarRestarts).Obj(), aPod("a").Obj()},
+		"young than old":                {aPod("b").CreationTimestamp(at(9)).Obj(), aPod("a").Obj()},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

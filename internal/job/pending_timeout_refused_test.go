@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
@@ -20,22 +19,22 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 	}{
 		"for the whole time":            {since: 0, last: 30, want: "No pod could be created for 30s: " + quota},
 		"not for the whole time":        {since: 1, last: 30},
-		"no timeout is asked for":       {job: aJob(), since: 0, last: 60},
-		"pods of before live":           {pods: []*corev1.Pod{aPod("p", running)}, since: 0, last: 60},
-		"pods of before are still here": {pods: []*corev1.Pod{aPod("p", running, deleted)}, since: 0, last: 60},
+		"no timeout is asked for":       {job: aJob().Obj(), since: 0, last: 60},
+		"pods of before live":           {pods: []*corev1.Pod{aPod("p").Running().Obj()}, since: 0, last: 60},
+		"pods of before are still here": {pods: []*corev1.Pod{aPod("p").Running().DeletionTimestamp(at(0)).Obj()}, since: 0, last: 60},
 		"a pod of before has ended": {
-			pods: []*corev1.Pod{aPod("p", exited(1, 0))}, since: 0, last: 30, want: "No pod could be created for 30s: " + quota,
+			pods: []*corev1.Pod{aPod("p").Exited(1, at(0)).Obj()}, since: 0, last: 30, want: "No pod could be created for 30s: " + quota,
 		},
-		"the Job is suspended":           {job: aJob(inHalfAMinute, withSuspend), since: 0, last: 60},
+		"the Job is suspended":           {job: inHalfAMinute().Suspend(true).Obj(), since: 0, last: 60},
 		"the namespace is being deleted": {since: 0, last: 60, noMore: true},
 		"the Job is being deleted": {
-			job: aJob(inHalfAMinute, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), since: 0, last: 60,
+			job: inHalfAMinute().DeletionTimestamp(at(0)).Obj(), since: 0, last: 60,
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			if tt.job == nil {
-				tt.job = aJob(inHalfAMinute)
+				tt.job = inHalfAMinute().Obj()
 			}
 			o := seen(tt.job, tt.pods...)
 			o.NoMorePods = tt.noMore
@@ -60,10 +59,10 @@ func TestPodsAreTriedOnceMoreBeforeTheJobFails(t *testing.T) {
 		create           bool
 		after            time.Duration
 	}{
-		"the pause is over first":      {job: aJob(inHalfAMinute), now: 20, last: 16, pause: 24, after: 4 * time.Second},
-		"the time is over first":       {job: aJob(inHalfAMinute), now: 20, last: 16, pause: 48, after: 10 * time.Second},
-		"the time is over":             {job: aJob(inHalfAMinute), now: 30, last: 16, pause: 48, create: true},
-		"without a time for the pause": {job: aJob(), now: 30, last: 16, pause: 48, after: 18 * time.Second},
+		"the pause is over first":      {job: inHalfAMinute().Obj(), now: 20, last: 16, pause: 24, after: 4 * time.Second},
+		"the time is over first":       {job: inHalfAMinute().Obj(), now: 20, last: 16, pause: 48, after: 10 * time.Second},
+		"the time is over":             {job: inHalfAMinute().Obj(), now: 30, last: 16, pause: 48, create: true},
+		"without a time for the pause": {job: aJob().Obj(), now: 30, last: 16, pause: 48, after: 18 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,17 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// asking gives a Job an annotation.
-func asking(key, value string) func(*batchv1.Job) {
-	return func(j *batchv1.Job) { metav1.SetMetaDataAnnotation(&j.ObjectMeta, key, value) }
-}
-
-var inHalfAMinute = asking(PendingTimeoutSeconds, "30")
+// inHalfAMinute begins with a Job whose pods are to start in that time.
+func inHalfAMinute() *wrappers.JobWrapper { return aJob().Annotation(PendingTimeoutSeconds, "30") }
 
 // containers gives p init containers, then main ones, and their states, in this order.
 func containers(inits, mains int, states ...corev1.ContainerState) func(*corev1.Pod) {
@@ -40,31 +37,17 @@ func containers(inits, mains int, states ...corev1.ContainerState) func(*corev1.
 	}
 }
 
-func waiting(reason, message string) corev1.ContainerState {
-	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
-}
-
 func works() corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 }
 
-func endedWith(code int32, seconds int) corev1.ContainerState {
-	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: at(seconds)}}
-}
-
-func unplaced(reason, message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Spec.Containers = []corev1.Container{{Name: "c0"}}
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message}}
-	}
+func unplaced(reason, message string) *wrappers.PodWrapper {
+	return aPod("p").Conditions(corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message})
 }
 
 func placedAt(seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.NodeName, p.Status.StartTime = "here", ptr.To(at(seconds)) }
-}
-
-func made(seconds int) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.CreationTimestamp = at(seconds) }
 }
 
 func beside(i int) func(*corev1.Pod) {
@@ -73,7 +56,12 @@ func beside(i int) func(*corev1.Pod) {
 	}
 }
 
-func noImage() corev1.ContainerState { return waiting("ImagePullBackOff", "no such image") }
+func noImage() corev1.ContainerState { return wrappers.Waiting("ImagePullBackOff", "no such image") }
+
+// withoutImage begins with a pod whose container waits for its image.
+func withoutImage(name string) *wrappers.PodWrapper {
+	return aPod(name).With(containers(0, 1, noImage()))
+}
 
 func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 	const never = -1
@@ -86,102 +74,102 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 		due             int
 		reason, message string
 	}{
-		"no timeout is asked for": {job: aJob(), pod: aPod("p", containers(0, 1, noImage())), due: never},
+		"no timeout is asked for": {job: aJob().Obj(), pod: withoutImage("p").Obj(), due: never},
 		"an image is missing": {
-			pod: aPod("p", containers(0, 1, noImage())), due: 31,
+			pod: withoutImage("p").Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"it has started": {pod: aPod("p", running, containers(0, 1, works())), due: never},
+		"it has started": {pod: aPod("p").Running().With(containers(0, 1, works())).Obj(), due: never},
 		"it has started and waits for its next try": {
-			pod: aPod("p", running, containers(0, 1, waiting("CrashLoopBackOff", "")), func(p *corev1.Pod) {
-				p.Status.ContainerStatuses[0].LastTerminationState = endedWith(1, 3)
-			}), due: never,
+			pod: aPod("p").Running().With(containers(0, 1, wrappers.Waiting("CrashLoopBackOff", "")), func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].LastTerminationState = wrappers.Terminated(1, at(3))
+			}).Obj(), due: never,
 		},
 		"it was started again, which is all that its node tells": {
-			pod: aPod("p", running, containers(0, 1, noImage()), func(p *corev1.Pod) {
+			pod: withoutImage("p").Running().With(func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[0].RestartCount = 1
-			}), due: never,
+			}).Obj(), due: never,
 		},
 		"one of two containers has not started": {
-			pod: aPod("p", containers(0, 2, works(), waiting("CreateContainerConfigError", "no secret"))), due: 31,
+			pod: aPod("p").With(containers(0, 2, works(), wrappers.Waiting("CreateContainerConfigError", "no secret"))).Obj(), due: 31,
 			reason: "CreateContainerConfigError", message: "CreateContainerConfigError: container c1: no secret",
 		},
 		"words say more than that a container waits": {
-			pod: aPod("p", containers(0, 2, waiting("ContainerCreating", ""), noImage())), due: 31,
+			pod: aPod("p").With(containers(0, 2, wrappers.Waiting("ContainerCreating", ""), noImage())).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
 		"no words at all": {
-			pod: aPod("p", containers(0, 1, waiting("ContainerCreating", ""))), due: 31,
+			pod: aPod("p").With(containers(0, 1, wrappers.Waiting("ContainerCreating", ""))).Obj(), due: 31,
 			reason: "ContainerCreating", message: "ContainerCreating: container c0",
 		},
 		"an init container cannot start": {
-			pod: aPod("p", containers(1, 1, noImage(), waiting("PodInitializing", ""))), due: 31,
+			pod: aPod("p").With(containers(1, 1, noImage(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"an init container works": {pod: aPod("p", containers(1, 1, works(), waiting("PodInitializing", ""))), due: never},
+		"an init container works": {pod: aPod("p").With(containers(1, 1, works(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: never},
 		"an init container has worked for a while": {
-			pod: aPod("p", containers(1, 1, endedWith(0, 500), noImage())), due: 531,
+			pod: aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(500)), noImage())).Obj(), due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
 		"an init container waits for its next try": {
-			pod: aPod("p", containers(1, 1, waiting("CrashLoopBackOff", "back-off"), waiting("PodInitializing", "")), func(p *corev1.Pod) {
-				p.Status.InitContainerStatuses[0].LastTerminationState = endedWith(1, 500)
-			}), due: 531,
+			pod: aPod("p").With(containers(1, 1, wrappers.Waiting("CrashLoopBackOff", "back-off"), wrappers.Waiting("PodInitializing", "")), func(p *corev1.Pod) {
+				p.Status.InitContainerStatuses[0].LastTerminationState = wrappers.Terminated(1, at(500))
+			}).Obj(), due: 531,
 			reason: "CrashLoopBackOff", message: "CrashLoopBackOff: container c0: back-off",
 		},
 		"a sidecar that works is no work": {
-			pod: aPod("p", containers(1, 1, works(), noImage()), beside(0)), due: 31,
+			pod: aPod("p").With(containers(1, 1, works(), noImage()), beside(0)).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
-		"it has not been told to end by itself": {pod: aPod("p", deleted, containers(0, 1, noImage())), due: never},
-		"it has ended":                          {pod: aPod("p", containers(0, 1, noImage()), exited(1, 5)), due: never},
+		"it has not been told to end by itself": {pod: withoutImage("p").DeletionTimestamp(at(0)).Obj(), due: never},
+		"it has ended":                          {pod: withoutImage("p").Exited(1, at(5)).Obj(), due: never},
 		"no node is found": {
-			pod: aPod("p", unplaced("Unschedulable", "too big")), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
+			pod: unplaced("Unschedulable", "too big").Obj(), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
 		"nobody takes notice": {
-			pod: aPod("p", containers(0, 1, noImage()), func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }), due: 31,
+			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), due: 31,
 			reason: "Pending", message: "Pending: no node has taken the pod",
 		},
 		"its node is silent": {
-			pod: aPod("p", containers(0, 1, noImage()), func(p *corev1.Pod) { p.Spec.NodeName, p.Status = "far", corev1.PodStatus{} }), due: 31,
+			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Spec.NodeName, p.Status = "far", corev1.PodStatus{} }).Obj(), due: 31,
 			reason: "Pending", message: "Pending: node far tells nothing of the pod",
 		},
 		"the Job is being deleted": {
-			job: aJob(inHalfAMinute, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }), pod: aPod("p", containers(0, 1, noImage())), due: never,
+			job: inHalfAMinute().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,
 		},
-		"the Job is suspended":  {job: aJob(inHalfAMinute, withSuspend), pod: aPod("p", containers(0, 1, noImage())), due: never},
-		"its turn has not come": {pod: aPod("p", unplaced("WaitingForTurn", "older pods go first")), turn: turns, due: never},
+		"the Job is suspended":  {job: inHalfAMinute().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
+		"its turn has not come": {pod: unplaced("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
 		"its turn has not come and nobody has told": {
-			pod: aPod("p", containers(0, 1, noImage()), func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }), turn: turns, due: never,
+			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), turn: turns, due: never,
 		},
 		"its turn has not come, which counts": {
-			job: aJob(inHalfAMinute, asking(PendingTimeoutIncludesQueueing, "true")),
-			pod: aPod("p", unplaced("WaitingForTurn", "older pods go first")), turn: turns, due: 31,
+			job: inHalfAMinute().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
+			pod: unplaced("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: 31,
 			reason: "WaitingForTurn", message: "WaitingForTurn: older pods go first",
 		},
 		"its turn has come": {
-			pod: aPod("p", placedAt(500), containers(0, 1, noImage())), turn: turns, due: 531,
+			pod: withoutImage("p").With(placedAt(500)).Obj(), turn: turns, due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
 		"its turn has come where that counts": {
-			job: aJob(inHalfAMinute, asking(PendingTimeoutIncludesQueueing, "true")),
-			pod: aPod("p", placedAt(20), containers(0, 1, noImage())), turn: turns, due: 31,
+			job: inHalfAMinute().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
+			pod: withoutImage("p").With(placedAt(20)).Obj(), turn: turns, due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
 		"it fits no machine": {
-			pod: aPod("p", unplaced("Unschedulable", "too big")), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
+			pod: unplaced("Unschedulable", "too big").Obj(), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
 		"it is held back": {
-			pod: aPod("p", unplaced("SchedulingGated", "gates"), func(p *corev1.Pod) {
+			pod: unplaced("SchedulingGated", "gates").With(func(p *corev1.Pod) {
 				p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
-			}), turn: turns, due: 31, reason: "SchedulingGated", message: "SchedulingGated: gates",
+			}).Obj(), turn: turns, due: 31, reason: "SchedulingGated", message: "SchedulingGated: gates",
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			j := tt.job
 			if j == nil {
-				j = aJob(inHalfAMinute)
+				j = inHalfAMinute().Obj()
 			}
 			look := func(seconds int) Decision {
 				o := seen(j, tt.pod)
@@ -213,11 +201,11 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 }
 
 func TestAStuckPodBecomesFailed(t *testing.T) {
-	p := aPod("p", containers(0, 1, noImage()))
+	p := withoutImage("p").Obj()
 	p.Generation = 3
 	old := corev1.PodCondition{Type: PendingTimeout, Status: corev1.ConditionFalse}
 	p.Status.Conditions = []corev1.PodCondition{{Type: "other"}, old}
-	stuck := Decide(seen(aJob(inHalfAMinute), p)).Fail
+	stuck := Decide(seen(inHalfAMinute().Obj(), p)).Fail
 	if len(stuck) != 1 {
 		t.Fatalf("%d pods are stuck", len(stuck))
 	}
@@ -236,7 +224,7 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 	if diff := cmp.Diff(want, p.Status); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	next := Decide(seen(aJob(inHalfAMinute), p))
+	next := Decide(seen(inHalfAMinute().Obj(), p))
 	if status, _ := next.Status(Outcome{}); len(next.Fail) > 0 || !slices.Contains(status.UncountedTerminatedPods.Failed, p.UID) {
 		t.Errorf("fails %v again, lists %v", next.Fail, status.UncountedTerminatedPods)
 	}
@@ -246,20 +234,19 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 }
 
 func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
-	for name, change := range map[string]func(*corev1.Pod){
-		"started":     containers(0, 1, works()),
-		"initialized": containers(1, 1, endedWith(0, 59), noImage()),
-		"ended":       exited(0, 59),
-		"told to end": deleted,
+	for name, newest := range map[string]*wrappers.PodWrapper{
+		"started":     aPod("p").With(containers(0, 1, works())),
+		"initialized": aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(59)), noImage())),
+		"ended":       withoutImage("p").Exited(0, at(59)),
+		"told to end": withoutImage("p").DeletionTimestamp(at(0)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stuck := Decide(seen(aJob(inHalfAMinute), aPod("p", containers(0, 1, noImage())))).Fail
-			newest := aPod("p", containers(0, 1, noImage()), change)
-			was := newest.DeepCopy()
-			if stuck[0].Fail(newest, at(60).Time) {
+			stuck := Decide(seen(inHalfAMinute().Obj(), withoutImage("p").Obj())).Fail
+			was := newest.Obj().DeepCopy()
+			if stuck[0].Fail(newest.Obj(), at(60).Time) {
 				t.Error("it was failed")
 			}
-			if diff := cmp.Diff(was, newest); diff != "" {
+			if diff := cmp.Diff(was, newest.Obj()); diff != "" {
 				t.Errorf("and changed:\n%s", diff)
 			}
 		})
@@ -271,32 +258,28 @@ func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
 func TestStuckPodsAreFailedInTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		timeout := rapid.IntRange(1, 50).Draw(t, "timeout")
-		job := aJob(asking(PendingTimeoutSeconds, fmt.Sprint(timeout)), func(j *batchv1.Job) { j.Spec.Parallelism, j.Spec.Completions = ptr.To[int32](9), ptr.To[int32](9) })
+		job := aJob().Annotation(PendingTimeoutSeconds, fmt.Sprint(timeout)).Parallelism(9).Completions(9).Obj()
 		late := map[string]time.Time{}
 		pods := repeat(rapid.IntRange(1, 6).Draw(t, "pods"), func(i int) *corev1.Pod {
 			born := rapid.IntRange(0, 40).Draw(t, "born")
-			p := aPod(podNumber(i), made(born), containers(0, 1, noImage()))
+			p := withoutImage(podNumber(i)).CreationTimestamp(at(born))
 			due := at(born + timeout + 1).Time
 			switch rapid.SampledFrom([]string{"stuck", "init", "works", "runs", "told", "ended"}).Draw(t, "is") {
 			case "init":
 				end := rapid.IntRange(born, 60).Draw(t, "end of init")
-				containers(1, 1, endedWith(0, end), noImage())(p)
+				p.With(containers(1, 1, wrappers.Terminated(0, at(end)), noImage()))
 				due = at(end + timeout + 1).Time
 			case "works":
-				containers(1, 1, works(), waiting("PodInitializing", ""))(p)
-				return p
+				return p.With(containers(1, 1, works(), wrappers.Waiting("PodInitializing", ""))).Obj()
 			case "runs":
-				containers(0, 1, works())(p)
-				return p
+				return p.With(containers(0, 1, works())).Obj()
 			case "told":
-				deleted(p)
-				return p
+				return p.DeletionTimestamp(at(0)).Obj()
 			case "ended":
-				exited(1, born)(p)
-				return p
+				return p.Exited(1, at(born)).Obj()
 			}
-			late[p.Name] = due
-			return p
+			late[podNumber(i)] = due
+			return p.Obj()
 		})
 		now := epoch
 		for len(late) > 0 {
@@ -325,7 +308,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 }
 
 func TestTheDecisionFailsNoMorePodsThanOthersRemove(t *testing.T) {
-	o := seen(aJob(inHalfAMinute), repeat(2, func(i int) *corev1.Pod { return aPod(podNumber(i), containers(0, 1, noImage())) })...)
+	o := seen(inHalfAMinute().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
 	o.MaxPodCreateDelete = 1
 	if d := Decide(o); len(d.Fail) != 1 || !d.Again {
 		t.Errorf("fails %d, again %v", len(d.Fail), d.Again)

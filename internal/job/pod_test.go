@@ -12,14 +12,12 @@ import (
 )
 
 func TestPodFromTemplate(t *testing.T) {
-	j := aJob(withIndexes, func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
-		j.Spec.BackoffLimitPerIndex = ptr.To[int32](2)
+	j := aJob().Indexed().Completions(1).Parallelism(1).BackoffLimitPerIndex(2).With(func(j *batchv1.Job) {
 		j.Spec.Template.Annotations = map[string]string{"note": "n"}
 		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}}
-	})
+	}).Obj()
 	before := j.DeepCopy()
-	made := Decide(seen(j, aPod("last", withIndex(0), withFailures(1), exited(1, 0)))).Create
+	made := Decide(seen(j, aPod("last").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj())).Create
 	index := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
 		FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"}}
 	want := []*corev1.Pod{{
@@ -35,7 +33,7 @@ func TestPodFromTemplate(t *testing.T) {
 			RestartPolicy:  corev1.RestartPolicyNever,
 			Hostname:       "j-0",
 			InitContainers: []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}},
-			Containers:     []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: indexVariable, ValueFrom: index}}}},
+			Containers:     []corev1.Container{{Name: "c", Image: "busybox", Env: []corev1.EnvVar{{Name: indexVariable, ValueFrom: index}}}},
 		},
 	}}
 	if diff := cmp.Diff(want, made); diff != "" {
@@ -54,23 +52,22 @@ func TestLongNamesKeepTheirIndex(t *testing.T) {
 }
 
 func TestClaim(t *testing.T) {
-	unowned := func(p *corev1.Pod) { p.OwnerReferences = nil }
 	other := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }
 	stranger := func(p *corev1.Pod) { p.Labels = nil }
-	leaving := aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) })
+	leaving := aJob().DeletionTimestamp(at(0)).Obj()
 	tests := map[string]struct {
 		job                 *batchv1.Job
 		pod                 *corev1.Pod
 		owns, adopts, frees bool
 	}{
-		"a pod of the Job":                       {aJob(), aPod("p"), true, false, false},
-		"a pod that no longer matches":           {aJob(), aPod("p", stranger), false, false, true},
-		"a stranger of a Job that is deleted":    {leaving, aPod("p", stranger), true, false, false},
-		"an orphan":                              {aJob(), aPod("p", unowned), false, true, false},
-		"an orphan that does not match":          {aJob(), aPod("p", unowned, stranger), false, false, false},
-		"an orphan that is told to end":          {aJob(), aPod("p", unowned, deleted), false, false, false},
-		"an orphan, for a Job that is deleted":   {leaving, aPod("p", unowned), false, false, false},
-		"a pod of another owner that would suit": {aJob(), aPod("p", other), false, false, false},
+		"a pod of the Job":                       {aJob().Obj(), aPod("p").Obj(), true, false, false},
+		"a pod that no longer matches":           {aJob().Obj(), aPod("p").With(stranger).Obj(), false, false, true},
+		"a stranger of a Job that is deleted":    {leaving, aPod("p").With(stranger).Obj(), true, false, false},
+		"an orphan":                              {aJob().Obj(), aPod("p").OwnerReferences().Obj(), false, true, false},
+		"an orphan that does not match":          {aJob().Obj(), aPod("p").OwnerReferences().With(stranger).Obj(), false, false, false},
+		"an orphan that is told to end":          {aJob().Obj(), aPod("p").OwnerReferences().DeletionTimestamp(at(0)).Obj(), false, false, false},
+		"an orphan, for a Job that is deleted":   {leaving, aPod("p").OwnerReferences().Obj(), false, false, false},
+		"a pod of another owner that would suit": {aJob().Obj(), aPod("p").With(other).Obj(), false, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestSuspension(t *testing.T) {
@@ -17,17 +19,17 @@ func TestSuspension(t *testing.T) {
 		events []Event
 		starts bool
 	}{
-		"a Job that was never suspended has no condition": {job: aJob(), starts: true},
+		"a Job that was never suspended has no condition": {job: aJob().Obj(), starts: true},
 		"a suspended Job says so and has no start": {
-			job: aJob(withSuspend), status: corev1.ConditionTrue, reason: "JobSuspended",
+			job: aJob().Suspend(true).Obj(), status: corev1.ConditionTrue, reason: "JobSuspended",
 			events: []Event{{"Normal", "Suspended", "Job suspended"}},
 		},
 		"a Job that goes on says so and starts anew": {
-			job:    aJob(withCondition(batchv1.JobSuspended, "JobSuspended"), func(j *batchv1.Job) { j.Status.StartTime = nil }),
+			job:    aJob().Condition(batchv1.JobSuspended, "JobSuspended").NoStartTime().Obj(),
 			status: corev1.ConditionFalse, reason: "JobResumed", events: []Event{{"Normal", "Resumed", "Job resumed"}}, starts: true,
 		},
 		"a Job that stays suspended says it once": {
-			job:    aJob(withSuspend, withCondition(batchv1.JobSuspended, "JobSuspended"), func(j *batchv1.Job) { j.Status.StartTime = nil }),
+			job:    aJob().Suspend(true).Condition(batchv1.JobSuspended, "JobSuspended").NoStartTime().Obj(),
 			status: corev1.ConditionTrue, reason: "JobSuspended",
 		},
 	}
@@ -49,8 +51,8 @@ func TestSuspension(t *testing.T) {
 }
 
 func TestTheStartIsNoLaterThanTheFirstPod(t *testing.T) {
-	j := aJob(func(j *batchv1.Job) { j.Status.StartTime = nil })
-	p := aPod("a", succeeded, func(p *corev1.Pod) { p.CreationTimestamp = at(20) })
+	j := aJob().NoStartTime().Obj()
+	p := aPod("a").Exited(0, at(0)).CreationTimestamp(at(20)).Obj()
 	if start := Decide(seen(j, p)).next.StartTime; !start.Equal(ptr.To(at(20))) {
 		t.Errorf("start %v", start)
 	}
@@ -60,15 +62,17 @@ func TestTheStartIsNoLaterThanTheFirstPod(t *testing.T) {
 }
 
 func TestTheStartStaysOnceAJobIsDeletedThatWentOn(t *testing.T) {
-	j := aJob(withCondition(batchv1.JobSuspended, "JobSuspended"), func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(20)) })
+	j := aJob().Condition(batchv1.JobSuspended, "JobSuspended").DeletionTimestamp(at(20)).Obj()
 	if start := Decide(seen(j)).next.StartTime; !start.Equal(ptr.To(at(0))) {
 		t.Errorf("start %v, which no server takes", start)
 	}
 }
 
 func TestConclusion(t *testing.T) {
-	met := withCondition(batchv1.JobSuccessCriteriaMet, "CompletionsReached")
-	target := withCondition(batchv1.JobFailureTarget, "BackoffLimitExceeded")
+	met := func() *wrappers.JobWrapper {
+		return aJob().Condition(batchv1.JobSuccessCriteriaMet, "CompletionsReached")
+	}
+	failing := func() *wrappers.JobWrapper { return aJob().Condition(batchv1.JobFailureTarget, "BackoffLimitExceeded") }
 	tests := map[string]struct {
 		job    *batchv1.Job
 		pods   []*corev1.Pod
@@ -77,28 +81,28 @@ func TestConclusion(t *testing.T) {
 		again  bool
 	}{
 		"nothing is left": {
-			job: aJob(met), want: batchv1.JobComplete, events: []string{"Completed"},
+			job: met().Obj(), want: batchv1.JobComplete, events: []string{"Completed"},
 		},
 		"more pods succeeded than were wanted": {
-			job:  aJob(met, func(j *batchv1.Job) { j.Status.Succeeded = 4 }),
+			job:  met().Succeeded(4).Obj(),
 			want: batchv1.JobComplete, events: []string{"TooManySucceededPods", "Completed"},
 		},
 		"a failed Job": {
-			job: aJob(target), want: batchv1.JobFailed, events: []string{"BackoffLimitExceeded"},
+			job: failing().Obj(), want: batchv1.JobFailed, events: []string{"BackoffLimitExceeded"},
 		},
-		"a pod is terminating":   {job: aJob(target), pods: []*corev1.Pod{aPod("a", running, deleted, released)}},
-		"a pod is active":        {job: aJob(target), pods: []*corev1.Pod{aPod("a", running)}},
-		"a pod is to be counted": {job: aJob(met), pods: []*corev1.Pod{aPod("a", succeeded)}, again: true},
+		"a pod is terminating":   {job: failing().Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Finalizers().Obj()}},
+		"a pod is active":        {job: failing().Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()}},
+		"a pod is to be counted": {job: met().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, again: true},
 		"a pod is counted by its index and has its finalizer still": {
-			job:  aJob(met, withIndexes, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded = "1", 1 }),
-			pods: []*corev1.Pod{aPod("a", withIndex(1), succeeded)}, again: true,
+			job:  met().Indexed().CompletedIndexes("1").Succeeded(1).Obj(),
+			pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, again: true,
 		},
-		"the verdict is not stored yet": {job: aJob(func(j *batchv1.Job) { j.Status.Succeeded = 3 }), again: true},
+		"the verdict is not stored yet": {job: aJob().Succeeded(3).Obj(), again: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := Decide(seen(tt.job, tt.pods...))
-			j := aJob(func(j *batchv1.Job) { j.Status = *d.next })
+			j := aJob().With(func(j *batchv1.Job) { j.Status = *d.next }).Obj()
 			if Finished(j) != (tt.want != "") || (tt.want != "" && !isTrue(condition(j.Status.Conditions, tt.want))) {
 				t.Errorf("conditions %+v, want %q", j.Status.Conditions, tt.want)
 			}

@@ -9,16 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/utils/ptr"
 )
 
 func TestTracking(t *testing.T) {
-	listed := func(succeeded, failed []types.UID) func(*batchv1.Job) {
-		return func(j *batchv1.Job) {
-			j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: succeeded, Failed: failed}
-		}
-	}
-	eachIndex := func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = ptr.To[int32](3), nil }
 	a := []types.UID{"a"}
 	tests := map[string]struct {
 		job  *batchv1.Job
@@ -29,67 +22,65 @@ func TestTracking(t *testing.T) {
 		completed                 string
 		release                   []string
 	}{
-		"an active pod keeps its finalizer": {job: aJob(), pods: []*corev1.Pod{aPod("a", running)}},
+		"an active pod keeps its finalizer": {job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()}},
 		"a success is listed and released": {
-			job: aJob(), pods: []*corev1.Pod{aPod("a", succeeded)}, listSucceeded: a, release: []string{"a"},
+			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, listSucceeded: a, release: []string{"a"},
 		},
 		"a failure is listed and released": {
-			job: aJob(), pods: []*corev1.Pod{aPod("a", exited(1, 0))}, listFailed: a, release: []string{"a"},
+			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, listFailed: a, release: []string{"a"},
 		},
 		"a listed pod with its finalizer stays listed": {
-			job: aJob(listed(a, nil)), pods: []*corev1.Pod{aPod("a", succeeded)}, listSucceeded: a, release: []string{"a"},
+			job: aJob().UncountedSucceeded(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, listSucceeded: a, release: []string{"a"},
 		},
 		"a listed pod without its finalizer is counted": {
-			job: aJob(listed(a, nil)), pods: []*corev1.Pod{aPod("a", succeeded, released)}, succeeded: 1,
+			job: aJob().UncountedSucceeded(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Finalizers().Obj()}, succeeded: 1,
 		},
-		"a listed pod that is gone is counted": {job: aJob(listed(nil, a)), failed: 1},
+		"a listed pod that is gone is counted": {job: aJob().UncountedFailed(a...).Obj(), failed: 1},
 		"one is counted while the next is listed": {
-			job: aJob(listed(nil, a)), pods: []*corev1.Pod{aPod("b", exited(1, 0))}, failed: 1,
+			job: aJob().UncountedFailed(a...).Obj(), pods: []*corev1.Pod{aPod("b").Exited(1, at(0)).Obj()}, failed: 1,
 			listFailed: []types.UID{"b"}, release: []string{"b"},
 		},
 		"a pod that is told to end counts as failed, and so it stays when it succeeds": {
-			job: aJob(listed(nil, a)), pods: []*corev1.Pod{aPod("a", succeeded, deleted)}, listFailed: a, release: []string{"a"},
+			job: aJob().UncountedFailed(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).DeletionTimestamp(at(0)).Obj()}, listFailed: a, release: []string{"a"},
 		},
 		"an index is counted at once": {
-			job: aJob(withIndexes), pods: []*corev1.Pod{aPod("a", withIndex(1), succeeded)}, succeeded: 1, completed: "1", release: []string{"a"},
+			job: aJob().Indexed().Obj(), pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, succeeded: 1, completed: "1", release: []string{"a"},
 		},
 		"an index counts once": {
-			job:  aJob(withIndexes, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded = "1", 1 }),
-			pods: []*corev1.Pod{aPod("a", withIndex(1), succeeded)}, succeeded: 1, completed: "1", release: []string{"a"},
+			job:  aJob().Indexed().CompletedIndexes("1").Succeeded(1).Obj(),
+			pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, succeeded: 1, completed: "1", release: []string{"a"},
 		},
 		"a Job that is smaller counts less": {
-			job: aJob(withIndexes, func(j *batchv1.Job) {
-				j.Spec.Parallelism, j.Status.CompletedIndexes, j.Status.Succeeded = ptr.To[int32](3), "0,1,4", 3
-			}), succeeded: 2, completed: "0,1",
+			job: aJob().Indexed().Parallelism(3).CompletedIndexes("0,1,4").Succeeded(3).Obj(), succeeded: 2, completed: "0,1",
 		},
 		"but not one that has become fixed before anybody said so": {
-			job:       aJob(withIndexes, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded = "0,1,4", 3 }),
+			job:       aJob().Indexed().CompletedIndexes("0,1,4").Succeeded(3).Obj(),
 			succeeded: 3, completed: "0,1",
 		},
 		"a pod with no index that the Job has is released uncounted": {
-			job: aJob(withIndexes), pods: []*corev1.Pod{aPod("a", withIndex(7), succeeded), aPod("b", exited(1, 0))}, release: []string{"b", "a"},
+			job: aJob().Indexed().Obj(), pods: []*corev1.Pod{aPod("a").Index(7).Exited(0, at(0)).Obj(), aPod("b").Exited(1, at(0)).Obj()}, release: []string{"b", "a"},
 		},
 		"the last failure of an open index waits for the next pod": {
-			job: aJob(withIndexes, eachIndex), pods: []*corev1.Pod{aPod("a", withIndex(0), exited(1, 0))},
+			job: aJob().Indexed().BackoffLimitPerIndex(3).Obj(), pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()},
 		},
 		"and is released when that is there": {
-			job:  aJob(withIndexes, eachIndex),
-			pods: []*corev1.Pod{aPod("a", withIndex(0), exited(1, 0)), aPod("b", withIndex(0), withFailures(1))}, listFailed: a, release: []string{"a"},
+			job:  aJob().Indexed().BackoffLimitPerIndex(3).Obj(),
+			pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj(), aPod("b").Index(0).IndexFailureCount(1).Obj()}, listFailed: a, release: []string{"a"},
 		},
 		"pods of a deleted Job are released": {
-			job:  aJob(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(0)) }),
-			pods: []*corev1.Pod{aPod("a", running), aPod("b", succeeded)}, listSucceeded: []types.UID{"b"}, release: []string{"a", "b"},
+			job:  aJob().DeletionTimestamp(at(0)).Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Exited(0, at(0)).Obj()}, listSucceeded: []types.UID{"b"}, release: []string{"a", "b"},
 		},
 		"a pod that ends because the Job failed counts as failed": {
-			job:  aJob(withCondition(batchv1.JobFailureTarget, "X"), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }),
-			pods: []*corev1.Pod{aPod("a", running, deleted)}, listFailed: a, release: []string{"a"},
+			job:  aJob().Condition(batchv1.JobFailureTarget, "X").PodReplacementPolicy(batchv1.Failed).Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()}, listFailed: a, release: []string{"a"},
 		},
 		"a pod that still runs when the Job fails counts as failed with it": {
-			job:  aJob(func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](0) }),
-			pods: []*corev1.Pod{aPod("a", running), aPod("b", exited(1, 0))}, listFailed: []types.UID{"a", "b"}, release: []string{"a", "b"},
+			job:  aJob().BackoffLimit(0).Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Exited(1, at(0)).Obj()}, listFailed: []types.UID{"a", "b"}, release: []string{"a", "b"},
 		},
 		"a pod that still runs when the Job has met its success criteria does not count": {
-			job: aJob(withCondition(batchv1.JobSuccessCriteriaMet, "X")), pods: []*corev1.Pod{aPod("a", running)},
+			job: aJob().Condition(batchv1.JobSuccessCriteriaMet, "X").Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()},
 		},
 	}
 	for name, tt := range tests {
@@ -113,9 +104,7 @@ func TestTracking(t *testing.T) {
 }
 
 func TestAReleaseInFlightIsDone(t *testing.T) {
-	obs := seen(aJob(func(j *batchv1.Job) {
-		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"a"}}
-	}), aPod("a", succeeded))
+	obs := seen(aJob().UncountedSucceeded("a").Obj(), aPod("a").Exited(0, at(0)).Obj())
 	obs.InFlight.Released = sets.New[types.UID]("a")
 	if d := Decide(obs); d.next.Succeeded != 1 || len(d.Release) > 0 {
 		t.Errorf("counts %d, releases %v", d.next.Succeeded, names(d.Release))
@@ -123,8 +112,8 @@ func TestAReleaseInFlightIsDone(t *testing.T) {
 }
 
 func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
-	j := aJob(withCondition(batchv1.JobFailureTarget, "X"))
-	d := Decide(seen(j, aPod("a", running), aPod("b", running)))
+	j := aJob().Condition(batchv1.JobFailureTarget, "X").Obj()
+	d := Decide(seen(j, aPod("a").Running().Obj(), aPod("b").Running().Obj()))
 	o := Outcome{NotRemoved: d.Delete[:1]}
 	next, _ := d.Status(o)
 	if diff := cmp.Diff([]types.UID{"b"}, next.UncountedTerminatedPods.Failed); diff != "" || next.Active != 1 {
@@ -136,10 +125,8 @@ func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
 }
 
 func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
-	j := aJob(withIndexes, withCondition(batchv1.JobFailureTarget, "MaxFailedIndexesExceeded"), func(j *batchv1.Job) {
-		j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes = ptr.To[int32](0), ptr.To("0")
-	})
-	d := Decide(seen(j, aPod("a", withIndex(1), running, deleted), aPod("b", withIndex(2), exited(143, 0))))
+	j := aJob().Indexed().Condition(batchv1.JobFailureTarget, "MaxFailedIndexesExceeded").BackoffLimitPerIndex(0).FailedIndexes("0").Obj()
+	d := Decide(seen(j, aPod("a").Index(1).Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Index(2).Exited(143, at(0)).Obj()))
 	if got := *d.next.FailedIndexes; got != "0" {
 		t.Errorf("failed indexes %q", got)
 	}
@@ -149,8 +136,8 @@ func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
 }
 
 func TestTheListIsBounded(t *testing.T) {
-	j := aJob(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](1000) })
-	obs := seen(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i), succeeded) })...)
+	j := aJob().Completions(1000).Obj()
+	obs := seen(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(0, at(0)).Obj() })...)
 	obs.MaxUncountedPods = 7
 	d := Decide(obs)
 	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.Release) != 7 || !d.More {
@@ -167,20 +154,18 @@ func TestWritesThatMayWait(t *testing.T) {
 		pods []*corev1.Pod
 		want Patience
 	}{
-		"the first pods":          {aJob(func(j *batchv1.Job) { j.Status.StartTime = nil }), nil, Harmless},
-		"a pod became active":     {aJob(), []*corev1.Pod{aPod("a")}, Harmless},
-		"a listed pod is counted": {aJob(func(j *batchv1.Job) { j.Status.UncountedTerminatedPods.Failed = []types.UID{"x"} }), nil, Harmless},
-		"a pod is to be listed":   {aJob(), []*corev1.Pod{aPod("a", succeeded)}, Holding},
-		"an index is to be added": {aJob(withIndexes), []*corev1.Pod{aPod("a", withIndex(0), succeeded)}, Holding},
+		"the first pods":          {aJob().NoStartTime().Obj(), nil, Harmless},
+		"a pod became active":     {aJob().Obj(), []*corev1.Pod{aPod("a").Obj()}, Harmless},
+		"a listed pod is counted": {aJob().UncountedFailed("x").Obj(), nil, Harmless},
+		"a pod is to be listed":   {aJob().Obj(), []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, Holding},
+		"an index is to be added": {aJob().Indexed().Obj(), []*corev1.Pod{aPod("a").Index(0).Exited(0, at(0)).Obj()}, Holding},
 		"an index has failed": {
-			aJob(withIndexes, func(j *batchv1.Job) {
-				j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes = ptr.To[int32](0), ptr.To("")
-			}),
-			[]*corev1.Pod{aPod("a", withIndex(0), exited(1, 0))}, Holding,
+			aJob().Indexed().BackoffLimitPerIndex(0).FailedIndexes("").Obj(),
+			[]*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()}, Holding,
 		},
-		"a pod ended with the Job's end":  {aJob(func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](0) }), []*corev1.Pod{aPod("a", exited(1, 0))}, Urgent},
-		"a condition is new":              {aJob(withSuspend), nil, Urgent},
-		"what was settled must be stored": {aJob(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](0) }), nil, Urgent},
+		"a pod ended with the Job's end":  {aJob().BackoffLimit(0).Obj(), []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, Urgent},
+		"a condition is new":              {aJob().Suspend(true).Obj(), nil, Urgent},
+		"what was settled must be stored": {aJob().Completions(0).Obj(), nil, Urgent},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -193,14 +178,12 @@ func TestWritesThatMayWait(t *testing.T) {
 }
 
 func TestStatusTellsWhatCameOfThePods(t *testing.T) {
-	d := Decide(seen(aJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](3) })))
+	d := Decide(seen(aJob().Parallelism(3).Obj()))
 	if next, _ := d.Status(Outcome{NotCreated: 2}); next.Active != 1 {
 		t.Errorf("%d active, but only one was created", next.Active)
 	}
-	p := aPod("a", running, func(p *corev1.Pod) {
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	})
-	d = Decide(seen(aJob(withSuspend), p))
+	p := aPod("a").Running().Conditions(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}).Obj()
+	d = Decide(seen(aJob().Suspend(true).Obj(), p))
 	if next, _ := d.Status(Outcome{}); next.Active != 0 || *next.Ready != 0 || *next.Terminating != 1 {
 		t.Errorf("after the removal: %+v", next)
 	}
@@ -210,11 +193,8 @@ func TestStatusTellsWhatCameOfThePods(t *testing.T) {
 }
 
 func TestCountsForMetrics(t *testing.T) {
-	j := aJob(withIndexes, func(j *batchv1.Job) {
-		j.Status.UncountedTerminatedPods.Failed = []types.UID{"gone"}
-		j.Status.Failed = 4
-	})
-	d := Decide(seen(j, aPod("a", withIndex(0), succeeded)))
+	j := aJob().Indexed().UncountedFailed("gone").Failed(4).Obj()
+	d := Decide(seen(j, aPod("a").Index(0).Exited(0, at(0)).Obj()))
 	want := Counts{PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, CreationReason: "recreate_terminating_or_failed"}
 	if diff := cmp.Diff(want, d.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -25,108 +24,95 @@ func TestOrderOfRules(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	limit := func(n int32) func(*batchv1.Job) { return func(j *batchv1.Job) { j.Spec.BackoffLimit = &n } }
-	lasting := func(seconds int64) func(*batchv1.Job) {
-		return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }
+	inPlace := func(limit int32) *batchv1.Job {
+		return aJob().RestartPolicy(corev1.RestartPolicyOnFailure).BackoffLimit(limit).Obj()
 	}
-	inPlace := func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
-	restarted := func(n int32) func(*corev1.Pod) {
-		return func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: n}} }
-	}
-	eachIndex := func(limit int32) func(*batchv1.Job) {
-		return func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex, j.Spec.BackoffLimit = &limit, nil }
-	}
+	restarted := corev1.ContainerStatus{RestartCount: 1}
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []*corev1.Pod
 		// want is the reason; empty is no verdict.
 		want, message string
 	}{
-		"nothing has happened": {job: aJob()},
+		"nothing has happened": {job: aJob().Obj()},
 		"all completions are reached": {
-			job: aJob(), pods: []*corev1.Pod{aPod("a", succeeded), aPod("b", succeeded), aPod("c", succeeded)},
+			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj(), aPod("b").Exited(0, at(0)).Obj(), aPod("c").Exited(0, at(0)).Obj()},
 			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
 		"completions are counted, listed and new": {
-			job: aJob(func(j *batchv1.Job) {
-				j.Status.Succeeded = 1
-				j.Status.UncountedTerminatedPods.Succeeded = []types.UID{"gone"}
-			}), pods: []*corev1.Pod{aPod("a", succeeded)},
+			job: aJob().Succeeded(1).UncountedSucceeded("gone").Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()},
 			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
 		"a pod that is counted already does not count again": {
-			job: aJob(func(j *batchv1.Job) { j.Status.Succeeded = 2 }), pods: []*corev1.Pod{aPod("a", succeeded, released)},
+			job: aJob().Succeeded(2).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Finalizers().Obj()},
 		},
 		"completions are reached and the pods that are too many told to end": {
-			job: aJob(func(j *batchv1.Job) { j.Status.Succeeded = 3 }), pods: []*corev1.Pod{aPod("a", running)},
+			job: aJob().Succeeded(3).Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()},
 			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
 		"completions are reached but nobody ends the pods of a deleted Job": {
-			job:  aJob(func(j *batchv1.Job) { j.Status.Succeeded, j.DeletionTimestamp = 3, ptr.To(at(0)) }),
-			pods: []*corev1.Pod{aPod("a", running)},
+			job:  aJob().Succeeded(3).DeletionTimestamp(at(0)).Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().Obj()},
 		},
 		"a work queue with a success is suspended": {
-			job:  aJob(withSuspend, func(j *batchv1.Job) { j.Spec.Completions, j.Status.Succeeded = nil, 1 }),
-			pods: []*corev1.Pod{aPod("a", running)},
+			job:  aJob().Suspend(true).WorkQueue().Succeeded(1).Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().Obj()},
 			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
 		"a work queue with a success and nothing active": {
-			job: aJob(func(j *batchv1.Job) { j.Spec.Completions = nil }), pods: []*corev1.Pod{aPod("a", succeeded)},
+			job: aJob().WorkQueue().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()},
 			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
 		"a work queue with a success waits for the others": {
-			job: aJob(func(j *batchv1.Job) { j.Spec.Completions = nil }), pods: []*corev1.Pod{aPod("a", succeeded), aPod("b", running)},
+			job: aJob().WorkQueue().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj(), aPod("b").Running().Obj()},
 		},
-		"as many failures as the limit": {job: aJob(limit(1)), pods: []*corev1.Pod{aPod("a", exited(1, 0))}},
+		"as many failures as the limit": {job: aJob().BackoffLimit(1).Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}},
 		"one failure more than the limit": {
-			job: aJob(limit(1)), pods: []*corev1.Pod{aPod("a", exited(1, 0)), aPod("b", exited(1, 0))},
+			job: aJob().BackoffLimit(1).Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj(), aPod("b").Exited(1, at(0)).Obj()},
 			want: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit",
 		},
 		"a pod told to end is a failure where it is replaced at once": {
-			job: aJob(limit(0)), pods: []*corev1.Pod{aPod("a", running, deleted)},
+			job: aJob().BackoffLimit(0).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()},
 			want: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit",
 		},
 		"a pod told to end is no failure yet where only ended pods are replaced": {
-			job:  aJob(limit(0), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }),
-			pods: []*corev1.Pod{aPod("a", running, deleted)},
+			job:  aJob().BackoffLimit(0).PodReplacementPolicy(batchv1.Failed).Obj(),
+			pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()},
 		},
-		"fewer restarts than the limit": {job: aJob(limit(2), inPlace), pods: []*corev1.Pod{aPod("a", running, restarted(1))}},
+		"fewer restarts than the limit": {job: inPlace(2), pods: []*corev1.Pod{aPod("a").Running().ContainerStatuses(restarted).Obj()}},
 		"as many restarts as the limit": {
-			job: aJob(limit(2), inPlace), pods: []*corev1.Pod{aPod("a", running, restarted(1)), aPod("b", running, restarted(1))},
+			job: inPlace(2), pods: []*corev1.Pod{aPod("a").Running().ContainerStatuses(restarted).Obj(), aPod("b").Running().ContainerStatuses(restarted).Obj()},
 			want: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit",
 		},
-		"no restart with a limit of none": {job: aJob(limit(0), inPlace), pods: []*corev1.Pod{aPod("a", running)}},
-		"before the deadline":             {job: aJob(lasting(61))},
+		"no restart with a limit of none": {job: inPlace(0), pods: []*corev1.Pod{aPod("a").Running().Obj()}},
+		"before the deadline":             {job: aJob().ActiveDeadlineSeconds(61).Obj()},
 		"at the deadline": {
-			job: aJob(lasting(60)), want: "DeadlineExceeded", message: "Job was active longer than specified deadline",
+			job: aJob().ActiveDeadlineSeconds(60).Obj(), want: "DeadlineExceeded", message: "Job was active longer than specified deadline",
 		},
-		"a suspended Job has no deadline": {job: aJob(lasting(1), withSuspend)},
+		"a suspended Job has no deadline": {job: aJob().ActiveDeadlineSeconds(1).Suspend(true).Obj()},
 		"a Job that goes on has its deadline ahead": {
-			job: aJob(lasting(1), withCondition(batchv1.JobSuspended, "JobSuspended")),
+			job: aJob().ActiveDeadlineSeconds(1).Condition(batchv1.JobSuspended, "JobSuspended").Obj(),
 		},
 		"the backoff limit comes before the deadline": {
-			job: aJob(limit(0), lasting(1)), pods: []*corev1.Pod{aPod("a", exited(1, 0))},
+			job: aJob().BackoffLimit(0).ActiveDeadlineSeconds(1).Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()},
 			want: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit",
 		},
 		"an index fails and another is open": {
-			job: aJob(withIndexes, eachIndex(1)), pods: []*corev1.Pod{aPod("a", withIndex(0), withFailures(1), exited(1, 0))},
+			job: aJob().Indexed().BackoffLimitPerIndex(1).Obj(), pods: []*corev1.Pod{aPod("a").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj()},
 		},
 		"all indexes end, one failed": {
-			job:  aJob(withIndexes, eachIndex(1), func(j *batchv1.Job) { j.Status.CompletedIndexes = "1,2" }),
-			pods: []*corev1.Pod{aPod("a", withIndex(0), withFailures(1), exited(1, 0))},
+			job:  aJob().Indexed().BackoffLimitPerIndex(1).CompletedIndexes("1,2").Obj(),
+			pods: []*corev1.Pod{aPod("a").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj()},
 			want: "FailedIndexes", message: "Job has failed indexes",
 		},
 		"more indexes fail than may": {
-			job: aJob(withIndexes, eachIndex(0), func(j *batchv1.Job) {
-				j.Spec.MaxFailedIndexes = ptr.To[int32](1)
-				j.Status.FailedIndexes = ptr.To("2")
-			}),
-			pods: []*corev1.Pod{aPod("a", withIndex(0), exited(1, 0))},
+			job:  aJob().Indexed().BackoffLimitPerIndex(0).MaxFailedIndexes(1).FailedIndexes("2").Obj(),
+			pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()},
 			want: "MaxFailedIndexesExceeded", message: "Job has exceeded the specified maximal number of failed indexes",
 		},
 		"what was settled stays so": {
-			job:  aJob(limit(0), withCondition(batchv1.JobSuccessCriteriaMet, "SuccessPolicy")),
-			pods: []*corev1.Pod{aPod("a", exited(1, 0))}, want: "SuccessPolicy",
+			job:  aJob().BackoffLimit(0).Condition(batchv1.JobSuccessCriteriaMet, "SuccessPolicy").Obj(),
+			pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, want: "SuccessPolicy",
 		},
 	}
 	for name, tt := range tests {
@@ -143,7 +129,7 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestTheDeadlineWakesTheJob(t *testing.T) {
-	j := aJob(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](90) })
+	j := aJob().ActiveDeadlineSeconds(90).Obj()
 	if got := Decide(seen(j)).LookAgainAfter; got != 30*time.Second {
 		t.Errorf("looks again after %v, want 30s", got)
 	}
@@ -175,11 +161,8 @@ func TestSuccessPolicy(t *testing.T) {
 }
 
 func TestTheFirstSuccessRuleThatMatchesIsNamed(t *testing.T) {
-	j := aJob(withIndexes, func(j *batchv1.Job) {
-		j.Status.CompletedIndexes = "1"
-		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{
-			{SucceededIndexes: ptr.To("0")}, {SucceededCount: ptr.To[int32](1)}}}
-	})
+	j := aJob().Indexed().CompletedIndexes("1").SuccessPolicy(
+		batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("0")}, batchv1.SuccessPolicyRule{SucceededCount: ptr.To[int32](1)}).Obj()
 	if got := judge(look(seen(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
 		t.Errorf("verdict %+v", got)
 	}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/record"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // house is an API server with a node in it.
@@ -86,13 +86,7 @@ func (h *house) startNode(change func(*node.Config)) {
 
 // build is a pod with one container, that change may make another.
 func build(name string, command []string, change func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "none", Command: command}},
-		},
-	}
+	pod := wrappers.MakePod(name).Namespace("default").Containers("main").Image("none").Command(command...).Obj()
 	if change != nil {
 		change(pod)
 	}

@@ -21,17 +21,13 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node"
 	"github.com/stint-dev/stint/internal/node/logs"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func (h *house) job(name string, mode batchv1.CompletionMode) *batchv1.Job {
 	h.t.Helper()
-	job, err := h.client.Jobs().Create(h.t.Context(), &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec: batchv1.JobSpec{
-			CompletionMode: &mode, Completions: ptr.To[int32](1000),
-			Template: corev1.PodTemplateSpec{Spec: build("", []string{"none"}, nil).Spec},
-		},
-	})
+	job, err := h.client.Jobs().Create(h.t.Context(), wrappers.MakeJob(name).Namespace("default").CompletionMode(mode).
+		Completions(1000).Containers("main").Image("none").Command("none").Obj())
 	if err != nil {
 		h.t.Fatal(err)
 	}

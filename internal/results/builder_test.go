@@ -10,15 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func at(seconds int) metav1.Time { return metav1.Unix(1_700_000_000+int64(seconds), 0) }
 
 func aJob(mode batchv1.CompletionMode) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", UID: "job-uid"},
-		Spec:       batchv1.JobSpec{CompletionMode: &mode},
-	}
+	return wrappers.MakeJob("j").Namespace("ns").UID("job-uid").CompletionMode(mode).Obj()
 }
 
 func owned(job *batchv1.Job) []metav1.OwnerReference {
@@ -27,22 +25,11 @@ func owned(job *batchv1.Job) []metav1.OwnerReference {
 
 // aPod is pod n of job, made at second n, with one container.
 func aPod(job *batchv1.Job, n int, changes ...func(*corev1.Pod)) *corev1.Pod {
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: fmt.Sprintf("pod-%d", n), UID: types.UID(fmt.Sprintf("uid-%d", n)),
-			CreationTimestamp: at(n), OwnerReferences: owned(job), Annotations: map[string]string{},
-		},
-		Spec: corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "main"}}},
-	}
-	for _, change := range changes {
-		change(p)
-	}
-	return p
+	return wrappers.MakePod(fmt.Sprintf("pod-%d", n)).UID(types.UID(fmt.Sprintf("uid-%d", n))).CreationTimestamp(at(n)).
+		Controller(job).NodeName("node").Containers("main").With(changes...).Obj()
 }
 
-func index(i int) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Annotations[batchv1.JobCompletionIndexAnnotation] = fmt.Sprint(i) }
-}
+func index(i int) func(*corev1.Pod) { return func(p *corev1.Pod) { wrappers.FromPod(p).Index(i) } }
 
 // exit ends the pod's containers, in their order, a second after they started.
 func exit(codes ...int32) func(*corev1.Pod) {

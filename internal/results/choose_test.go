@@ -5,20 +5,17 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestWhatHasNotBegunMayCome tells what is worth waiting for from what will never be.
 func TestWhatHasNotBegunMayCome(t *testing.T) {
-	running := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{
-		CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](3),
-	}}
-	ended := running.DeepCopy()
-	ended.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	running := wrappers.MakeJob("j").Indexed().Completions(3).Obj()
+	ended := wrappers.MakeJob("j").Indexed().Completions(3).Condition(batchv1.JobFailed, "").Obj()
 	all := &stintv1.JobResults{Items: []stintv1.JobResult{
 		{PodResult: stintv1.PodResult{Index: ptr.To[int32](0), Pod: "j-0", StartedAt: &metav1.Time{}}, Attempts: 1},
 		{PodResult: stintv1.PodResult{Index: ptr.To[int32](1), Pod: "j-1", Reason: "ImagePullBackOff"}},
@@ -55,7 +52,7 @@ func TestWhatHasNotBegunMayCome(t *testing.T) {
 }
 
 func TestTheAttemptThatIsMeant(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
+	job := wrappers.MakeJob("j").Obj()
 	began := &metav1.Time{}
 	all := &stintv1.JobResults{Items: []stintv1.JobResult{
 		{PodResult: stintv1.PodResult{Pod: "a", StartedAt: began, Restarts: 1}, Attempts: 2},
@@ -82,11 +79,8 @@ func TestTheAttemptThatIsMeant(t *testing.T) {
 }
 
 func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: batchv1.JobSpec{
-		CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](3),
-	}}
-	job.Status.Succeeded = 2
-	plain := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: batchv1.JobStatus{Failed: 1}}
+	job := wrappers.MakeJob("j").Indexed().Completions(3).Succeeded(2).Obj()
+	plain := wrappers.MakeJob("p").Failed(1).Obj()
 	for sentence, c := range map[string]struct {
 		job     *batchv1.Job
 		dropped int64

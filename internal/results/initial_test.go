@@ -3,18 +3,17 @@ package results
 import (
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestContainersThatNeverHadTheirTurn have no log. That is not to be taken for one in which nothing was said.
 func TestContainersThatNeverHadTheirTurn(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
-	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main"}}
+	job := wrappers.MakeJob("j").Containers("main").Obj()
 	job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init"}, {Name: "later"},
 		{Name: "sidecar", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 	never := "container main was never started in attempt 1 at job j (pod p), since init container init failed: choose container init"

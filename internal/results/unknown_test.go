@@ -3,9 +3,8 @@ package results
 import (
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestUnknown(t *testing.T) {
@@ -27,7 +26,7 @@ func TestUnknown(t *testing.T) {
 		"the oldest went, others never stayed": {succeeded: 4, failed: 2, dropped: 3, items: []stintv1.JobResult{one}, want: 5},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			job := &batchv1.Job{Status: batchv1.JobStatus{Succeeded: c.succeeded, Failed: c.failed}}
+			job := wrappers.MakeJob("j").Succeeded(c.succeeded).Failed(c.failed).Obj()
 			if got := Unknown(job, &stintv1.JobResults{Dropped: c.dropped, Items: c.items}); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // noon is when the ScheduledJobs of tests are created.
@@ -23,7 +24,7 @@ func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.S
 // tagAt is the tag of the run that is due so many seconds after noon.
 func tagAt(seconds int) string { return dueTag(at(seconds)) }
 
-type change func(*stintv1.ScheduledJob)
+type change = func(*stintv1.ScheduledJob)
 
 // every is a ScheduledJob with a run every so many seconds for ever, the first at noon.
 func every(seconds int, changes ...change) *stintv1.ScheduledJob {
@@ -33,18 +34,8 @@ func every(seconds int, changes ...change) *stintv1.ScheduledJob {
 
 // aScheduledJob runs on demand only, and changes make it another.
 func aScheduledJob(changes ...change) *stintv1.ScheduledJob {
-	sj := &stintv1.ScheduledJob{
-		ObjectMeta: metav1.ObjectMeta{Name: "report", Namespace: "ns", UID: "sj-uid", Generation: 1, CreationTimestamp: metav1.NewTime(noon)},
-		Spec:       stintv1.ScheduledJobSpec{Template: aTemplate()},
-	}
-	for _, change := range changes {
-		change(sj)
-	}
-	return sj
-}
-
-func aTemplate() *corev1.PodTemplateSpec {
-	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "app"}}}}
+	return wrappers.MakeScheduledJob("report").Namespace("ns").UID("sj-uid").Generation(1).CreationTimestamp(metav1.NewTime(noon)).
+		Containers("main").With(changes...).Obj()
 }
 
 func timed(timeSpec string) change {
@@ -75,16 +66,11 @@ func upper(s string) string {
 
 // jobOf is the Job of a run, created so many seconds after noon.
 func jobOf(sj *stintv1.ScheduledJob, tag string, seconds int, changes ...func(*batchv1.Job)) *batchv1.Job {
-	job, err := BuildJob(sj, aTemplate(), stintv1.Execution{Tag: tag})
+	job, err := BuildJob(sj, sj.Spec.Template, stintv1.Execution{Tag: tag})
 	if err != nil {
 		panic(err)
 	}
-	job.UID = types.UID("uid-" + tag)
-	job.CreationTimestamp = metav1.NewTime(at(seconds))
-	for _, change := range changes {
-		change(job)
-	}
-	return job
+	return wrappers.FromJob(job).UID(types.UID("uid-" + tag)).CreationTimestamp(metav1.NewTime(at(seconds))).With(changes...).Obj()
 }
 
 func completeAt(seconds int) func(*batchv1.Job) {
@@ -97,8 +83,7 @@ func failedAt(seconds int) func(*batchv1.Job) {
 
 func withEnd(kind batchv1.JobConditionType, reason, message string, seconds int) func(*batchv1.Job) {
 	return func(job *batchv1.Job) {
-		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue,
-			Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at(seconds))})
+		wrappers.FromJob(job).ConditionSince(metav1.NewTime(at(seconds)), kind, reason, message)
 	}
 }
 

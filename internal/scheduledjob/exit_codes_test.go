@@ -6,32 +6,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-var theRun = &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "report-now", UID: "run-uid"}}
+var theRun = wrappers.MakeJob("report-now").UID("run-uid").Obj()
 
 // aPod is the pod of an index that failed, created so many seconds after noon.
 func aPod(index, created int, statuses ...corev1.ContainerStatus) *corev1.Pod {
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "p" + strconv.Itoa(created), CreationTimestamp: metav1.NewTime(at(created)),
-			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index)},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(theRun, batchv1.SchemeGroupVersion.WithKind("Job"))},
-		},
-		Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: statuses},
-	}
-	return p
+	return wrappers.MakePod("p" + strconv.Itoa(created)).Controller(theRun).Index(index).CreationTimestamp(metav1.NewTime(at(created))).
+		Phase(corev1.PodFailed).ContainerStatuses(statuses...).Obj()
 }
 
 func exited(name string, code int32, second int) corev1.ContainerStatus {
-	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(at(second))}}}
+	return corev1.ContainerStatus{Name: name, State: wrappers.Terminated(code, metav1.NewTime(at(second)))}
 }
 
 func succeeded(p *corev1.Pod) *corev1.Pod {
@@ -41,9 +33,7 @@ func succeeded(p *corev1.Pod) *corev1.Pod {
 
 // after gives a pod the number of those of its index that failed before, and were counted or ignored.
 func after(counted, ignored int, p *corev1.Pod) *corev1.Pod {
-	p.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(counted)
-	p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation] = strconv.Itoa(ignored)
-	return p
+	return wrappers.FromPod(p).IndexFailureCount(counted).IndexIgnoredFailureCount(ignored).Obj()
 }
 
 func TestExitCodes(t *testing.T) {

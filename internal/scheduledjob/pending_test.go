@@ -60,7 +60,7 @@ func TestPending(t *testing.T) {
 				tells(nil, `Warning TemplateNotFound: Run 20260301-120000 waits for PodTemplate "pods"`).
 				look(1, "pending +0:TemplateNotFound | last +0 | next +60").tells(nil, "").
 				look(60, "pending +60:TemplateNotFound | skipped 1 | last +60 | next +120").
-				edit(func(sj *stintv1.ScheduledJob) { sj.Spec.Template = aTemplate() }).
+				edit(func(sj *stintv1.ScheduledJob) { sj.Spec.Template = every(60).Spec.Template }).
 				look(61, "create +60 | running +60 | count 1 | skipped 1 | last +60 | next +120")
 		},
 		"overrides for a container that is not there end the run, and the next one has its turn": func(t *testing.T) {

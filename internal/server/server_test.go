@@ -23,6 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/server"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestMain(m *testing.M) {
@@ -61,13 +62,7 @@ func tryToStart(t *testing.T, o server.Options) (*server.Server, func(), error) 
 }
 
 func job(name string, command ...string) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: command}},
-		}}},
-	}
+	return wrappers.MakeJob(name).Namespace("default").Containers("main").Command(command...).Obj()
 }
 
 func clientOf(t *testing.T, s *server.Server) kubernetes.Interface {

@@ -21,12 +21,25 @@ const (
 // describes.
 func Until(t testing.TB, what string, ok func() bool, state ...func() string) {
 	t.Helper()
-	limit := time.Now().Add(Limit)
-	for pause := firstPause; !ok(); pause = min(2*pause, lastPause) {
-		if time.Now().After(limit) {
-			t.Fatalf("not within %s: %s%s", Limit, what, describe(state))
+	if err := Poll(context.Background(), func(context.Context) (bool, error) { return ok(), nil }); err != nil {
+		t.Fatalf("not within %s: %s%s", Limit, what, describe(state))
+	}
+}
+
+// Poll waits where there is no test to fail, as on a goroutine that is not the test's own. It returns when done reports
+// true or returns an error, and otherwise the error of the context that ended, or of the limit.
+func Poll(ctx context.Context, done func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		if ok, err := done(ctx); ok || err != nil {
+			return err
 		}
-		time.Sleep(pause)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package await_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -59,6 +61,29 @@ func TestAWaitForNothingFailsTheTest(t *testing.T) {
 		said = saidBy(t, func(t testing.TB) { await.Value(t, "a value", make(chan int)) })
 		if !strings.Contains(said, "a value") {
 			t.Errorf("it said %q", said)
+		}
+	})
+}
+
+func TestAPollEndsWithWhatItWaitsForOrAnError(t *testing.T) {
+	broken := errors.New("broken")
+	never := func(context.Context) (bool, error) { return false, nil }
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		late := func(context.Context) (bool, error) { return time.Since(begun) > await.Limit-time.Minute, nil }
+		if err := await.Poll(t.Context(), late); err != nil {
+			t.Errorf("what comes late: %v", err)
+		}
+		if err := await.Poll(t.Context(), func(context.Context) (bool, error) { return false, broken }); err != broken {
+			t.Errorf("what fails: %v", err)
+		}
+		if err := await.Poll(t.Context(), never); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("what never comes: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := await.Poll(ctx, never); !errors.Is(err, context.Canceled) {
+			t.Errorf("what is waited for no more: %v", err)
 		}
 	})
 }

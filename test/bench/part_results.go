@@ -105,7 +105,7 @@ type kept struct {
 }
 
 func (c *cluster) sliceSizes(ctx context.Context) (k kept, err error) {
-	listErr := c.ResultSlices().List(ctx, namespace, labels.Everything(), func(s *stintv1.ResultSlice) {
+	_, listErr := c.ResultSlices().List(ctx, namespace, labels.Everything(), func(s *stintv1.ResultSlice) {
 		text, e := json.Marshal(s)
 		err = errors.Join(err, e)
 		k.n, k.bytes = k.n+1, k.bytes+float64(len(text))

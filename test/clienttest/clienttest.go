@@ -7,10 +7,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // Client is what is tested.
@@ -40,21 +40,11 @@ func Run(t *testing.T, c Client, start func(context.Context), namespace func(*te
 }
 
 func (w *world) job(name string) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
-		Spec:       batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: podSpec()}},
-	}
+	return wrappers.MakeJob(name).Namespace(w.namespace).Command("true").Obj()
 }
 
 func (w *world) pod(name string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace}, Spec: podSpec()}
-}
-
-func podSpec() corev1.PodSpec {
-	return corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}},
-	}
+	return wrappers.MakePod(name).Namespace(w.namespace).Command("true").Obj()
 }
 
 // made makes a pod.

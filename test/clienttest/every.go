@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -17,6 +18,7 @@ func promisesOf[T client.Object](s subject[T]) []promise {
 	out := []promise{
 		{"Create and Get", s.createsAndGets},
 		{"List has those of the namespace that the selector matches", s.lists},
+		{"List has a version between those of changes before and after it", s.listsAtAVersion},
 		{"Modify changes the main part", s.modifies},
 		{"Modify leaves what others wrote meanwhile", s.merges},
 		{"Modify takes the last entries and leaves those that came meanwhile", s.empties},
@@ -67,11 +69,23 @@ func (s subject[T]) lists(w *world) {
 	for selector, want := range map[string]string{"x=1": "ac", "": "abc", "x=3": ""} {
 		got := ""
 		parsed := must(labels.Parse(selector))(w)
-		if err := s.of(w).List(w.Context(), w.namespace, parsed, func(o T) { got += o.GetName() }); err != nil {
+		if _, err := s.of(w).List(w.Context(), w.namespace, parsed, func(o T) { got += o.GetName() }); err != nil {
 			w.Fatal(err)
 		}
 		if got != want {
 			w.Errorf("%q: %q, want %q", selector, got, want)
+		}
+	}
+}
+
+func (s subject[T]) listsAtAVersion(w *world) {
+	older := s.made(w, "older")
+	version := must(s.of(w).List(w.Context(), w.namespace, labels.Everything(), func(T) {}))(w)
+	newer := s.made(w, "newer")
+	for _, o := range []T{older, newer} {
+		order, err := resourceversion.CompareResourceVersion(o.GetResourceVersion(), version)
+		if err != nil || order > 0 != (o.GetName() == "newer") {
+			w.Errorf("%s has version %s, the list between them %q: %v", o.GetName(), o.GetResourceVersion(), version, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // subject is a kind as the promises that hold for every kind see it.
@@ -48,11 +49,9 @@ func (s subject[T]) remove(w *world, obj T) {
 	}
 }
 
-func template() corev1.PodTemplateSpec { return corev1.PodTemplateSpec{Spec: podSpec()} }
-
 var pods = subject[*corev1.Pod]{
 	kind: "Pod", of: Client.Pods,
-	blank:  func() *corev1.Pod { return &corev1.Pod{Spec: podSpec()} },
+	blank:  func() *corev1.Pod { return wrappers.MakePod("").Command("true").Obj() },
 	spoil:  func(p *corev1.Pod) { p.Spec.Containers = nil },
 	done:   func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
 	isDone: func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed },
@@ -63,8 +62,7 @@ var pods = subject[*corev1.Pod]{
 var cronJobs = subject[*batchv1.CronJob]{
 	kind: "CronJob", of: Client.CronJobs,
 	blank: func() *batchv1.CronJob {
-		return &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "@daily",
-			JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: template()}}}}
+		return wrappers.MakeCronJob("", "@daily").Command("true").Obj()
 	},
 	spoil:  func(c *batchv1.CronJob) { c.Spec.Schedule = "never" },
 	done:   func(c *batchv1.CronJob) { c.Status.Active = []corev1.ObjectReference{{Name: "a"}, {Name: "b"}} },
@@ -76,8 +74,7 @@ var cronJobs = subject[*batchv1.CronJob]{
 var scheduledJobs = subject[*stintv1.ScheduledJob]{
 	kind: "ScheduledJob", of: Client.ScheduledJobs,
 	blank: func() *stintv1.ScheduledJob {
-		return &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{
-			Schedule: &stintv1.Schedule{TimeSpec: "@daily"}, Template: ptr.To(template())}}
+		return wrappers.MakeScheduledJob("").TimeSpec("@daily").Command("true").Obj()
 	},
 	spoil: func(s *stintv1.ScheduledJob) { s.Spec.PodCount = ptr.To[int32](-1) },
 	done: func(s *stintv1.ScheduledJob) {
@@ -106,7 +103,9 @@ var resultSlices = subject[*stintv1.ResultSlice]{
 
 var podTemplates = subject[*corev1.PodTemplate]{
 	kind: "PodTemplate", of: Client.PodTemplates,
-	blank:  func() *corev1.PodTemplate { return &corev1.PodTemplate{Template: template()} },
+	blank: func() *corev1.PodTemplate {
+		return &corev1.PodTemplate{Template: wrappers.MakeJob("").Command("true").Obj().Spec.Template}
+	},
 	spoil:  func(p *corev1.PodTemplate) { p.Template.Spec.Containers = nil },
 	edit:   func(p *corev1.PodTemplate) { p.Template.Spec.Containers[0].Image = "other" },
 	edited: func(p *corev1.PodTemplate) bool { return p.Template.Spec.Containers[0].Image == "other" },

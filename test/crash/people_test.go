@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -29,7 +27,7 @@ var (
 // insist makes one request until the server answers it, whatever happens to the server meanwhile. What it asks for may
 // have been done when the answer is lost, so a second one must do no harm.
 func (s *server) insist(ctx context.Context, resource schema.GroupVersionResource, request func(context.Context, dynamic.ResourceInterface) error) error {
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, await.Limit, true, func(ctx context.Context) (bool, error) {
+	return await.Poll(ctx, func(ctx context.Context) (bool, error) {
 		config, err := s.config()
 		if err != nil {
 			return false, nil // it is being written

@@ -39,9 +39,23 @@ var counting = []fault{
 	},
 	{
 		wrong: "A new controller takes pods that are older than the status for newer, and counts them again.",
-		file:  "internal/controller/job/observe.go",
-		old:   "return loop.OlderVersion(c.pods.LastSyncResourceVersion(), status.ResourceVersion)",
-		new:   "return loop.OlderVersion(c.pods.LastSyncResourceVersion(), \"1\")",
+		file:  "internal/controller/job/foreign.go",
+		old:   " || loop.OlderVersion(f.version, p.ResourceVersion)",
+		new:   " || f.version != \"\" || loop.OlderVersion(f.version, p.ResourceVersion)",
+		tests: "./internal/controller/job/model",
+	},
+	{
+		wrong: "A new controller counts pods that the status lists and the informer does not show yet a second time, once it does.",
+		file:  "internal/controller/job/foreign.go",
+		old:   "if f.version == \"\" && len(listed(job))+len(f.uncertain(job, pods)) > 0 {",
+		new:   "if f.version == \"\" && len(f.uncertain(job, pods)) > 0 {",
+		tests: "./internal/controller/job/model",
+	},
+	{
+		wrong: "A controller compares the resource versions of a Job and of pods, which may be stored apart.",
+		file:  "internal/controller/job/foreign.go",
+		old:   "		f.version = version\n",
+		new:   "		f.version = job.ResourceVersion\n",
 		tests: "./internal/controller/job/model",
 	},
 	{

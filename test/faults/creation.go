@@ -46,9 +46,9 @@ var creation = []fault{
 	},
 	{
 		wrong: "A pod that vanished during a write comes back with the write's answer.",
-		file:  "internal/controller/job/index.go",
-		old:   "	if j.gone.Has(p.UID) {\n		return\n	}\n",
-		new:   "",
-		tests: "./internal/controller/job -run ^TestIndex$",
+		file:  "internal/controller/loop/children_news.go",
+		old:   " || f.ended.Has(uid) {",
+		new:   " {",
+		tests: "./internal/controller/loop",
 	},
 }

@@ -33,8 +33,8 @@ var known = []fault{
 	},
 	{
 		wrong: "A pod that has completed its index counts as failed too once it turns Failed (kubernetes/kubernetes#125410).",
-		file:  "internal/controller/job/index.go",
-		old:   "	if !core.Ended(known) || known.Status.Phase == p.Status.Phase {\n",
+		file:  "internal/controller/job/pod_cache.go",
+		old:   "	if !core.Ended(known) || known.Status.Phase == newer.Status.Phase {\n",
 		new:   "	if true {\n",
 		tests: "./internal/controller/job/model -run ^TestAPodWhosePhaseTurnsIsCountedOnce$",
 	},
@@ -54,9 +54,9 @@ var known = []fault{
 	},
 	{
 		wrong: "A controller knows failures only from its own counting, not from the pods that there are (kubernetes/kubernetes#114650).",
-		file:  "internal/controller/job/index.go",
-		old:   "		j.history.Record(p)\n",
-		new:   "		_ = p\n",
+		file:  "internal/controller/job/pod_cache.go",
+		old:   "	if endedOnItsOwn(p) {\n",
+		new:   "	if false {\n",
 		tests: "./internal/controller/job/model -run ^TestABackOffOutlivesTheController$",
 	},
 	{
@@ -90,8 +90,8 @@ var known = []fault{
 	{
 		wrong: "Pods that the informer does not show in time are taken for gone (kubernetes/kubernetes#129795).",
 		file:  "internal/controller/job/observe.go",
-		old:   "c.lookUp(ctx, doubtful, c.storedPod)",
-		new:   "c.lookUp(ctx, doubtful, c.shownPod)",
+		old:   "stored, err := c.storedPod(ctx, p)\n",
+		new:   "stored, err := (*corev1.Pod)(nil), error(nil)\n",
 		tests: "./internal/controller/job/model -run ^TestNoMorePodsAreMadeHoweverLateTheInformerIs$",
 	},
 	{

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
@@ -43,7 +42,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, file string) error {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	served := objects.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: plural})
-	return wait.PollUntilContextTimeout(ctx, pause, await.Limit, true, func(ctx context.Context) (bool, error) {
+	return await.Poll(ctx, func(ctx context.Context) (bool, error) {
 		_, err := served.List(ctx, metav1.ListOptions{Limit: 1})
 		return err == nil, nil
 	})

@@ -15,9 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/stint-dev/stint/test/await"
@@ -31,9 +29,6 @@ const (
 	etcdSocket = "unix://etcd.sock:0"
 	peerSocket = "unix://peer.sock:0"
 )
-
-// pause is between two looks at whether a program is ready.
-const pause = 20 * time.Millisecond
 
 // Options choose what a cluster is like.
 type Options struct {
@@ -223,7 +218,7 @@ func (c *Cluster) path(elements ...string) string {
 }
 
 func (p *Process) waitFor(ctx context.Context, ready func(context.Context) bool) error {
-	err := wait.PollUntilContextTimeout(ctx, pause, await.Limit, true, func(ctx context.Context) (bool, error) {
+	err := await.Poll(ctx, func(ctx context.Context) (bool, error) {
 		select {
 		case <-p.done:
 			return false, errors.New("it has ended")

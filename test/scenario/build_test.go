@@ -3,23 +3,14 @@ package scenario_test
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // aJob is a Job named "job" of one pod that is never restarted; options make it another.
 func aJob(options ...func(*batchv1.Job)) *batchv1.Job {
-	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "job"},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "scripted", Command: []string{"scripted"}}},
-		}}},
-	}
-	for _, option := range options {
-		option(j)
-	}
-	return j
+	return wrappers.MakeJob("job").Containers("main").Image("scripted").Command("scripted").With(options...).Obj()
 }
 
 func named(name string) func(*batchv1.Job) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestInvariantsNotice breaks every invariant once: a history that ends in a fault must be found out.
@@ -131,17 +132,8 @@ func listing(uid types.UID) func(*batchv1.Job) {
 }
 
 func aTrackedPod(name string, phase corev1.PodPhase, options ...func(*corev1.Pod)) *corev1.Pod {
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, UID: types.UID(name), Finalizers: []string{batchv1.JobTrackingFinalizer},
-			OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "job", UID: "job", Controller: ptr.To(true)}},
-		},
-		Status: corev1.PodStatus{Phase: phase},
-	}
-	for _, option := range options {
-		option(p)
-	}
-	return p
+	return wrappers.MakePod(name).UID(types.UID(name)).Controller(wrappers.MakeJob("job").UID("job").Obj()).
+		Finalizers(batchv1.JobTrackingFinalizer).Phase(phase).With(options...).Obj()
 }
 
 func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }

@@ -3,7 +3,6 @@ package simulated
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
@@ -81,7 +80,7 @@ func (i *Informer[T]) HasSynced() bool { return true }
 
 // LastSyncResourceVersion implements cache.SharedIndexInformer.
 func (i *Informer[T]) LastSyncResourceVersion() string {
-	return strconv.FormatInt(i.version.Load(), 10)
+	return i.table.text(int(i.version.Load()))
 }
 
 // List begins with the objects as they were before so many changes: a list may come from a cache of the server. The

@@ -98,9 +98,10 @@ func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error
 	return r.ask(ctx, "get", name, nil, func() (T, error) { return r.table.Get(namespace, name) })
 }
 
-func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
+func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error) {
 	var found []T
-	_, err := r.ask(ctx, "list", namespace, nil, func() (none T, err error) {
+	_, err = r.ask(ctx, "list", namespace, nil, func() (none T, err error) {
+		version = r.table.text(r.table.server.version)
 		for _, o := range r.table.All() {
 			if o.GetNamespace() == namespace && selector.Matches(labels.Set(o.GetLabels())) {
 				found = append(found, o)
@@ -109,12 +110,12 @@ func (r *resource[T]) List(ctx context.Context, namespace string, selector label
 		return none, nil
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, o := range found {
 		each(o)
 	}
-	return nil
+	return version, nil
 }
 
 func (r *resource[T]) Create(ctx context.Context, o T) (T, error) {

@@ -12,6 +12,7 @@ import (
 type Server struct {
 	version int
 	made    int
+	tables  int
 }
 
 // NewServer is a server without tables.
@@ -19,13 +20,6 @@ func NewServer() *Server { return &Server{version: 1} }
 
 // Version is that of the newest write.
 func (s *Server) Version() int { return s.version }
-
-// next gives an object the next version.
-func (s *Server) next(o metav1.Object) int {
-	s.version++
-	o.SetResourceVersion(strconv.Itoa(s.version))
-	return s.version
-}
 
 func (s *Server) uid(kind string) types.UID {
 	s.made++

@@ -32,8 +32,11 @@ type Table[T client.Object] struct {
 	// Unlimited objects are in no quota: Quota does not happen to them.
 	Unlimited bool
 
-	kind    kinds.Resource
-	server  *Server
+	kind   kinds.Resource
+	server *Server
+	// offset is between versions of the server and those that objects of this kind show: kinds may be stored apart, so
+	// versions of different kinds must not be compared.
+	offset  int
 	objects map[string]T
 	log     []change[T]
 }
@@ -48,8 +51,12 @@ type change[T client.Object] struct {
 
 // NewTable adds a table to a server.
 func NewTable[T client.Object](s *Server, kind kinds.Resource) *Table[T] {
-	return &Table[T]{kind: kind, server: s, objects: map[string]T{}}
+	s.tables++
+	return &Table[T]{kind: kind, server: s, offset: s.tables * 1_000_000, objects: map[string]T{}}
 }
+
+// text is how objects show a version.
+func (x *Table[T]) text(version int) string { return strconv.Itoa(x.offset + version) }
 
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
@@ -218,7 +225,9 @@ func (x *Table[T]) grace(o T, asked *int64) int64 {
 // put stores what becomes of an object. One that is being deleted and has no time left goes with its last finalizer.
 func (x *Table[T]) put(was, is T) {
 	var none T
-	version := x.server.next(is)
+	x.server.version++
+	version := x.server.version
+	is.SetResourceVersion(x.text(version))
 	key := keyOf(is.GetNamespace(), is.GetName())
 	if is.GetDeletionTimestamp() != nil && len(is.GetFinalizers()) == 0 && ptr.Deref(is.GetDeletionGracePeriodSeconds(), 0) == 0 {
 		delete(x.objects, key)

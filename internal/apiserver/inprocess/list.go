@@ -13,12 +13,16 @@ import (
 )
 
 // list reads objects of a namespace as they are now.
-func (k *kind) list(ctx context.Context, namespace string, selector labels.Selector, each func(client.Object)) error {
+func (k *kind) list(ctx context.Context, namespace string, selector labels.Selector, each func(client.Object)) (version string, err error) {
 	list, err := k.Store.List(in(ctx, namespace), &metainternalversion.ListOptions{LabelSelector: selector})
 	if err != nil {
-		return err
+		return "", err
 	}
-	return meta.EachListItem(list, func(item runtime.Object) error {
+	accessor, err := meta.ListAccessor(list)
+	if err != nil {
+		return "", err
+	}
+	return accessor.GetResourceVersion(), meta.EachListItem(list, func(item runtime.Object) error {
 		obj, ok := item.(client.Object)
 		if !ok {
 			return fmt.Errorf("the store listed a %T, which has no metadata", item)

@@ -18,7 +18,7 @@ func (r resource[T]) Get(ctx context.Context, namespace, name string) (T, error)
 	return typed[T](r.kind.get(ctx, namespace, name))
 }
 
-func (r resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
+func (r resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error) {
 	return r.kind.list(ctx, namespace, selector, func(obj client.Object) { each(obj.(T)) })
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/inprocess"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // start runs a server on dir and returns its pods and what stops it.
@@ -64,10 +65,7 @@ func terminated(t *testing.T) float64 {
 }
 
 func pod(i int) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p%d", i), Namespace: "default"},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}},
-	}
+	return wrappers.MakePod(fmt.Sprintf("p%d", i)).Namespace("default").Command("true").Obj()
 }
 
 // next returns the next event that is no bookmark, and whether there was one.

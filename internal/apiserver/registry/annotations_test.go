@@ -17,23 +17,24 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
 	"github.com/stint-dev/stint/internal/apiserver/registry/scheduledjob"
+	"github.com/stint-dev/stint/test/wrappers"
 )
+
+func aCronJob() *batchv1.CronJob {
+	return wrappers.MakeCronJob("c", "* * * * *").Image("busybox").Command("true").Obj()
+}
+
+func aScheduledJob() *stintv1.ScheduledJob {
+	return wrappers.MakeScheduledJob("s").Image("busybox").Command("true").Obj()
+}
 
 // TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom creates each kind of object with a bad value and updates one that
 // was stored with it.
 func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
 	bad := registrytest.Annotations("failed-pods-limit", "-1")
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
-	}}
-	cronJob := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
-	cronJob.Name, cronJob.Spec.JobTemplate.Annotations = "c", bad
-	cronJob.Spec.JobTemplate.Spec.Template = template
-	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
-	scheduled.Name, scheduled.Annotations = "s", bad
-	referring := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{TemplateRef: &corev1.LocalObjectReference{Name: "t"}}}
-	referring.Name, referring.Annotations = "s", bad
+	cronJob, scheduled, referring := aCronJob(), aScheduledJob(), aScheduledJob()
+	cronJob.Spec.JobTemplate.Annotations, scheduled.Annotations, referring.Annotations = bad, bad, bad
+	referring.Spec.Template, referring.Spec.TemplateRef = nil, &corev1.LocalObjectReference{Name: "t"}
 	tests := map[string]struct {
 		kind kinds.Resource
 		obj  runtime.Object
@@ -67,10 +68,6 @@ func TestAnnotationsAreHeldToTheSameWhereverJobsComeFrom(t *testing.T) {
 // one of ours, gives it to one that had none, and changes something else of one that has it.
 func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T) {
 	near := registrytest.Annotations("backoff-second", "1")
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
-	}}
 	tests := map[string]struct {
 		kind kinds.Resource
 		// with returns an object with these annotations, where its Jobs get them from.
@@ -81,14 +78,13 @@ func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T
 			return registrytest.Job(func(j *batchv1.Job) { j.Annotations = annotations })
 		}, "metadata.annotations"},
 		"a CronJob": {cronjob.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
-			c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
-			c.Name, c.Spec.JobTemplate.Annotations = "c", annotations
-			c.Spec.JobTemplate.Spec.Template = template
+			c := aCronJob()
+			c.Spec.JobTemplate.Annotations = annotations
 			return c
 		}, "spec.jobTemplate.metadata.annotations"},
 		"a ScheduledJob": {scheduledjob.Resource(pod.Options{}), func(annotations map[string]string) runtime.Object {
-			s := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &template}}
-			s.Name, s.Annotations = "s", annotations
+			s := aScheduledJob()
+			s.Annotations = annotations
 			return s
 		}, "metadata.annotations"},
 	}
@@ -124,27 +120,21 @@ func TestAnnotationsThatLookLikeOursAreWarnedOfWhereverJobsComeFrom(t *testing.T
 // TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf has them on what makes Jobs, and on the pods that Jobs make.
 func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
 	stray := registrytest.Annotations("backoff-seconds", "1")
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
-	}}
-	ofPods := *template.DeepCopy()
-	ofPods.Annotations = stray
-	cronJob := func(own map[string]string, template corev1.PodTemplateSpec) *batchv1.CronJob {
-		c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
-		c.Name, c.Annotations, c.Spec.JobTemplate.Spec.Template = "c", own, template
+	cronJob := func(own, ofPods map[string]string) *batchv1.CronJob {
+		c := aCronJob()
+		c.Annotations, c.Spec.JobTemplate.Spec.Template.Annotations = own, ofPods
 		return c
 	}
-	scheduled := &stintv1.ScheduledJob{Spec: stintv1.ScheduledJobSpec{Template: &ofPods}}
-	scheduled.Name = "s"
+	scheduled := aScheduledJob()
+	scheduled.Spec.Template.Annotations = stray
 	tests := map[string]struct {
 		kind    kinds.Resource
 		obj     runtime.Object
 		at, own string
 	}{
-		"on a CronJob": {cronjob.Resource(pod.Options{}), cronJob(stray, template), "metadata.annotations",
+		"on a CronJob": {cronjob.Resource(pod.Options{}), cronJob(stray, nil), "metadata.annotations",
 			"spec.jobTemplate.metadata.annotations"},
-		"on the pods of its Jobs": {cronjob.Resource(pod.Options{}), cronJob(nil, ofPods), "spec.jobTemplate.spec.template.metadata.annotations",
+		"on the pods of its Jobs": {cronjob.Resource(pod.Options{}), cronJob(nil, stray), "spec.jobTemplate.spec.template.metadata.annotations",
 			"the metadata.annotations of the Job"},
 		"on the pods of a Job": {job.Resource(pod.Options{}), registrytest.Job(func(j *batchv1.Job) { j.Spec.Template.Annotations = stray }),
 			"spec.template.metadata.annotations", "the metadata.annotations of the Job"},

@@ -14,19 +14,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // pod makes a pod in a phase with one container that has started restarts+1 times.
 func pod(name string, phase corev1.PodPhase, restarts int32) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Namespace: "default",
-		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "job", UID: "job", Controller: ptr.To(true)}}}}
-	p.Spec.Containers = []corev1.Container{{Name: "main"}}
-	p.Status.Phase = phase
+	job := wrappers.MakeJob("job").Namespace("default").UID("job").Containers("main").Obj()
+	p := wrappers.MakePodOf(job, name).UID(types.UID(name)).Phase(phase).Obj()
 	status := corev1.ContainerStatus{Name: "main", RestartCount: restarts}
 	if phase == corev1.PodRunning {
 		status.State.Running = &corev1.ContainerStateRunning{}

@@ -20,6 +20,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/results"
 	"github.com/stint-dev/stint/test/kube"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // On a cluster nobody serves …/results and …/log. No controller runs here: its slices and pods are made by hand.
@@ -89,21 +90,12 @@ func choosesLogs(t *testing.T, config *rest.Config, job *batchv1.Job, pod *corev
 
 func createJob(t *testing.T, c kubernetes.Interface) *batchv1.Job {
 	t.Helper()
-	job, err := c.BatchV1().Jobs("default").Create(t.Context(), &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "array"},
-		Spec: batchv1.JobSpec{
-			CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](2),
-			Template: corev1.PodTemplateSpec{Spec: podSpec()},
-		},
-	}, metav1.CreateOptions{})
+	array := wrappers.MakeJob("array").Indexed().Completions(2).RestartPolicy(corev1.RestartPolicyOnFailure).Containers("main").Image("none").Obj()
+	job, err := c.BatchV1().Jobs("default").Create(t.Context(), array, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return job
-}
-
-func podSpec() corev1.PodSpec {
-	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyOnFailure, Containers: []corev1.Container{{Name: "main", Image: "none"}}}
 }
 
 func owned(job *batchv1.Job) metav1.ObjectMeta {
@@ -116,9 +108,7 @@ func owned(job *batchv1.Job) metav1.ObjectMeta {
 // createPod makes a pod of index 1 that runs and was started twice again.
 func createPod(t *testing.T, c kubernetes.Interface, job *batchv1.Job, name string) *corev1.Pod {
 	t.Helper()
-	pod := &corev1.Pod{ObjectMeta: owned(job), Spec: podSpec()}
-	pod.Name, pod.Annotations = name, map[string]string{batchv1.JobCompletionIndexAnnotation: "1"}
-	pod, err := c.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
+	pod, err := c.CoreV1().Pods("default").Create(t.Context(), wrappers.MakePodOf(job, name).Index(1).Obj(), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/results"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 var now = time.Date(2026, 1, 2, 3, 10, 0, 0, time.UTC)
@@ -98,11 +99,8 @@ func TestCSV(t *testing.T) {
 }
 
 func TestWhatIsNotKnownIsSaid(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-	counted := job.DeepCopy()
-	counted.Status.Failed = 2
-	ended := job.DeepCopy()
-	ended.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	job, counted := wrappers.MakeJob("a").Obj(), wrappers.MakeJob("a").Failed(2).Obj()
+	ended := wrappers.MakeJob("a").Condition(batchv1.JobFailed, "").Obj()
 	for sentence, c := range map[string]struct {
 		job           *batchv1.Job
 		dropped       int64

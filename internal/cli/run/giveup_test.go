@@ -8,20 +8,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func suspendedJob(name string) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
-		Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "none", Command: []string{"true"}}},
-		}}},
-	}
+	return wrappers.MakeJob(name).Namespace("default").Suspend(true).Containers("main").Command("true").Obj()
 }
 
 func TestRunThatCannotCreateAllLeavesWhatItJoined(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // endings keeps how Jobs ended.
@@ -155,11 +156,7 @@ func runPod(t *testing.T, s *session, job *batchv1.Job, line string) {
 func endPod(t *testing.T, s *session, job *batchv1.Job, line string) string {
 	t.Helper()
 	pods := s.core().Pods(job.Namespace)
-	pod, err := pods.Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: job.Name + "-x", Labels: job.Spec.Template.Labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}},
-		Spec: job.Spec.Template.Spec,
-	}, metav1.CreateOptions{})
+	pod, err := pods.Create(t.Context(), wrappers.MakePodOf(job, job.Name+"-x").Obj(), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,26 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // podThat is a pod with a node whose container waits.
 func podThat(name, reason, message string) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
-	pod.Spec.NodeName = "here"
-	pod.Status.Phase = corev1.PodPending
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
-		Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
-	return pod
+	return wrappers.MakePod(name).UID(types.UID(name)).NodeName("here").Phase(corev1.PodPending).
+		ContainerStatuses(corev1.ContainerStatus{State: wrappers.Waiting(reason, message)}).Obj()
 }
 
 func unplaced(name, reason string) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: "no cpu"}}
-	return pod
+	return wrappers.MakePod(name).UID(types.UID(name)).Conditions(corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: "no cpu"}).Obj()
 }
 
 func running(name string) *corev1.Pod {

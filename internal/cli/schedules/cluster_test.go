@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/cli/target"
 	"github.com/stint-dev/stint/test/kube"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // On a cluster nobody serves …/run: a run is asked for in the status. No controller takes it away here.
@@ -56,17 +56,10 @@ func TestClusterSchedules(t *testing.T) {
 	})
 }
 
-func template() corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "main", Image: "none", Args: []string{"as written"}}}}}
-}
-
 func create(t *testing.T, c *Clients, name string) {
 	t.Helper()
-	scheduled := &stintv1.ScheduledJob{}
+	scheduled := wrappers.MakeScheduledJob(name).Containers("main").Args("as written").Obj()
 	scheduled.APIVersion, scheduled.Kind = stintv1.SchemeGroupVersion.String(), "ScheduledJob"
-	scheduled.Name = name
-	scheduled.Spec.Template = ptr.To(template())
 	if err := c.stint.Post().Namespace(c.namespace).Resource(scheduledJobs).Body(scheduled).Do(t.Context()).Error(); err != nil {
 		t.Fatal(err)
 	}
@@ -179,10 +172,8 @@ func pauses(t *testing.T, c *Clients) {
 }
 
 func runsACronJob(t *testing.T, c *Clients) {
-	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly"},
-		Spec: batchv1.CronJobSpec{Schedule: "@yearly", JobTemplate: batchv1.JobTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "a"}, Annotations: map[string]string{"team": "b"}},
-			Spec:       batchv1.JobSpec{Template: template()}}}}
+	cronJob := wrappers.MakeCronJob("nightly", "@yearly").
+		JobTemplate(wrappers.MakeJob("").Label("app", "a").Annotation("team", "b").Containers("main").Args("as written").Obj()).Obj()
 	owner, err := c.batch.CronJobs("default").Create(t.Context(), cronJob, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +200,7 @@ func runsACronJob(t *testing.T, c *Clients) {
 	if diff := cmp.Diff([]string{"other"}, job.Spec.Template.Spec.Containers[0].Args); diff != "" {
 		t.Error(diff)
 	}
-	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "nightly-foreign"}, Spec: batchv1.JobSpec{Template: template()}}
+	foreign := wrappers.MakeJob("nightly-foreign").Obj()
 	if _, err := c.batch.Jobs("default").Create(t.Context(), foreign, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

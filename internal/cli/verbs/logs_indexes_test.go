@@ -5,14 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestParseIndexes(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "array"},
-		Spec: batchv1.JobSpec{Completions: ptr.To[int32](10), CompletionMode: ptr.To(batchv1.IndexedCompletion)}}
+	job := wrappers.MakeJob("array").Indexed().Completions(10).Obj()
 	for text, tc := range map[string]struct {
 		want  []int64
 		wrong string
@@ -40,7 +37,7 @@ func TestParseIndexes(t *testing.T) {
 }
 
 func TestParseIndexesIsBounded(t *testing.T) {
-	job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](1 << 30), CompletionMode: ptr.To(batchv1.IndexedCompletion)}}
+	job := wrappers.MakeJob("array").Indexed().Completions(1 << 30).Obj()
 	if _, err := parseIndexes("0,7-1000000000", job); err == nil || !strings.Contains(err.Error(), "names more than 100000 indexes") {
 		t.Errorf("got %v", err)
 	}

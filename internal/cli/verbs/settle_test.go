@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/server"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // heldPod is one that is being deleted and does not go; with the server that has it.
@@ -36,11 +36,8 @@ func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
 		t.Fatal(err)
 	}
 	pods := client.CoreV1().Pods("default")
-	_, err = pods.Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/hold"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "none", Command: []string{"true"}}}},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	held := wrappers.MakePod("held").Finalizers("example.com/hold").Command("true").Obj()
+	if _, err := pods.Create(t.Context(), held, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := pods.Delete(t.Context(), "held", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {

@@ -15,6 +15,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // On a cluster nobody serves …/why: Jobs are observed from here, and Kubernetes' own controller works on them.
@@ -63,9 +64,7 @@ type cluster struct {
 }
 
 func (c cluster) create(name string, change func(*batchv1.Job)) {
-	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
-		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
-	change(j)
+	j := wrappers.MakeJob(name).With(change).Obj()
 	if _, err := c.clientset.BatchV1().Jobs("default").Create(c.Context(), j, metav1.CreateOptions{}); err != nil {
 		c.Fatal(err)
 	}

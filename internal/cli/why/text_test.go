@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -113,12 +114,11 @@ func TestSchedules(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	due := metav1.NewTime(now.Add(time.Hour))
 	cron := func(change func(*batchv1.CronJob)) metav1.Object {
-		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *"}}
-		change(c)
-		return c
+		return wrappers.MakeCronJob("nightly", "0 3 * * *").With(change).Obj()
 	}
 	scheduled := func(change func(*stintv1.ScheduledJob)) metav1.Object {
-		s := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: "report"}, Status: stintv1.ScheduledJobStatus{NextScheduleTime: &due}}
+		s := wrappers.MakeScheduledJob("report").Obj()
+		s.Status.NextScheduleTime = &due
 		change(s)
 		return s
 	}

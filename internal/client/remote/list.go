@@ -14,12 +14,12 @@ import (
 const page = 100
 
 // List asks page by page. A list that takes longer than the API server remembers its state fails.
-func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) error {
+func (r *resource[T]) List(ctx context.Context, namespace string, selector labels.Selector, each func(T)) (version string, err error) {
 	options := metav1.ListOptions{LabelSelector: selector.String(), Limit: page}
 	for {
 		list, err := r.page(ctx, namespace, options)
 		if err != nil {
-			return err
+			return "", err
 		}
 		err = meta.EachListItem(list, func(obj runtime.Object) error {
 			o, ok := obj.(T)
@@ -30,11 +30,14 @@ func (r *resource[T]) List(ctx context.Context, namespace string, selector label
 			return nil
 		})
 		if err != nil {
-			return err
+			return "", err
 		}
 		accessor, err := meta.ListAccessor(list)
-		if err != nil || accessor.GetContinue() == "" {
-			return err
+		if err != nil {
+			return "", err
+		}
+		if accessor.GetContinue() == "" {
+			return accessor.GetResourceVersion(), nil
 		}
 		options.Continue = accessor.GetContinue()
 	}

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // tricky is a client whose next requests meet the given faults.
@@ -58,8 +58,7 @@ func (c *tricky) meets(faults ...fault) {
 }
 
 func (c *tricky) pod() *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Namespace: c.namespace, Finalizers: []string{"example.com/f"}},
-		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	return wrappers.MakePod("").GenerateName("p-").Namespace(c.namespace).Finalizers("example.com/f").Obj()
 }
 
 func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
@@ -76,8 +75,7 @@ func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
 		}
 	}
 
-	job, err := c.Jobs().Create(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "j-", Namespace: c.namespace},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: c.pod().Spec}}})
+	job, err := c.Jobs().Create(ctx, wrappers.MakeJob("").GenerateName("j-").Namespace(c.namespace).Obj())
 	if err != nil {
 		t.Fatal(err)
 	}

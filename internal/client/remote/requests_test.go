@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/client/remote"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // recorder notes the requests of a client.
@@ -72,10 +72,7 @@ const (
 
 func TestAPodsLifeTakesOneRequestPerChange(t *testing.T) {
 	c, requests, namespace := recorded(t, "")
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Namespace: namespace, Finalizers: []string{"batch.kubernetes.io/job-tracking"}},
-		Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-	}
+	pod := wrappers.MakePod("").GenerateName("p-").Namespace(namespace).Finalizers("batch.kubernetes.io/job-tracking").Obj()
 	made, err := c.Pods().Create(t.Context(), pod)
 	if err != nil {
 		t.Fatal(err)

@@ -16,12 +16,12 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client/remote"
 	"github.com/stint-dev/stint/internal/controller/job"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // world is a namespace with a scripted node, both behind no proxy.
@@ -141,13 +141,7 @@ func (w *world) startController(config *rest.Config) {
 
 func (w *world) create(name string, change func(*batchv1.JobSpec)) {
 	w.Helper()
-	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
-		Spec: batchv1.JobSpec{ManagedBy: ptr.To(w.manager()), BackoffLimit: ptr.To[int32](1000), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "c", Image: "i"}},
-		}}},
-	}
+	j := wrappers.MakeJob(name).Namespace(w.namespace).ManagedBy(w.manager()).BackoffLimit(1000).Obj()
 	change(&j.Spec)
 	if _, err := w.direct.Jobs().Create(w.Context(), j); err != nil {
 		w.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/cronjob"
 )
 
@@ -20,18 +21,18 @@ func (c *Controller) start(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	if d.Start == nil {
 		return nil, nil
 	}
-	c.memory.wrote(cj, d.Start.Name, nil)
+	c.jobs.Expect(cj.UID, d.Start.Name)
 	made, err := c.client.Jobs().Create(ctx, d.Start)
 	switch {
 	case err == nil:
-		c.memory.wrote(cj, made.Name, made)
+		c.jobs.Answered(cj.UID, made)
 		c.metrics.started(made, d.Due)
 		c.recorder.Eventf(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", made.Name)
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return c.adopt(ctx, cj, d.Start.Name, err)
-	case decided(err):
-		c.memory.settle(cj, d.Start.Name)
+	case loop.Refused(err):
+		c.jobs.Refused(cj.UID, d.Start.Name)
 	}
 	if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		c.recorder.Eventf(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", err)
@@ -47,18 +48,12 @@ func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string
 		return nil, fmt.Errorf("asking for Job %s/%s: %w", cj.Namespace, name, err)
 	}
 	if metav1.IsControlledBy(found, cj) {
-		c.memory.wrote(cj, name, found)
+		c.jobs.Answered(cj.UID, found)
 		return found, nil
 	}
-	c.memory.settle(cj, name)
+	c.jobs.Refused(cj.UID, name)
 	c.recorder.Eventf(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", refused)
 	return nil, nil
-}
-
-// decided tells that the server has refused: the Job is not made later, unseen.
-func decided(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) ||
-		apierrors.IsBadRequest(err) || apierrors.IsTooManyRequests(err)
 }
 
 // rearrange makes room: for runs that have come, or for the one that is due.
@@ -81,13 +76,14 @@ func (c *Controller) rearrange(ctx context.Context, cj *batchv1.CronJob, d *core
 func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batchv1.Job, change func(*batchv1.Job)) error {
 	changed, err := c.client.Jobs().Modify(ctx, job, change)
 	if apierrors.IsNotFound(err) {
-		c.memory.deleted.Add(job.UID, nil)
+		c.deleted.Add(job.UID, nil)
+		c.jobs.Gone(job.UID)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("changing Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	c.memory.wrote(cj, job.Name, changed)
+	c.jobs.Answered(cj.UID, changed)
 	return nil
 }
 
@@ -104,7 +100,8 @@ func (c *Controller) delete(ctx context.Context, cj *batchv1.CronJob, jobs []*ba
 			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
 			continue
 		}
-		c.memory.deleted.Add(job.UID, nil)
+		c.deleted.Add(job.UID, nil)
+		c.jobs.Deleted(job.UID)
 	}
 	return failed
 }

@@ -18,6 +18,7 @@ import (
 	core "github.com/stint-dev/stint/internal/cronjob"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
@@ -58,17 +59,11 @@ func (e *env) run(o cronjob.Options) {
 
 // newCronJob runs "true"; changes make it another.
 func newCronJob(name, schedule string, changes ...func(*batchv1.CronJobSpec)) *batchv1.CronJob {
-	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.CronJobSpec{
-		Schedule: schedule, JobTemplate: batchv1.JobTemplateSpec{Spec: jobSpec()}}}
+	cj := wrappers.MakeCronJob(name, schedule).Command("true").Obj()
 	for _, change := range changes {
 		change(&cj.Spec)
 	}
 	return cj
-}
-
-func jobSpec() batchv1.JobSpec {
-	return batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}}
 }
 
 func policy(p batchv1.ConcurrencyPolicy) func(*batchv1.CronJobSpec) {
@@ -104,11 +99,9 @@ func (e *env) edit(name string, change func(*batchv1.CronJobSpec)) *batchv1.Cron
 // byHand makes a run on demand, as kubectl create job --from does.
 func (e *env) byHand(cj *batchv1.CronJob, name string) {
 	e.t.Helper()
-	_, err := e.client.Jobs().Create(context.Background(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-		Namespace: cj.Namespace, Name: name, Annotations: map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cj, core.Kind)},
-	}, Spec: jobSpec()})
-	if err != nil {
+	job := wrappers.MakeJob(name).Namespace(cj.Namespace).Annotation("cronjob.kubernetes.io/instantiate", "manual").
+		OwnerReferences(*metav1.NewControllerRef(cj, core.Kind)).Command("true").Obj()
+	if _, err := e.client.Jobs().Create(context.Background(), job); err != nil {
 		e.t.Fatal(err)
 	}
 }

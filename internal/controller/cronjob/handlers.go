@@ -24,18 +24,26 @@ func owner(job *batchv1.Job) *metav1.OwnerReference {
 func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.CronJob) {
 		if is == nil {
-			c.queue.Add(loop.Key(was)) // what is known of it is to be forgotten
+			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
 			return
 		}
 		// What another timetable makes due may have been held back until now.
-		if changed := c.memory.tell(was, is); changed || !c.memory.isOwn(is) {
-			c.queue.Add(loop.Key(is))
+		var changed bool
+		c.cronJobs.On(is, func(s *state) { changed = s.tell(was, is) })
+		if changed || !c.cronJobs.IsOwn(is) {
+			c.loop.Queue.Add(loop.Key(is))
 		}
 	})
 }
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.Job) {
+		if was != nil && (is == nil || parent(was) != parent(is)) {
+			c.jobs.End(parent(was), was)
+		}
+		if is != nil && parent(is) != "" {
+			c.jobs.Show(parent(is), is)
+		}
 		if was != nil && is != nil && !isNews(was, is) {
 			return
 		}
@@ -45,6 +53,17 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 			}
 		}
 	})
+}
+
+// parent returns the UID of the CronJob that a Job belongs to, or what stands for it of a run that was left behind.
+func parent(job *batchv1.Job) types.UID {
+	switch ref := owner(job); {
+	case ref != nil:
+		return ref.UID
+	case isLeftBehind(job):
+		return types.UID(leftBehind(job.Namespace).String())
+	}
+	return ""
 }
 
 // isNews leaves out the changes that come with every pod of a Job.
@@ -59,18 +78,18 @@ func isNews(was, is *batchv1.Job) bool {
 func (c *Controller) wakeOwner(job *batchv1.Job) {
 	switch ref := owner(job); {
 	case ref != nil:
-		c.queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
+		c.loop.Queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
 	case isLeftBehind(job):
-		c.queue.Add(leftBehind(job.Namespace))
+		c.loop.Queue.Add(leftBehind(job.Namespace))
 	}
 }
 
-// isLeftBehind tells of a run that is held, and whose CronJob has gone without it.
+// isLeftBehind reports whether job is a run that is held, and whose CronJob has gone without it.
 func isLeftBehind(job *batchv1.Job) bool {
 	return jobcore.IsHeld(job) && metav1.GetControllerOfNoCopy(job) == nil
 }
 
-// leftBehind is what the queue and the index call such runs of a namespace. No CronJob has that name.
+// leftBehind is what the queue and the children call such runs of a namespace. No CronJob has that name.
 func leftBehind(namespace string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace}
 }

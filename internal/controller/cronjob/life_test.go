@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -185,7 +184,7 @@ func (r jobsLate) Delete(ctx context.Context, job *batchv1.Job, o client.DeleteO
 	if err := r.Resource.Delete(ctx, job, o); err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, time.Millisecond, await.Limit, true, func(context.Context) (bool, error) {
+	return await.Poll(ctx, func(context.Context) (bool, error) {
 		_, shown, err := r.Informer().GetStore().GetByKey(job.Namespace + "/" + job.Name)
 		return !shown, err
 	})

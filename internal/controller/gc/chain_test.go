@@ -11,20 +11,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 var (
 	cronJobKind      = batchv1.SchemeGroupVersion.WithKind("CronJob")
 	scheduledJobKind = stintv1.SchemeGroupVersion.WithKind("ScheduledJob")
-	jobKind          = batchv1.SchemeGroupVersion.WithKind("Job")
 )
-
-var podTemplate = corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-	Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}
 
 // chain is who owns whom: the root two Jobs, each Job two pods. One pod has a finalizer of somebody else.
 type chain struct {
@@ -36,9 +33,8 @@ func (w *world) chain(kind schema.GroupVersionKind) chain {
 	w.Helper()
 	root := w.scheduled(kind)
 	for _, name := range []string{"job-a", "job-b"} {
-		job, err := w.direct.Jobs().Create(context.Background(), &batchv1.Job{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(root, kind)}},
-			Spec:       batchv1.JobSpec{Template: podTemplate}})
+		job, err := w.direct.Jobs().Create(context.Background(), wrappers.MakeJob(name).Namespace("default").
+			OwnerReferences(*metav1.NewControllerRef(root, kind)).Command("true").Obj())
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -51,15 +47,14 @@ func (w *world) chain(kind schema.GroupVersionKind) chain {
 
 func (w *world) scheduled(kind schema.GroupVersionKind) client.Object {
 	w.Helper()
-	meta := metav1.ObjectMeta{Name: "root", Namespace: "default"}
 	var root client.Object
 	var err error
 	if kind == cronJobKind {
-		root, err = w.direct.CronJobs().Create(context.Background(), &batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{
-			Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: podTemplate}}}})
+		root, err = w.direct.CronJobs().Create(context.Background(),
+			wrappers.MakeCronJob("root", "0 0 1 1 *").Namespace("default").Command("true").Obj())
 	} else {
-		root, err = w.direct.ScheduledJobs().Create(context.Background(), &stintv1.ScheduledJob{ObjectMeta: meta, Spec: stintv1.ScheduledJobSpec{
-			Template: &podTemplate}})
+		root, err = w.direct.ScheduledJobs().Create(context.Background(),
+			wrappers.MakeScheduledJob("root").Namespace("default").Command("true").Obj())
 	}
 	if err != nil {
 		w.Fatal(err)
@@ -78,8 +73,7 @@ func (w *world) job(name string) *batchv1.Job {
 
 func (w *world) pod(name string, job *batchv1.Job, finalizers ...string) {
 	w.Helper()
-	pod := &corev1.Pod{Spec: podTemplate.Spec, ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Finalizers: finalizers,
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, jobKind)}}}
+	pod := wrappers.MakePodOf(job, name).Finalizers(finalizers...).Obj()
 	if _, err := w.direct.Pods().Create(context.Background(), pod); err != nil {
 		w.Fatal(err)
 	}
@@ -145,7 +139,7 @@ func (c chain) left() []string {
 
 func (c chain) comesTo(want ...string) {
 	c.Helper()
-	c.eventually("what is left is as it should be", func(context.Context) bool { return slices.Equal(c.left(), want) })
+	await.Until(c, "what is left is as it should be", func() bool { return slices.Equal(c.left(), want) })
 	c.collects()
 	if diff := cmp.Diff(want, c.left()); diff != "" {
 		c.Errorf("left (-want +got):\n%s", diff)
@@ -226,12 +220,12 @@ func TestAFinalizerOfTheOwnerHoldsUpOnlyTheOwner(t *testing.T) {
 	w.configMap("background-child", by(root))
 	w.delete("root", metav1.DeletePropagationBackground)
 	w.collects()
-	if !w.exists(t.Context(), "background-child") {
+	if !w.exists("background-child") {
 		t.Error("in the background, dependents stay as long as their owner")
 	}
 	w.delete("root", metav1.DeletePropagationForeground)
-	w.eventually("the child is gone", func(ctx context.Context) bool { return !w.exists(ctx, "background-child") })
-	if !w.exists(t.Context(), "root") {
+	await.Until(w, "the child is gone", func() bool { return !w.exists("background-child") })
+	if !w.exists("root") {
 		t.Error("the owner went in spite of its finalizer")
 	}
 }
@@ -250,8 +244,8 @@ func TestTheLastChoiceCounts(t *testing.T) {
 			tree.delete(c.first)
 			tree.comesTo("-root", "-job-a", "-held")
 			tree.delete(c.then)
-			tree.eventually("the root is gone", func(ctx context.Context) bool {
-				_, err := tree.direct.CronJobs().Get(ctx, "default", "root")
+			await.Until(tree, "the root is gone", func() bool {
+				_, err := tree.direct.CronJobs().Get(tree.Context(), "default", "root")
 				return apierrors.IsNotFound(err)
 			})
 			if c.then == metav1.DeletePropagationBackground {
@@ -272,8 +266,8 @@ func TestSeveralOwnersOfDifferentKinds(t *testing.T) {
 	cronJob, scheduledJob := w.scheduled(cronJobKind), w.scheduled(scheduledJobKind)
 	refs := []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, cronJobKind), *metav1.NewControllerRef(scheduledJob, scheduledJobKind)}
 	refs[1].Controller = nil
-	job, err := w.direct.Jobs().Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "shared", Namespace: "default", OwnerReferences: refs},
-		Spec: batchv1.JobSpec{Template: podTemplate, Suspend: ptr.To(true)}})
+	job, err := w.direct.Jobs().Create(t.Context(), wrappers.MakeJob("shared").Namespace("default").OwnerReferences(refs...).
+		Command("true").Suspend(true).Obj())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +275,8 @@ func TestSeveralOwnersOfDifferentKinds(t *testing.T) {
 	if err := w.direct.CronJobs().Delete(t.Context(), cronJob.(*batchv1.CronJob), client.DeleteOptions{Propagation: metav1.DeletePropagationForeground}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the first owner is gone", func(ctx context.Context) bool {
-		_, err := w.direct.CronJobs().Get(ctx, "default", "root")
+	await.Until(w, "the first owner is gone", func() bool {
+		_, err := w.direct.CronJobs().Get(w.Context(), "default", "root")
 		return apierrors.IsNotFound(err)
 	})
 	w.collects()
@@ -292,9 +286,9 @@ func TestSeveralOwnersOfDifferentKinds(t *testing.T) {
 	if err := w.direct.ScheduledJobs().Delete(t.Context(), scheduledJob.(*stintv1.ScheduledJob), client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the Job and its pod are gone", func(ctx context.Context) bool {
-		_, noJob := w.direct.Jobs().Get(ctx, "default", "shared")
-		_, noPod := w.direct.Pods().Get(ctx, "default", "pod")
+	await.Until(w, "the Job and its pod are gone", func() bool {
+		_, noJob := w.direct.Jobs().Get(w.Context(), "default", "shared")
+		_, noPod := w.direct.Pods().Get(w.Context(), "default", "pod")
 		return apierrors.IsNotFound(noJob) && apierrors.IsNotFound(noPod)
 	})
 }

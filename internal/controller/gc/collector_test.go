@@ -1,7 +1,6 @@
 package gc_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/api/extensions/v1beta1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestBackgroundDeletionTakesTheWholeTree(t *testing.T) {
@@ -24,8 +24,8 @@ func TestBackgroundDeletionTakesTheWholeTree(t *testing.T) {
 	}
 	w.configMap("bystander")
 	w.delete("root", metav1.DeletePropagationBackground)
-	w.eventually("all dependents are gone", func(ctx context.Context) bool {
-		left, err := w.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
+	await.Until(w, "all dependents are gone", func() bool {
+		left, err := w.CoreV1().ConfigMaps("default").List(w.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,16 +44,16 @@ func TestForegroundDeletionKeepsTheOwnerUntilBlockingDependentsAreGone(t *testin
 	}
 	w.configMap("free", blocking(by(root)))
 	w.delete("root", metav1.DeletePropagationForeground)
-	w.eventually("the free one is gone", func(ctx context.Context) bool { return !w.exists(ctx, "free") })
+	await.Until(w, "the free one is gone", func() bool { return !w.exists("free") })
 	w.collects()
-	if !w.exists(t.Context(), "root") {
+	if !w.exists("root") {
 		t.Fatal("the owner went before a dependent that blocks it")
 	}
 	release := []byte(`{"metadata":{"finalizers":null}}`)
 	if _, err := w.CoreV1().ConfigMaps("default").Patch(t.Context(), held.Name, types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the owner is gone", func(ctx context.Context) bool { return !w.exists(ctx, "root") })
+	await.Until(w, "the owner is gone", func() bool { return !w.exists("root") })
 }
 
 func TestForegroundDeletionOfACycleEnds(t *testing.T) {
@@ -65,7 +65,7 @@ func TestForegroundDeletionOfACycleEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.delete("a", metav1.DeletePropagationForeground)
-	w.eventually("both are gone", func(ctx context.Context) bool { return !w.exists(ctx, "a") && !w.exists(ctx, "b") })
+	await.Until(w, "both are gone", func() bool { return !w.exists("a") && !w.exists("b") })
 }
 
 func TestOrphanDeletionLeavesDependentsWithoutTheReference(t *testing.T) {
@@ -74,12 +74,12 @@ func TestOrphanDeletionLeavesDependentsWithoutTheReference(t *testing.T) {
 	w.configMap("child", by(root))
 	w.configMap("shared", by(root), by(other))
 	w.delete("root", metav1.DeletePropagationOrphan)
-	w.eventually("the owner is gone", func(ctx context.Context) bool { return !w.exists(ctx, "root") })
+	await.Until(w, "the owner is gone", func() bool { return !w.exists("root") })
 	late := w.configMap("late", by(root))
 	w.collects()
-	w.eventually("nobody names the owner", func(ctx context.Context) bool {
+	await.Until(w, "nobody names the owner", func() bool {
 		for name, want := range map[string]int{"child": 0, "shared": 1, late.Name: 0} {
-			cm, err := w.CoreV1().ConfigMaps("default").Get(ctx, name, metav1.GetOptions{})
+			cm, err := w.CoreV1().ConfigMaps("default").Get(w.Context(), name, metav1.GetOptions{})
 			if err != nil {
 				t.Fatalf("%s must stay: %v", name, err)
 			}
@@ -96,8 +96,8 @@ func TestAnObjectWithTwoOwnersLosesOnlyTheReferenceToTheOneThatIsGone(t *testing
 	a, b := w.configMap("a"), w.configMap("b")
 	w.configMap("child", by(a), by(b))
 	w.delete("a", metav1.DeletePropagationBackground)
-	w.eventually("one reference is left", func(ctx context.Context) bool {
-		cm, err := w.CoreV1().ConfigMaps("default").Get(ctx, "child", metav1.GetOptions{})
+	await.Until(w, "one reference is left", func() bool {
+		cm, err := w.CoreV1().ConfigMaps("default").Get(w.Context(), "child", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,10 +110,10 @@ func TestWhatNamesAnOwnerThatNeverWasIsCollected(t *testing.T) {
 	there := w.configMap("there")
 	w.configMap("no-such-name", absent("nowhere", "nobody"))
 	w.configMap("another-uid", absent(there.Name, "somebody-else"))
-	w.eventually("both are gone", func(ctx context.Context) bool {
-		return !w.exists(ctx, "no-such-name") && !w.exists(ctx, "another-uid")
+	await.Until(w, "both are gone", func() bool {
+		return !w.exists("no-such-name") && !w.exists("another-uid")
 	})
-	if !w.exists(t.Context(), "there") {
+	if !w.exists("there") {
 		t.Error("the object of that name went too")
 	}
 }
@@ -122,7 +122,7 @@ func TestAnOwnerOfAKindThatIsNotServedKeepsItsDependents(t *testing.T) {
 	w := start(t)
 	w.configMap("of-a-deployment", metav1.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "u"})
 	w.collects()
-	if !w.exists(t.Context(), "of-a-deployment") {
+	if !w.exists("of-a-deployment") {
 		t.Error("it was collected, though nobody can tell whether its owner is there")
 	}
 }
@@ -132,13 +132,13 @@ func TestAJobOwnsByEitherOfItsVersions(t *testing.T) {
 	job := w.jobWithPods(0)
 	w.configMap("of-the-job", *metav1.NewControllerRef(job, v1beta1.SchemeGroupVersion.WithKind("Job")))
 	w.collects()
-	if !w.exists(t.Context(), "of-the-job") {
+	if !w.exists("of-the-job") {
 		t.Fatal("it was collected, though its owner is there")
 	}
 	if err := w.direct.Jobs().Delete(t.Context(), job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it goes with the Job", func(ctx context.Context) bool { return !w.exists(ctx, "of-the-job") })
+	await.Until(w, "it goes with the Job", func() bool { return !w.exists("of-the-job") })
 }
 
 func TestAnOwnerInAnotherNamespaceIsNoOwnerAndIsReported(t *testing.T) {
@@ -148,12 +148,12 @@ func TestAnOwnerInAnotherNamespaceIsNoOwnerAndIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the cache knows the owner", func(context.Context) bool {
+	await.Until(w, "the cache knows the owner", func() bool {
 		return slices.ContainsFunc(w.direct.ConfigMaps().Informer().GetIndexer().ListKeys(),
 			func(k string) bool { return k == "kube-public/elsewhere" })
 	})
 	child := w.configMap("child", by(owner))
-	w.eventually("the child is gone", func(ctx context.Context) bool { return !w.exists(ctx, child.Name) })
+	await.Until(w, "the child is gone", func() bool { return !w.exists(child.Name) })
 	want := fmt.Sprintf("Warning OwnerRefInvalidNamespace ownerRef [v1/ConfigMap, namespace: default, "+
 		"name: elsewhere, uid: %s] does not exist in namespace \"default\"", owner.UID)
 	select {
@@ -175,13 +175,13 @@ func TestAClusterScopedOwnerOwnsInAnyNamespace(t *testing.T) {
 	ref := metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}
 	w.configMap("child", ref)
 	w.collects()
-	if !w.exists(t.Context(), "child") {
+	if !w.exists("child") {
 		t.Fatal("the child went before its owner")
 	}
 	if err := w.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the child is gone", func(ctx context.Context) bool { return !w.exists(ctx, "child") })
+	await.Until(w, "the child is gone", func() bool { return !w.exists("child") })
 }
 
 func TestADependentMadeAfterItsOwnerWasDeletedIsCollected(t *testing.T) {
@@ -189,7 +189,7 @@ func TestADependentMadeAfterItsOwnerWasDeletedIsCollected(t *testing.T) {
 	root := w.configMap("root")
 	w.delete("root", metav1.DeletePropagationBackground)
 	w.configMap("late", by(root))
-	w.eventually("the late one is gone", func(ctx context.Context) bool { return !w.exists(ctx, "late") })
+	await.Until(w, "the late one is gone", func() bool { return !w.exists("late") })
 }
 
 func TestDeletingAJobDeletesItsPods(t *testing.T) {
@@ -201,8 +201,8 @@ func TestDeletingAJobDeletesItsPods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.eventually("the Job and its pods are gone", func(ctx context.Context) bool {
-				_, err := w.BatchV1().Jobs("default").Get(ctx, job.Name, metav1.GetOptions{})
+			await.Until(w, "the Job and its pods are gone", func() bool {
+				_, err := w.BatchV1().Jobs("default").Get(w.Context(), job.Name, metav1.GetOptions{})
 				return apierrors.IsNotFound(err) && len(w.direct.Pods().Informer().GetIndexer().ListKeys()) == 0
 			})
 		})

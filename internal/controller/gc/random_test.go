@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // Whoever owns whom, and whatever is deleted how, again and again and all at once: in the end nothing waits, nothing
@@ -103,14 +105,14 @@ func (f *family) rests(seed uint64) {
 			f.Errorf("seed %d: %s", seed, why)
 		}
 	}()
-	f.eventually("the family has come to rest", func(ctx context.Context) bool {
-		why = f.unrest(ctx)
+	await.Until(f, "the family has come to rest", func() bool {
+		why = f.unrest()
 		return why == ""
 	})
 }
 
-func (f *family) unrest(ctx context.Context) string {
-	list, err := f.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
+func (f *family) unrest() string {
+	list, err := f.CoreV1().ConfigMaps("default").List(f.Context(), metav1.ListOptions{})
 	if err != nil {
 		return err.Error()
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // world is a server with a collector, and a client that comes over HTTP as users do.
@@ -58,12 +59,6 @@ func (w *world) up(collect bool) {
 	}
 }
 
-func (w *world) eventually(what string, done func(ctx context.Context) bool) {
-	w.Helper()
-	ctx := w.Context()
-	await.Until(w, what, func() bool { return done(ctx) })
-}
-
 func (w *world) configMap(name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
 	w.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners}}
@@ -74,9 +69,9 @@ func (w *world) configMap(name string, owners ...metav1.OwnerReference) *corev1.
 	return made
 }
 
-func (w *world) exists(ctx context.Context, name string) bool {
+func (w *world) exists(name string) bool {
 	w.Helper()
-	_, err := w.CoreV1().ConfigMaps("default").Get(ctx, name, metav1.GetOptions{})
+	_, err := w.CoreV1().ConfigMaps("default").Get(w.Context(), name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		w.Fatal(err)
 	}
@@ -96,7 +91,7 @@ func (w *world) delete(name string, how metav1.DeletionPropagation) {
 func (w *world) collects() {
 	w.Helper()
 	w.configMap("garbage", absent("cm", "garbage-of"))
-	w.eventually("garbage is collected", func(ctx context.Context) bool { return !w.exists(ctx, "garbage") })
+	await.Until(w, "garbage is collected", func() bool { return !w.exists("garbage") })
 }
 
 func by(cm *corev1.ConfigMap) metav1.OwnerReference {
@@ -115,16 +110,12 @@ func absent(name string, uid types.UID) metav1.OwnerReference {
 
 func (w *world) jobWithPods(n int) *batchv1.Job {
 	w.Helper()
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}}
-	job, err := w.direct.Jobs().Create(context.Background(), &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "job", Namespace: "default"}, Spec: batchv1.JobSpec{Template: template}})
+	job, err := w.direct.Jobs().Create(context.Background(), wrappers.MakeJob("job").Namespace("default").Command("true").Obj())
 	if err != nil {
 		w.Fatal(err)
 	}
 	for i := range n {
-		pod := &corev1.Pod{Spec: template.Spec, ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pod", i), Namespace: "default",
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}}}
+		pod := wrappers.MakePodOf(job, fmt.Sprint("pod", i)).Obj()
 		if _, err := w.direct.Pods().Create(context.Background(), pod); err != nil {
 			w.Fatal(err)
 		}

@@ -13,16 +13,17 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // showing is a controller whose informers show these objects, and tell of no change.
 func showing(t *testing.T, objects ...runtime.Object) *Controller {
 	t.Helper()
 	o := Options{FailedPodsLimit: ptr.To(0)}.withDefaults()
-	c := &Controller{options: o, failed: newFailedPods(), waiters: newWaiters(), queue: loop.NewQueue("test", o.Clock),
+	c := &Controller{options: o, failed: newFailedPods(), waiters: newWaiters(), loop: loop.New("test", o.Clock),
 		jobs: cache.NewSharedIndexInformer(&cache.ListWatch{}, &batchv1.Job{}, 0, cache.Indexers{}),
 		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})}
-	t.Cleanup(c.queue.ShutDown)
+	t.Cleanup(c.loop.Queue.ShutDown)
 	for _, o := range objects {
 		informer := c.jobs
 		if _, isPod := o.(*corev1.Pod); isPod {
@@ -36,7 +37,7 @@ func showing(t *testing.T, objects ...runtime.Object) *Controller {
 }
 
 func jobOf(uid types.UID) *batchv1.Job {
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: uid, ResourceVersion: string(uid)}}
+	return wrappers.MakeJob("j").Namespace("default").UID(uid).ResourceVersion(string(uid)).Obj()
 }
 
 func TestFailedPodsAreKeptOfTheJobThatLimitsThemAndNoOther(t *testing.T) {
@@ -88,13 +89,10 @@ func TestHowAPodEndedIsNotToldByAnotherOfItsName(t *testing.T) {
 // What ended for a Job that waited does not count for another of its name, which may be made while the watch is broken.
 func TestAJobDoesNotInheritWhatEndedForAnotherOfItsName(t *testing.T) {
 	waits := func(uid types.UID) *batchv1.Job {
-		j := jobOf(uid)
-		j.Annotations = map[string]string{core.DependsOn: "dep"}
-		return j
+		return wrappers.FromJob(jobOf(uid)).Annotation(core.DependsOn, "dep").Obj()
 	}
-	runs := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "dep", UID: "dep"}}
-	done := runs.DeepCopy()
-	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	runs := wrappers.MakeJob("dep").Namespace("default").UID("dep").Obj()
+	done := wrappers.FromJob(runs.DeepCopy()).Condition(batchv1.JobComplete, "").Obj()
 	for name, tt := range map[string]struct {
 		is   types.UID
 		want *batchv1.Job

@@ -139,10 +139,10 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	}
 	c.failed.remove(p.UID)
 	if err != nil {
-		c.index.mark(p.UID, func(e *entry) { e.missing = true })
+		c.podCache.Gone(p.UID)
 		return true, nil
 	}
-	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })
+	c.podCache.Deleted(p.UID)
 	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %v", p.Name)
 	return false, nil
 }
@@ -167,7 +167,7 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
 	left := c.memory.postpone(job.UID, c.options.Clock.Now(), patience)
 	if left > 0 {
-		c.queue.AddAfter(loop.Key(job), left)
+		c.loop.Queue.AddAfter(loop.Key(job), left)
 	}
 	return left > 0
 }
@@ -178,7 +178,7 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	c.index.record(job.UID, pods)
+	c.podCache.record(job.UID, pods)
 	c.postpone(job, core.Harmless)
 	var mu sync.Mutex
 	err = c.each(ctx, pods, func(p *corev1.Pod) error {
@@ -218,22 +218,22 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	err := c.modify(ctx, job, p, core.RemoveFinalizer)
 	if err == nil {
 		// Where the pod went with its last finalizer, what modify got back still shows it.
-		c.index.mark(p.UID, func(e *entry) { e.released = true })
+		c.podCache.release(p.UID)
 	}
 	return err
 }
 
-// modify changes a pod and takes the result into the index.
+// modify changes a pod and takes the answer into the cache.
 func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod, change func(*corev1.Pod)) error {
 	changed, err := c.client.Pods().Modify(context.WithoutCancel(ctx), p, change)
 	if apierrors.IsNotFound(err) {
-		c.index.mark(p.UID, func(e *entry) { e.missing = true })
+		c.podCache.Gone(p.UID)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("changing pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	c.index.wrote(job.UID, changed, c.options.Clock.Now())
+	c.podCache.Answered(job.UID, changed)
 	c.results.noteEnd(changed)
 	return nil
 }

@@ -2,8 +2,6 @@ package job
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,22 +34,19 @@ type Controller struct {
 	metrics  *metrics
 
 	jobs, pods cache.SharedIndexInformer
-	watches    loop.Watches
 
-	index   *podIndex
-	failed  *failedPods
-	claims  *claims
-	waiters *waiters
-	memory  *memory
-	results *resultKeeper
+	loop     *loop.Loop
+	podCache *podCache
+	failed   *failedPods
+	claims   *claims
+	waiters  *waiters
+	memory   *memory
+	results  *resultKeeper
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
 
-	queue loop.Queue
 	// orphans are pods with the finalizer that no Job may need any more.
 	orphans loop.Queue
-	// broken is why the controller cannot run.
-	broken error
 }
 
 // New makes a controller and adds its handlers to the informers of c, which the owner of c starts.
@@ -61,33 +56,31 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
 		failed: newFailedPods(), claims: newClaims(), waiters: newWaiters(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
-		queue: loop.NewQueue("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
+		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
-	jc.index = newPodIndex(jc.claims.matches)
+	jc.podCache = newPodCache(jc.claims.matches, o.Clock)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
 	jc.results = newResultKeeper(c.ResultSlices(), o, jc.metrics.resultsLost)
-	jc.broken = errors.Join(err, jc.watches.Add(jc.jobs, jc.jobHandler()), jc.watches.Add(jc.pods, jc.podHandler()))
+	jc.loop.Break(err)
+	jc.loop.Watch(jc.jobs, jc.jobHandler())
+	jc.loop.Watch(jc.pods, jc.podHandler())
 	return jc
 }
 
 // Run works until ctx ends and returns when the last write has.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.orphans.ShutDown()
-	defer c.queue.ShutDown()
-	if c.broken != nil {
-		return fmt.Errorf("job controller: %w", c.broken)
-	}
-	if !c.watches.Wait(ctx) {
-		return nil
+	if ready, err := c.loop.Ready(ctx); !ready {
+		return err
 	}
 	c.findAllOrphans()
 	c.findAllFailed()
 	var orphans sync.WaitGroup
 	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.releaseOrphan) })
-	c.queue.Run(ctx, c.options.ConcurrentSyncs, c.syncWhenRested)
+	err := c.loop.Run(ctx, c.options.ConcurrentSyncs, c.syncWhenRested)
 	orphans.Wait()
-	return nil
+	return err
 }
 
 // job returns what the informer shows under key, or nil.

@@ -6,22 +6,15 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // newJob makes a Job of one pod; changes make it another.
 func newJob(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
-	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			NodeName:      "node",
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}},
-		}}},
-	}
+	j := wrappers.MakeJob(name).NodeName("node").Command("true").Obj()
 	for _, change := range changes {
 		change(&j.Spec)
 	}

@@ -95,7 +95,7 @@ func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 		c.waiters.end(is)
 	}
 	for _, waiter := range c.waiters.of(key) {
-		c.queue.Add(waiter)
+		c.loop.Queue.Add(waiter)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 	"github.com/stint-dev/stint/test/kube"
 )
 
@@ -193,7 +194,7 @@ func TestACycleIsOverWhenAJobOfItIsMadeAnew(t *testing.T) {
 	b := e.untilFinished("b")
 	e.delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: e.namespace(), Name: "c"}})
 	// The API keeps whole seconds, and in one there is no telling what was first.
-	e.eventually("the next second", func(context.Context) bool { return time.Now().Unix() > core.End(b).LastTransitionTime.Unix() })
+	await.Until(e.t, "the next second", func() bool { return time.Now().Unix() > core.End(b).LastTransitionTime.Unix() })
 	e.create(dependent("c", "a=Finished"))
 	if j := e.untilFinished("c"); !has(j, batchv1.JobComplete) {
 		t.Errorf("c ends with %+v", core.End(j))
@@ -248,8 +249,8 @@ func TestAJobThatIsDeletedAsSoonAsItHasEndedCountsForAllThatWaited(t *testing.T)
 		e.untilWaiting(names[i], "extract=False(NotFound)")
 	}
 	extract := e.create(newJob("extract"))
-	e.eventually("extract to be gone or to have ended", func(ctx context.Context) bool {
-		j, err := e.api.BatchV1().Jobs(e.namespace()).Get(ctx, extract.Name, metav1.GetOptions{})
+	await.Until(e.t, "extract to be gone or to have ended", func() bool {
+		j, err := e.api.BatchV1().Jobs(e.namespace()).Get(e.t.Context(), extract.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err) || err == nil && core.Finished(j)
 	}, func() string { return "it runs" })
 	gone(extract.Name)

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 // The failed pod of an index waits for the next one, which is never made in a namespace that is being deleted; and the
@@ -17,7 +19,7 @@ func TestAPodIsNotKeptForAnotherThatItsNamespaceWillNotHave(t *testing.T) {
 	ctx := context.Background()
 	j := newJob("j", pods(1, 1), indexed, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })
 	e.create(j)
-	e.eventually("the pod to run", func(context.Context) bool {
+	await.Until(e.t, "the pod to run", func() bool {
 		found := e.podList()
 		return len(found) == 1 && found[0].Status.Phase == corev1.PodRunning
 	}, e.describePods)
@@ -27,5 +29,5 @@ func TestAPodIsNotKeptForAnotherThatItsNamespaceWillNotHave(t *testing.T) {
 	if err := e.api.CoreV1().Pods(e.namespace()).Delete(ctx, e.podList()[0].Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	e.eventually("the pod to be gone", func(context.Context) bool { return len(e.podList()) == 0 }, e.describePods)
+	await.Until(e.t, "the pod to be gone", func() bool { return len(e.podList()) == 0 }, e.describePods)
 }

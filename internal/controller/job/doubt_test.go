@@ -5,15 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: owner, ResourceVersion: "10"},
-		Status: batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"listed"}}}}
+	job := wrappers.MakeJob("j").UID(owner).ResourceVersion("10").UncountedSucceeded("listed").Obj()
 	uid := func(uid types.UID) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = uid } }
 	bare := func(p *corev1.Pod) { p.Finalizers = nil }
 	orphaned := func(p *corev1.Pod) { p.OwnerReferences = nil }
@@ -21,9 +20,9 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 		pod       *corev1.Pod
 		uncertain bool
 	}{
-		"ended and shown as it was before the status":  {version("9", ended), true},
-		"told to end and shown as it was then":         {version("9", deleting), true},
-		"shown with the finalizer after the status":    {version("11", ended), false},
+		"ended and shown as it was before the list":  {version("9", ended), true},
+		"told to end and shown as it was before":         {version("9", deleting), true},
+		"shown with the finalizer after the list":    {version("11", ended), false},
 		"listed, and so not counted":                   {version("9", ended, uid("listed")), false},
 		"running":                                      {version("9"), true},
 		"without the finalizer, whose fate is decided": {version("9", ended, bare), false},
@@ -31,18 +30,37 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			f := foreign{}
+			f.observe(job)
+			f.version = "10"
 			var want []*corev1.Pod
 			if tt.uncertain {
 				want = []*corev1.Pod{tt.pod}
 			}
-			if diff := cmp.Diff(want, uncertain(job, &job.ObjectMeta, []*corev1.Pod{tt.pod}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, f.uncertain(job, []*corev1.Pod{tt.pod}), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("asks for (-want +got):\n%s", diff)
 			}
 		})
 	}
-	f := foreign{}
-	f.look(job)
-	if f.unseen(job, []*corev1.Pod{version("9")}).Len() != 1 || f.unseen(job, []*corev1.Pod{version("9", uid("listed"))}).Len() != 0 {
-		t.Error("a listed pod is unseen where it is shown, or the other way round")
+}
+
+func TestAStatusThatCountsNoPodsLeavesNoneInDoubt(t *testing.T) {
+	f, pods := foreign{}, []*corev1.Pod{version("9", ended)}
+	job := wrappers.MakeJob("j").UID(owner).ResourceVersion("10").Obj()
+	f.observe(job)
+	if got := f.uncertain(job, pods); len(got) > 0 {
+		t.Errorf("%d pods may be counted already", len(got))
+	}
+	counted := wrappers.FromJob(job.DeepCopy()).ResourceVersion("11").Obj()
+	counted.Status.Succeeded = 1
+	f.observe(counted)
+	if got := f.uncertain(counted, pods); len(got) != 1 {
+		t.Errorf("%d pods may be counted already, where the status counts one", len(got))
+	}
+	f.last = counted // It was written here.
+	f.asked.Insert("p")
+	f.observe(counted)
+	if got := f.uncertain(counted, pods); len(got) > 0 {
+		t.Error("a pod of which the server was asked is in doubt still")
 	}
 }

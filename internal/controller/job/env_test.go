@@ -78,7 +78,7 @@ func (e *env) letInformersCatchUp() {
 		return
 	}
 	informer := e.client.Pods().Informer()
-	e.eventually("the informer to show all pods", func(context.Context) bool {
+	await.Until(e.t, "the informer to show all pods", func() bool {
 		list, err := e.api.CoreV1().Pods(e.namespace()).List(context.Background(), metav1.ListOptions{})
 		if err != nil {
 			return false
@@ -118,8 +118,8 @@ func (e *env) update(name string, change func(*batchv1.Job)) {
 func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
 	e.t.Helper()
 	last := &batchv1.Job{}
-	e.eventually("Job "+name+": "+what, func(ctx context.Context) bool {
-		j, err := e.client.Jobs().Get(ctx, e.namespace(), name)
+	await.Until(e.t, "Job "+name+": "+what, func() bool {
+		j, err := e.client.Jobs().Get(e.t.Context(), e.namespace(), name)
 		if err != nil {
 			return false
 		}
@@ -127,12 +127,6 @@ func (e *env) until(name, what string, is func(*batchv1.Job) bool) *batchv1.Job 
 		return is(j)
 	}, func() string { return fmt.Sprintf("%+v\npods: %s", last.Status, e.describePods()) })
 	return last
-}
-
-func (e *env) eventually(what string, is func(context.Context) bool, state ...func() string) {
-	e.t.Helper()
-	ctx := e.t.Context()
-	await.Until(e.t, what, func() bool { return is(ctx) }, state...)
 }
 
 func (e *env) untilFinished(name string) *batchv1.Job {

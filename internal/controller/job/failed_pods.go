@@ -112,7 +112,7 @@ func (c *Controller) noteFailed(p *corev1.Pod) {
 		return
 	}
 	if c.failed.keep(job.UID, p) > *c.options.settings().LimitOfFailedPods(job) {
-		c.queue.Add(loop.Key(job))
+		c.loop.Queue.Add(loop.Key(job))
 	}
 }
 

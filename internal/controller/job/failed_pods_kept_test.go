@@ -3,16 +3,15 @@ package job
 import (
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestARemovedPodIsNotLeft: the informer may show a pod late, and as it was, after it was told to go. Were it taken for one
 // that is left, an older one would go for it.
 func TestARemovedPodIsNotLeft(t *testing.T) {
 	f := newFailedPods()
-	older := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "older", UID: "older"}}
-	newer := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "newer", UID: "newer"}}
+	older := wrappers.MakePod("older").UID("older").Obj()
+	newer := wrappers.MakePod("newer").UID("newer").Obj()
 	f.keep("job", older)
 	f.remove("newer")
 	if n := f.keep("job", newer); n != 1 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 )
 
 func annotated(j *batchv1.Job, key, value string) *batchv1.Job {
@@ -32,7 +33,7 @@ func (e *env) failedPods(name string) []corev1.Pod {
 
 func (e *env) untilFailedPodsLeft(name string, n int) {
 	e.t.Helper()
-	e.eventually(fmt.Sprintf("%d failed pods of %s", n, name), func(context.Context) bool {
+	await.Until(e.t, fmt.Sprintf("%d failed pods of %s", n, name), func() bool {
 		return len(e.failedPods(name)) == n
 	}, e.describePods)
 }

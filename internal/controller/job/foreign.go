@@ -1,45 +1,123 @@
 package job
 
 import (
+	"context"
+	"fmt"
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/controller/loop"
+	core "github.com/stint-dev/stint/internal/job"
 )
 
 // foreign is the newest status of a Job that this controller did not write: the first that it sees, and one that the
-// controller before it had under way. It may count pods that are still shown with their finalizer.
+// controller before it had under way. It may count pods that the informer still shows with their finalizer, and these
+// must not be counted again. Nothing is to be learnt from the resource versions of Job and pods, which may be stored
+// apart; so the pods are listed once that status is known.
 type foreign struct {
-	// version is that of the Job with the status.
-	version metav1.ObjectMeta
-	// last is the Job as it was last looked at or written.
+	// last is the Job as it was last decided on or written.
 	last *batchv1.Job
-	// listed are the pods that it lists as ended, until all of them that are still there are known.
-	listed sets.Set[types.UID]
-	// asked are the pods whose state after the status is known. Nobody asks for them again.
+	// counts means that the status counts pods, or lists some as ended.
+	counts bool
+	// version is that of the list of pods; empty before they were listed.
+	version string
+	// asked are the pods that are known as they were after the status.
 	asked sets.Set[types.UID]
-	// unconfirmed tells that the server was asked for pods, and not yet since whether the Job has a newer status.
+	// unconfirmed means that the server was asked for pods, and not yet since whether the Job has a newer status.
 	unconfirmed bool
 }
 
-func (f *foreign) look(job *batchv1.Job) {
+// observe takes in the Job that is to be decided on.
+func (f *foreign) observe(job *batchv1.Job) {
 	known := f.last != nil && (f.last.ResourceVersion == job.ResourceVersion || equality.Semantic.DeepEqual(f.last.Status, job.Status))
 	f.last = job
 	if !known {
-		f.version = metav1.ObjectMeta{ResourceVersion: job.ResourceVersion}
-		f.listed, f.asked = sets.New(listed(job)...), sets.New[types.UID]()
+		counts := job.Status.Succeeded+job.Status.Failed > 0 || len(listed(job)) > 0
+		*f = foreign{last: job, counts: counts, asked: sets.New[types.UID](), unconfirmed: f.unconfirmed}
 	}
 }
 
-// unseen returns the listed pods that are not known. They may be gone, or still to be shown with their finalizer, and then
-// they must stay listed. Which of the two is known once the pods shown are as new as the status: servers tell of that
-// every minute, even where nothing happens.
-func (f *foreign) unseen(job *batchv1.Job, known []*corev1.Pod) sets.Set[types.UID] {
-	unseen := f.listed.Intersection(sets.New(listed(job)...))
-	for _, p := range known {
-		unseen.Delete(p.UID)
+// uncertain returns the pods that the next decision could count for the second time: those that have the finalizer as
+// far as is known, and may not have had it when the status was written. Also pods that run could be counted, if the Job
+// fails, and orphans, once they are adopted.
+func (f *foreign) uncertain(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
+	if !f.counts {
+		return nil
 	}
-	return unseen
+	certain := sets.New(listed(job)...)
+	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
+		settled := !core.HasFinalizer(p) && metav1.GetControllerOfNoCopy(p) != nil
+		return settled || certain.Has(p.UID) || f.asked.Has(p.UID) || loop.OlderVersion(f.version, p.ResourceVersion)
+	})
+}
+
+// catchUp makes sure of the pods that a foreign status counts.
+func (c *Controller) catchUp(ctx context.Context, job *batchv1.Job, f *foreign) error {
+	if !f.counts {
+		return nil
+	}
+	pods := c.podCache.pods(job.UID)
+	if f.version == "" && len(listed(job))+len(f.uncertain(job, pods)) > 0 {
+		if err := c.listPods(ctx, job, f, pods); err != nil {
+			return fmt.Errorf("listing the pods of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if suspects := f.uncertain(job, pods); len(suspects) > 0 {
+		f.unconfirmed = true
+		if err := c.lookUp(ctx, job, suspects); err != nil {
+			return err
+		}
+		for _, p := range suspects {
+			f.asked.Insert(p.UID)
+		}
+	}
+	if !f.unconfirmed {
+		return nil
+	}
+	err := c.confirm(ctx, job)
+	f.unconfirmed = err != nil
+	return err
+}
+
+// listPods takes in the pods of a Job as the server has them. Where one is missing that the status lists, its labels may
+// have been changed.
+func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *foreign, known []*corev1.Pod) error {
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err != nil {
+		return err
+	}
+	unseen := sets.New(listed(job)...)
+	wanted := sets.New[types.UID]()
+	for _, p := range known {
+		wanted.Insert(p.UID)
+	}
+	take := func(p *corev1.Pod) {
+		unseen.Delete(p.UID)
+		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.Matters(p) || !c.isShown(p)) {
+			f.asked.Insert(p.UID)
+			c.podCache.Answered(job.UID, p)
+		}
+	}
+	f.unconfirmed = true
+	version, err := c.client.Pods().List(ctx, job.Namespace, selector, take)
+	if err == nil && unseen.Len() > 0 {
+		version, err = c.client.Pods().List(ctx, job.Namespace, labels.Everything(), take)
+	}
+	if err == nil {
+		f.version = version
+	}
+	return err
+}
+
+// isShown reports whether the informer shows a pod in this version or a newer one.
+func (c *Controller) isShown(p *corev1.Pod) bool {
+	shown := loop.Shown[*corev1.Pod](c.pods, loop.Key(p))
+	return shown != nil && shown.UID == p.UID && !loop.Older(shown, p)
 }

@@ -33,7 +33,7 @@ func (c *Controller) jobChanged(was, is *batchv1.Job) {
 		c.findFailed(is)
 	}
 	if !c.memory.isOwn(is) || core.Finished(is) {
-		c.queue.Add(loop.Key(is))
+		c.loop.Queue.Add(loop.Key(is))
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 		if job.Spec.ManagedBy != nil {
 			c.metrics.externalJobs.WithLabelValues(*job.Spec.ManagedBy).Inc()
 		}
-		c.index.forget(job.UID)
+		c.podCache.forget(job.UID)
 		return
 	}
 	if c.claims.add(job) {
@@ -51,15 +51,15 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 	if job.Status.Failed > 0 {
 		c.findFailed(job)
 	}
-	c.queue.Add(loop.Key(job))
+	c.loop.Queue.Add(loop.Key(job))
 }
 
 // jobGone leaves it to others to delete the Job's pods, but they must be able to.
 func (c *Controller) jobGone(job *batchv1.Job) {
 	c.gone.Add(job.UID, nil)
 	c.claims.remove(job)
-	// The index goes first: by that, a sync under way notices.
-	for _, p := range c.index.forget(job.UID) {
+	// The cache goes first: by that, a sync under way notices.
+	for _, p := range c.podCache.forget(job.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
 	c.memory.forget(job.UID)
@@ -87,7 +87,7 @@ func (c *Controller) podShown(old, pod *corev1.Pod) {
 	}
 	job, key, claimed := c.claimant(pod)
 	if !claimed {
-		c.index.end(pod)
+		c.podCache.end(pod)
 		c.checkOrphan(pod)
 		return
 	}
@@ -101,11 +101,11 @@ func (c *Controller) podShown(old, pod *corev1.Pod) {
 		// The Job may be gone, or just not be shown yet.
 		c.checkOrphan(pod)
 	}
-	if c.index.show(job, pod) {
+	if c.podCache.show(job, pod) {
 		if core.Ended(pod) {
 			c.memory.freed(job)
 		}
-		c.queue.Add(key)
+		c.loop.Queue.Add(key)
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *Controller) checkOrphan(pod *corev1.Pod) {
 func (c *Controller) wakeFormer(old, pod *corev1.Pod) {
 	before, now := jobRef(old), jobRef(pod)
 	if before != nil && (now == nil || now.UID != before.UID) {
-		c.queue.Add(types.NamespacedName{Namespace: old.Namespace, Name: before.Name})
+		c.loop.Queue.Add(types.NamespacedName{Namespace: old.Namespace, Name: before.Name})
 	}
 }
 
@@ -127,7 +127,7 @@ func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
 	c.failed.drop(pod.UID)
 	c.results.noteEnd(pod)
-	news := c.index.end(pod)
+	news := c.podCache.end(pod)
 	ref := jobRef(pod)
 	if ref == nil {
 		return
@@ -135,10 +135,10 @@ func (c *Controller) podGone(pod *corev1.Pod) {
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
 	if news {
 		c.memory.freed(ref.UID)
-		c.queue.Add(key)
+		c.loop.Queue.Add(key)
 	}
 	if c.job(key) == nil {
-		c.index.forgetEmpty(ref.UID)
+		c.podCache.forgetEmpty(ref.UID)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
+	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestEveryPodIsCountedOnceOverRestartsOfTheController(t *testing.T) {
@@ -151,7 +153,7 @@ func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
 	if err := e.client.Jobs().Delete(context.Background(), made, client.DeleteOptions{Propagation: orphan}); err != nil {
 		t.Fatal(err)
 	}
-	e.eventually("finalizers gone", func(context.Context) bool {
+	await.Until(e.t, "finalizers gone", func() bool {
 		return !slices.ContainsFunc(e.podList(), func(p corev1.Pod) bool { return len(p.Finalizers) > 0 })
 	}, e.describePods)
 }
@@ -159,10 +161,7 @@ func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
 func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	e := start(t, quick(), always(run))
 	ctx := context.Background()
-	orphan := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Namespace: e.namespace(), Labels: map[string]string{"app": "a"}},
-		Spec:       newJob("").Spec.Template.Spec,
-	}
+	orphan := wrappers.MakePod("orphan").Namespace(e.namespace()).Label("app", "a").NodeName("node").Command("true").Obj()
 	if _, err := e.client.Pods().Create(ctx, orphan); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +179,7 @@ func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	if _, err := e.client.Pods().Modify(ctx, &adopted, func(p *corev1.Pod) { p.Labels["app"] = "b" }); err != nil {
 		t.Fatal(err)
 	}
-	e.eventually("a stranger is let go and replaced", func(context.Context) bool {
+	await.Until(e.t, "a stranger is let go and replaced", func() bool {
 		p := e.pod("orphan")
 		return metav1.GetControllerOf(&p) == nil && len(p.Finalizers) == 0 && len(e.podList()) == 3
 	}, e.describePods)
@@ -214,7 +213,7 @@ func TestAPodThatHasEndedIsLetGoToo(t *testing.T) {
 			if restarts {
 				e.startController()
 			}
-			e.eventually("it to have no owner", func(context.Context) bool {
+			await.Until(e.t, "it to have no owner", func() bool {
 				p := e.pod(pod.Name)
 				return metav1.GetControllerOf(&p) == nil
 			}, e.describePods)
@@ -238,8 +237,8 @@ func (e *env) pod(name string) corev1.Pod {
 func (e *env) untilEvents(name string, reasons ...string) {
 	e.t.Helper()
 	var got []string
-	e.eventually(fmt.Sprintf("events %v", reasons), func(ctx context.Context) bool {
-		list, err := e.api.CoreV1().Events(e.namespace()).List(ctx, metav1.ListOptions{})
+	await.Until(e.t, fmt.Sprintf("events %v", reasons), func() bool {
+		list, err := e.api.CoreV1().Events(e.namespace()).List(e.t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return false
 		}

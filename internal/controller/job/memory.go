@@ -103,7 +103,7 @@ func (m *memory) lastForeign(job *batchv1.Job) *foreign {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
-	r.foreign.look(job)
+	r.foreign.observe(job)
 	return &r.foreign
 }
 

@@ -1,7 +1,6 @@
 package job_test
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/await"
 )
 
 func TestMetricsCarryThePublishedNames(t *testing.T) {
@@ -70,7 +71,7 @@ func TestPodsAreMeasuredWheneverTheyAreCounted(t *testing.T) {
 func (e *env) untilMeasured(registry *prometheus.Registry, want map[string]float64) {
 	e.t.Helper()
 	var diff string
-	e.eventually("the metrics to be counted", func(context.Context) bool {
+	await.Until(e.t, "the metrics to be counted", func() bool {
 		got := gather(e.t, registry)
 		for name := range got {
 			if _, checked := want[name]; !checked {

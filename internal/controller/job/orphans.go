@@ -22,7 +22,7 @@ func (c *Controller) findOrphans(job *batchv1.Job) {
 			continue
 		}
 		if uid, _, found := c.claims.find(pod); found && uid == job.UID {
-			c.index.show(uid, pod)
+			c.podCache.show(uid, pod)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (c *Controller) needed(ctx context.Context, pod *corev1.Pod) (bool, error) 
 		}
 		if err != nil || job.UID != uid {
 			c.gone.Add(uid, nil)
-			c.index.forget(uid)
+			c.podCache.forget(uid)
 			return false, nil
 		}
 	}

@@ -32,24 +32,24 @@ func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.Stuck
 		return fmt.Errorf("asking for pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
 	if stored == nil || stored.UID != s.Pod.UID {
-		c.index.mark(s.Pod.UID, func(e *entry) { e.missing = true })
+		c.podCache.Gone(s.Pod.UID)
 		return nil
 	}
 	failed := stored.DeepCopy()
 	now := c.options.Clock.Now()
 	if !metav1.IsControlledBy(stored, job) || !s.Fail(failed, now) {
-		c.index.wrote(job.UID, stored, now)
+		c.podCache.Answered(job.UID, stored)
 		return nil
 	}
 	written, err := c.client.Pods().UpdateStatus(ctx, failed)
 	if apierrors.IsNotFound(err) {
-		c.index.mark(s.Pod.UID, func(e *entry) { e.missing = true })
+		c.podCache.Gone(s.Pod.UID)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("failing pod %s/%s, which has not started: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
-	c.index.wrote(job.UID, written, now)
+	c.podCache.Answered(job.UID, written)
 	c.memory.freed(job.UID)
 	c.recorder.Eventf(job, corev1.EventTypeWarning, core.PendingTimeoutReason, "Pod %s: %s", written.Name, written.Status.Message)
 	return nil

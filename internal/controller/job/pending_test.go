@@ -16,6 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/job"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // impatient is a Job whose pods have two minutes to start.
@@ -66,8 +67,8 @@ func TestPodsThatDoNotStartAreFailedCountedAndReplaced(t *testing.T) {
 	if len(list) != 2 {
 		t.Errorf("%d pods, want 2", len(list))
 	}
-	e.eventually("an event for each", func(ctx context.Context) bool {
-		events, err := e.api.CoreV1().Events(e.namespace()).List(ctx, metav1.ListOptions{FieldSelector: "reason=PendingTimeout,involvedObject.kind=Job"})
+	await.Until(e.t, "an event for each", func() bool {
+		events, err := e.api.CoreV1().Events(e.namespace()).List(e.t.Context(), metav1.ListOptions{FieldSelector: "reason=PendingTimeout,involvedObject.kind=Job"})
 		return err == nil && len(events.Items) == 2 && strings.Contains(events.Items[0].Message, "node node tells nothing of the pod")
 	}, e.describePods)
 }
@@ -78,7 +79,7 @@ func TestPodsThatStartInTimeLiveOn(t *testing.T) {
 	e := start(t, o, always(pend))
 	e.create(impatient("j"))
 	// Until the pod has started, no time passes.
-	e.eventually("a pod", func(context.Context) bool { return len(e.podList()) == 1 }, e.describePods)
+	await.Until(e.t, "a pod", func() bool { return len(e.podList()) == 1 }, e.describePods)
 	pod := e.podList()[0]
 	if _, err := e.client.Pods().ModifyStatus(t.Context(), &pod, started); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // holding is a client of a server that lets no pod go as long as busy.
@@ -56,7 +57,7 @@ func TestResultsOfPodsThatAreHeldAreKeptOnce(t *testing.T) {
 			e.create(newJob("many", pods(n, n)))
 			for range 2 {
 				h.tries.Store(0)
-				e.eventually("the pods to be held", func(context.Context) bool { return h.tries.Load() > 3*n }, e.describePods)
+				await.Until(e.t, "the pods to be held", func() bool { return h.tries.Load() > 3*n }, e.describePods)
 				e.restart()
 			}
 			h.busy.Store(false)

@@ -10,13 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestAServerThatTakesNoResultsIsAskedNowAndThen(t *testing.T) {
@@ -66,11 +67,7 @@ func TestAServerThatTakesNoResultsIsAskedNowAndThen(t *testing.T) {
 func TestEndsAreNotedOfPodsThatWereCountedBefore(t *testing.T) {
 	r := newResultKeeper(nil, Options{MaxResults: ptr.To(10)}, nil)
 	podOf := func(name string, phase corev1.PodPhase) *corev1.Pod {
-		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "job", Controller: ptr.To(true)}}},
-			Status: corev1.PodStatus{Phase: phase},
-		}
+		return wrappers.MakePod(name).UID(types.UID(name)).Controller(wrappers.MakeJob("j").UID("job").Obj()).Phase(phase).Obj()
 	}
 	k := r.of("job")
 	r.await(k, []*corev1.Pod{podOf("runs", corev1.PodRunning), podOf("ended", corev1.PodFailed)})

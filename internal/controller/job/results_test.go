@@ -18,12 +18,13 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	core "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/internal/results"
+	"github.com/stint-dev/stint/test/await"
 )
 
 // resultSlices are those of all Jobs, the oldest first.
 func (e *env) resultSlices() (all []stintv1.ResultSlice) {
 	e.t.Helper()
-	err := e.client.ResultSlices().List(context.Background(), e.namespace(), labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
+	_, err := e.client.ResultSlices().List(context.Background(), e.namespace(), labels.Everything(), func(s *stintv1.ResultSlice) { all = append(all, *s) })
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func (e *env) sweep() {
 // withoutPods waits until all pods are gone.
 func (e *env) withoutPods() {
 	e.t.Helper()
-	e.eventually("no pods", func(context.Context) bool { return len(e.podList()) == 0 }, e.describePods)
+	await.Until(e.t, "no pods", func() bool { return len(e.podList()) == 0 }, e.describePods)
 }
 
 func TestResultsOutliveThePodsAndTheController(t *testing.T) {
@@ -146,7 +147,7 @@ func TestThePodsOfAFailedJobTellHowTheyEnded(t *testing.T) {
 		s.BackoffLimit = ptr.To[int32](0)
 	}))
 	e.untilFinished("fails")
-	e.eventually("the ends of all", func(context.Context) bool {
+	await.Until(e.t, "the ends of all", func() bool {
 		got := e.results("fails")
 		return len(got.Items) == 3 && *got.Items[0].ExitCode == 1 &&
 			!slices.ContainsFunc(got.Items[1:], func(r stintv1.JobResult) bool { return r.ExitCode == nil || *r.ExitCode != 143 || r.Signal != 15 })

@@ -151,7 +151,7 @@ func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, mo
 	}
 	var found []sliceRef
 	ended := sets.New[types.UID]()
-	err := r.slices.List(ctx, job.Namespace, results.SlicesOf(job), func(s *stintv1.ResultSlice) {
+	_, err := r.slices.List(ctx, job.Namespace, results.SlicesOf(job), func(s *stintv1.ResultSlice) {
 		if !metav1.IsControlledBy(s, job) {
 			return
 		}

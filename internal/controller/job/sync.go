@@ -29,7 +29,7 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 		return nil
 	}
 	if left := c.memory.restLeft(shown.UID, c.options.Clock.Now()); left > 0 {
-		c.queue.AddAfter(key, left)
+		c.loop.Queue.AddAfter(key, left)
 		return nil
 	}
 	start := c.options.Clock.Now()
@@ -43,8 +43,12 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 
 // sync decides and applies until there is nothing left to do at once. It returns how many pods matter.
 func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.Action) (pods int, err error) {
-	c.index.open(shown.UID)
-	defer c.index.close(shown.UID)
+	c.podCache.Open(shown.UID)
+	defer func() {
+		if awaits := c.podCache.Close(shown.UID); awaits {
+			c.loop.Queue.AddAfter(loop.Key(shown), loop.ShownWithin+time.Second)
+		}
+	}()
 	for range rounds {
 		job := c.memory.newest(shown)
 		if core.Finished(job) {
@@ -60,7 +64,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		if err != nil {
 			return 0, err
 		}
-		if !c.index.isOpen(job.UID) {
+		if !c.podCache.IsOpen(job.UID) {
 			return 0, nil // The Job was deleted meanwhile, and what was known of its pods dropped.
 		}
 		d := core.Decide(obs)
@@ -70,11 +74,8 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		if err := c.apply(ctx, job, d); err != nil {
 			return len(obs.Pods), ignoreGone(err)
 		}
-		if c.index.awaits(job.UID) {
-			c.queue.AddAfter(loop.Key(job), patience+time.Second)
-		}
 		if d.LookAgainAfter > 0 {
-			c.queue.AddAfter(loop.Key(job), d.LookAgainAfter)
+			c.loop.Queue.AddAfter(loop.Key(job), d.LookAgainAfter)
 		}
 		pods = len(obs.Pods)
 		if d.More {
@@ -84,7 +85,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			return pods, nil
 		}
 	}
-	c.queue.Add(loop.Key(shown))
+	c.loop.Queue.Add(loop.Key(shown))
 	return pods, nil
 }
 
@@ -96,7 +97,7 @@ func (c *Controller) tidy(shown *batchv1.Job) {
 	c.claims.remove(shown)
 	c.memory.forget(shown.UID)
 	c.results.forget(shown.UID)
-	for _, p := range c.index.forget(shown.UID) {
+	for _, p := range c.podCache.forget(shown.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
 }

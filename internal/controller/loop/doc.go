@@ -1,6 +1,6 @@
-// Package loop is what controllers have around their decisions: handlers that are told of changes, a queue of what is to
-// be looked at, and the newest version of an object, whatever the informers show.
+// Package loop is what controllers have around their decisions: handlers that are called for changes, a queue of the
+// objects to sync, and the newest version of an object and of its children, whatever the informers show.
 //
 //	informers ──▶ Handler ──▶ Queue ──▶ workers: sync ──▶ answers of the server
-//	     └──────────────────────────────▶ Latest ◀─────────────────┘
+//	     └────────────────────▶ Parents, Children ◀────────────────┘
 package loop

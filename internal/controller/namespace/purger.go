@@ -160,7 +160,7 @@ func (p *Purger) contents(ctx context.Context, namespace string) ([]Content[clie
 		return cached, err
 	}
 	return p.gather(func(k kind) (stored []client.Object, err error) {
-		err = k.List(ctx, namespace, labels.Everything(), func(obj client.Object) { stored = append(stored, obj) })
+		_, err = k.List(ctx, namespace, labels.Everything(), func(obj client.Object) { stored = append(stored, obj) })
 		return stored, err
 	})
 }

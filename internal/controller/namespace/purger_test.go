@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/apiservertest"
 	"github.com/stint-dev/stint/internal/controller/namespace"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
@@ -40,23 +40,15 @@ func (w *world) namespace(name string) {
 	}
 }
 
-func (w *world) eventually(what string, is func(ctx context.Context) bool) {
-	w.Helper()
-	await.Until(w, what, func() bool { return is(w.Context()) })
-}
-
 func (w *world) fill() {
 	w.Helper()
 	ctx, ns := context.Background(), w.doomed
 	meta := metav1.ObjectMeta{Name: "x"}
-	pod := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{"true"}}}}
-	held := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: []string{"example.com/hold"}}, Spec: pod}
+	held := wrappers.MakePod("held").Finalizers("example.com/hold").Command("true").Obj()
 	_, err1 := w.CoreV1().ConfigMaps(ns).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{})
 	_, err2 := w.CoreV1().Secrets(ns).Create(ctx, &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{})
-	_, err3 := w.BatchV1().Jobs(ns).Create(ctx, &batchv1.Job{ObjectMeta: meta,
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}, metav1.CreateOptions{})
-	_, err4 := w.CoreV1().Pods(ns).Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: pod}, metav1.CreateOptions{})
+	_, err3 := w.BatchV1().Jobs(ns).Create(ctx, wrappers.MakeJob("x").Command("true").Obj(), metav1.CreateOptions{})
+	_, err4 := w.CoreV1().Pods(ns).Create(ctx, wrappers.MakePod("x").Command("true").Obj(), metav1.CreateOptions{})
 	_, err5 := w.CoreV1().Pods(ns).Create(ctx, held, metav1.CreateOptions{})
 	for _, err := range []error{err1, err2, err3, err4, err5} {
 		if err != nil {
@@ -72,9 +64,9 @@ func (w *world) delete(name string) {
 	}
 }
 
-func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionType) (c corev1.NamespaceCondition) {
+func (w *world) condition(kind corev1.NamespaceConditionType) (c corev1.NamespaceCondition) {
 	w.Helper()
-	ns, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
+	ns, err := w.CoreV1().Namespaces().Get(w.Context(), w.doomed, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -86,15 +78,15 @@ func (w *world) condition(ctx context.Context, kind corev1.NamespaceConditionTyp
 	return c
 }
 
-func (w *world) gone(ctx context.Context) bool {
-	_, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
+func (w *world) gone() bool {
+	_, err := w.CoreV1().Namespaces().Get(w.Context(), w.doomed, metav1.GetOptions{})
 	return apierrors.IsNotFound(err)
 }
 
 func TestAnEmptyNamespaceGoes(t *testing.T) {
 	w := start(t)
 	w.delete(w.doomed)
-	w.eventually("the namespace is gone", w.gone)
+	await.Until(w, "the namespace is gone", w.gone)
 }
 
 func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
@@ -106,9 +98,9 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.delete(w.doomed)
-	w.eventually("the namespace says what holds it", func(ctx context.Context) bool {
-		left := w.condition(ctx, corev1.NamespaceContentRemaining)
-		held := w.condition(ctx, corev1.NamespaceFinalizersRemaining)
+	await.Until(w, "the namespace says what holds it", func() bool {
+		left := w.condition(corev1.NamespaceContentRemaining)
+		held := w.condition(corev1.NamespaceFinalizersRemaining)
 		return left.Message == "Some resources are remaining: pods. has 1 resource instances" &&
 			held.Message == "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances"
 	})
@@ -119,7 +111,7 @@ func TestANamespaceGoesOnceWhatIsInItIsGone(t *testing.T) {
 	if _, err := w.CoreV1().Pods(w.doomed).Patch(ctx, "held", types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the namespace is gone", w.gone)
+	await.Until(w, "the namespace is gone", w.gone)
 	w.namespace(w.doomed)
 	for what, get := range map[string]func() error{
 		"config map": func() error {
@@ -147,19 +139,19 @@ func TestANamespaceWithAnotherFinalizerStaysAndSaysThatItIsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.delete(w.doomed)
-	w.eventually("the namespace is finalized", func(ctx context.Context) bool {
-		ns, err := w.CoreV1().Namespaces().Get(ctx, w.doomed, metav1.GetOptions{})
+	await.Until(w, "the namespace is finalized", func() bool {
+		ns, err := w.CoreV1().Namespaces().Get(w.Context(), w.doomed, metav1.GetOptions{})
 		if err != nil {
 			t.Fatalf("it must stay: %v", err)
 		}
 		return len(ns.Spec.Finalizers) == 0
 	})
-	if c := w.condition(t.Context(), corev1.NamespaceContentRemaining); c.Status != corev1.ConditionFalse {
+	if c := w.condition(corev1.NamespaceContentRemaining); c.Status != corev1.ConditionFalse {
 		t.Errorf("condition %+v of an empty namespace", c)
 	}
 	release := []byte(`{"metadata":{"finalizers":null}}`)
 	if _, err := w.CoreV1().Namespaces().Patch(t.Context(), w.doomed, types.MergePatchType, release, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the namespace is gone", w.gone)
+	await.Until(w, "the namespace is gone", w.gone)
 }

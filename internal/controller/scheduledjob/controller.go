@@ -3,20 +3,14 @@ package scheduledjob
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/utils/clock"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
@@ -39,55 +33,38 @@ type Controller struct {
 	syncs    int
 	metrics  *metrics
 
-	scheduledJobs, pods cache.SharedIndexInformer
-	watches             loop.Watches
-
-	children *children
-	users    *templateUsers
-	memory   *memory
-
-	queue loop.Queue
-	alarm *alarm.Alarm
-	// broken is why the controller cannot run.
-	broken error
+	loop          *loop.Loop
+	scheduledJobs *loop.Parents[*stintv1.ScheduledJob, struct{}]
+	// jobs are the children of ScheduledJobs, and pods those of their Jobs.
+	jobs  *loop.Children[*batchv1.Job]
+	pods  *loop.Children[*corev1.Pod]
+	users *templateUsers
 }
 
 // New makes a controller and adds its handlers to the informers of c, which the owner of c starts.
 func New(c Client, recorder record.EventRecorder, o Options) *Controller {
+	l, jobs := loop.New("scheduledjob", nil), loop.NewChildren(loop.Rules[*batchv1.Job]{Kind: "Job"}, nil)
 	s := &Controller{
 		client: c, recorder: recorder, syncs: cmp.Or(o.ConcurrentSyncs, concurrentSyncs),
-		scheduledJobs: c.ScheduledJobs().Informer(), pods: c.Pods().Informer(),
-		children: newChildren(), users: newTemplateUsers(), memory: newMemory(),
-		queue: loop.NewQueue("scheduledjob", nil),
+		loop: l, scheduledJobs: loop.NewParents[*stintv1.ScheduledJob, struct{}](l, "ScheduledJob", c.ScheduledJobs(), jobs),
+		jobs: jobs, pods: loop.NewChildren(loop.Rules[*corev1.Pod]{}, nil), users: newTemplateUsers(),
 	}
-	s.alarm = alarm.New(s.queue.Add, clock.RealClock{})
 	var err error
 	s.metrics, err = newMetrics(o.Registerer)
-	s.broken = errors.Join(err, s.watches.Add(s.scheduledJobs, s.scheduledJobHandler()), s.watches.Add(c.Jobs().Informer(), s.jobHandler()),
-		s.watches.Add(s.pods, s.podHandler()), s.watches.Add(c.PodTemplates().Informer(), s.templateHandler()))
+	l.Break(err)
+	l.Watch(c.ScheduledJobs().Informer(), s.scheduledJobHandler())
+	l.Watch(c.Jobs().Informer(), s.jobHandler())
+	l.Watch(c.Pods().Informer(), s.podHandler())
+	l.Watch(c.PodTemplates().Informer(), s.templateHandler())
 	return s
 }
 
 // Run works until ctx ends and returns when the last write has.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.queue.ShutDown()
-	if c.broken != nil {
-		return fmt.Errorf("scheduledjob controller: %w", c.broken)
-	}
-	if !c.watches.Wait(ctx) {
-		return nil
-	}
-	var alarm sync.WaitGroup
-	alarm.Go(func() { c.alarm.Run(ctx) })
-	c.queue.Run(ctx, c.syncs, c.look)
-	alarm.Wait()
-	return nil
-}
+func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx, c.syncs, c.sync) }
 
-func (c *Controller) look(ctx context.Context, key types.NamespacedName) error {
+func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	start := time.Now()
-	// What has begun is finished: a write that is broken off may have happened all the same.
-	err := c.sync(context.WithoutCancel(ctx), key)
+	err := c.scheduledJobs.Sync(ctx, key, c.decide)
 	c.metrics.synced(err, time.Since(start))
 	return err
 }

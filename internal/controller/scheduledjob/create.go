@@ -14,6 +14,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -43,10 +44,10 @@ func (c *Controller) create(ctx context.Context, sj *stintv1.ScheduledJob, jobs 
 
 // createOne creates a Job, or finds the one that was created before.
 func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, job *batchv1.Job) core.Outcome {
-	c.memory.expect(sj, job.Name)
+	c.jobs.Expect(sj.UID, job.Name)
 	made, err := c.client.Jobs().Create(ctx, job)
 	if err == nil {
-		c.memory.sight(sj, made.UID, made)
+		c.jobs.Answered(sj.UID, made)
 		c.metrics.started(job, time.Now())
 		return core.Outcome{Job: made}
 	}
@@ -57,23 +58,17 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 			return core.Outcome{Err: fmt.Errorf("%s, but: %w", err.Error(), getErr)}
 		}
 		if metav1.IsControlledBy(found, sj) {
-			c.memory.sight(sj, found.UID, found)
+			c.jobs.Answered(sj.UID, found)
 			return core.Outcome{Job: found}
 		}
 	}
-	if decided(err) {
-		c.memory.settle(sj, job.Name)
+	if apierrors.IsAlreadyExists(err) || loop.Refused(err) {
+		c.jobs.Refused(sj.UID, job.Name)
 	}
 	return core.Outcome{Err: err}
 }
 
-// decided tells that the server has refused: the Job is not made later, unseen.
-func decided(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsAlreadyExists(err) || apierrors.IsForbidden(err) ||
-		apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || apierrors.IsTooManyRequests(err)
-}
-
-// refused tells that a run has ended without a Job.
+// refused reports whether a run has ended without a Job.
 func refused(outcomes []core.Outcome) bool {
 	for _, o := range outcomes {
 		if o.Final() {
@@ -88,13 +83,13 @@ func (c *Controller) delete(ctx context.Context, sj *stintv1.ScheduledJob, jobs 
 	var failed error
 	for _, job := range jobs {
 		err := c.client.Jobs().Delete(ctx, job, client.DeleteOptions{Propagation: metav1.DeletePropagationBackground})
-		if err == nil || apierrors.IsNotFound(err) {
-			c.memory.sight(sj, job.UID, nil)
-		}
 		switch {
+		case apierrors.IsNotFound(err):
+			c.jobs.Gone(job.UID)
 		case err == nil:
+			c.jobs.Deleted(job.UID)
 			c.recorder.Eventf(sj, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted job %v", job.Name)
-		case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+		case !apierrors.IsConflict(err): // It is another one's by now, and the informer will tell.
 			failed = errors.Join(failed, fmt.Errorf("deleting Job %s/%s: %w", job.Namespace, job.Name, err))
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
@@ -64,23 +65,19 @@ func (e *env) in(t *testing.T) *env {
 
 // newScheduledJob runs "true" at these times; changes make it another.
 func newScheduledJob(name, timeSpec string, changes ...func(*stintv1.ScheduledJobSpec)) *stintv1.ScheduledJob {
-	sj := &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	sj.Spec.Template = template("true")
+	w := wrappers.MakeScheduledJob(name).NodeName("node").Command("true")
 	if timeSpec != "" {
-		sj.Spec.Schedule = &stintv1.Schedule{TimeSpec: timeSpec}
+		w.TimeSpec(timeSpec)
 	}
 	for _, change := range changes {
-		change(&sj.Spec)
+		change(&w.Obj().Spec)
 	}
-	return sj
+	return w.Obj()
 }
 
 // template is of pods that end as the command says: true, false, exit42, or hold for when the test says.
 func template(command string) *corev1.PodTemplateSpec {
-	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		NodeName: "node", RestartPolicy: corev1.RestartPolicyNever,
-		Containers: []corev1.Container{{Name: "c", Image: "i", Command: []string{command}}},
-	}}
+	return wrappers.MakeScheduledJob("").NodeName("node").Command(command).Obj().Spec.Template
 }
 
 func (e *env) create(sj *stintv1.ScheduledJob) {

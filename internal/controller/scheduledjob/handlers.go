@@ -1,6 +1,8 @@
 package scheduledjob
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,56 +19,53 @@ func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *stintv1.ScheduledJob) {
 		if is == nil {
 			c.users.forget(was)
-			c.queue.Add(loop.Key(was)) // what is known of it is to be forgotten
+			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
 			return
 		}
 		c.users.note(is)
-		if !c.memory.isOwn(is) {
-			c.queue.Add(loop.Key(is))
+		if !c.scheduledJobs.IsOwn(is) {
+			c.loop.Queue.Add(loop.Key(is))
 		}
 	})
 }
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.Job) {
-		if was != nil && (is == nil || owner(was) == nil || owner(is) == nil || owner(was).UID != owner(is).UID) {
-			c.jobGone(was)
+		if was != nil && (is == nil || controller(was) != controller(is)) {
+			c.jobs.End(controller(was), was)
+			c.wakeOwner(was)
 		}
-		if is == nil {
+		if is == nil || controller(is) == "" {
 			return
 		}
-		c.children.showJob(is)
-		if was == nil && !c.isAwaited(is) || was != nil && isNews(was, is) {
+		_, news := c.jobs.Show(controller(is), is)
+		if was != nil {
+			news = isNews(was, is)
+		}
+		if news || jobcore.Finished(is) && was == nil {
 			c.wakeOwner(is)
 		}
 	})
 }
 
-func (c *Controller) jobGone(job *batchv1.Job) {
-	c.children.dropJob(job)
-	if ref := owner(job); ref != nil {
-		key := types.NamespacedName{Namespace: job.Namespace, Name: ref.Name}
-		c.memory.gone(key, job.UID)
-		c.queue.Add(key)
-	}
-}
-
-// isNews tells whether a change of a Job matters to its run.
+// isNews reports whether a change of a Job matters to its run.
 func isNews(was, is *batchv1.Job) bool {
 	return jobcore.Finished(was) != jobcore.Finished(is) || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		!equality.Semantic.DeepEqual(was.OwnerReferences, is.OwnerReferences) || !equality.Semantic.DeepEqual(was.Labels, is.Labels)
 }
 
-// isAwaited tells that a Job is shown as it was made here, which is no news.
-func (c *Controller) isAwaited(job *batchv1.Job) bool {
-	ref := owner(job)
-	return ref != nil && !jobcore.Finished(job) && c.memory.expects(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name}, job.Name)
-}
-
 func (c *Controller) wakeOwner(job *batchv1.Job) {
 	if ref := owner(job); ref != nil {
-		c.queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
+		c.loop.Queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
 	}
+}
+
+// controller returns the UID of the ScheduledJob that controls a Job, or none.
+func controller(job *batchv1.Job) types.UID {
+	if ref := owner(job); ref != nil {
+		return ref.UID
+	}
+	return ""
 }
 
 // owner returns the reference of a Job to the ScheduledJob that controls it, if one does.
@@ -78,15 +77,17 @@ func owner(job *batchv1.Job) *metav1.OwnerReference {
 	return ref
 }
 
+// podHandler keeps the pods of runs. How they ended is looked at when their Job has.
 func (c *Controller) podHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *corev1.Pod) {
-		if is == nil {
-			c.children.dropPod(was)
-			return
-		}
-		// The end of a Job may be known before those of its pods.
-		if job := c.children.showPod(is); job != nil && over(is) && jobcore.Finished(job) {
-			c.wakeOwner(job)
+		pod := cmp.Or(is, was)
+		job := metav1.GetControllerOfNoCopy(pod)
+		switch _, ofRun := pod.Labels[stintv1.LabelJobTag]; {
+		case job == nil || !ofRun:
+		case is == nil:
+			c.pods.End(job.UID, was)
+		default:
+			c.pods.Show(job.UID, is)
 		}
 	})
 }
@@ -95,12 +96,8 @@ func (c *Controller) templateHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(_, is *corev1.PodTemplate) {
 		if is != nil {
 			for _, key := range c.users.of(loop.Key(is)) {
-				c.queue.Add(key)
+				c.loop.Queue.Add(key)
 			}
 		}
 	})
-}
-
-func over(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -6,17 +6,18 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/google/go-cmp/cmp"
+
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func keepAll(s *stintv1.ScheduledJobSpec) { s.Schedule.SkipOutdated = ptr.To(false) }
@@ -251,9 +252,8 @@ func jobDeleted(e *env) {
 }
 
 func nameTaken(e *env) {
-	spec := batchv1.JobSpec{Template: *template("true")}
-	if _, err := e.client.Jobs().Create(context.Background(), &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "taken-mine", Namespace: e.server.Namespace}, Spec: spec}); err != nil {
+	job := wrappers.MakeJob("taken-mine").Namespace(e.server.Namespace).NodeName("node").Command("true").Obj()
+	if _, err := e.client.Jobs().Create(context.Background(), job); err != nil {
 		e.t.Fatal(err)
 	}
 	e.create(newScheduledJob("taken", "", oneAtATime))

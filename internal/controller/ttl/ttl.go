@@ -9,8 +9,6 @@ package ttl
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -47,45 +45,29 @@ type Options struct {
 type Controller struct {
 	jobs     client.Resource[*batchv1.Job]
 	clock    clock.PassiveClock
-	queue    loop.Queue
-	alarm    *alarm.Alarm
+	loop     *loop.Loop
 	setting  sync.Mutex // of the alarm, to what the cache shows
 	lateness prometheus.Histogram
-	watches  loop.Watches
-	// unfit is what keeps it from running.
-	unfit error
 }
 
 // New watches the Jobs of c. The informers may be started after it returns.
 func New(c Client, o Options) *Controller {
-	t := &Controller{jobs: c.Jobs(), clock: o.Clock, queue: loop.NewQueue("ttl_jobs_to_delete", nil)}
+	t := &Controller{jobs: c.Jobs(), clock: o.Clock, loop: loop.New("ttl_jobs_to_delete", nil)}
 	if t.clock == nil {
 		t.clock = clock.RealClock{}
 	}
-	t.alarm = alarm.New(t.queue.Add, t.clock)
+	t.loop.Alarm = alarm.New(t.loop.Queue.Add, t.clock)
 	var err error
 	t.lateness, err = newLateness(o.Registerer)
-	t.unfit = errors.Join(err, t.watches.Add(t.jobs.Informer(), loop.Handler(func(was, is *batchv1.Job) {
+	t.loop.Break(err)
+	t.loop.Watch(t.jobs.Informer(), loop.Handler(func(was, is *batchv1.Job) {
 		t.schedule(loop.Key(cmp.Or(is, was)))
-	})))
+	}))
 	return t
 }
 
 // Run works until ctx ends.
-func (t *Controller) Run(ctx context.Context) error {
-	defer t.queue.ShutDown()
-	if t.unfit != nil {
-		return fmt.Errorf("ttl: %w", t.unfit)
-	}
-	if !t.watches.Wait(ctx) {
-		return nil
-	}
-	var alarm sync.WaitGroup
-	alarm.Go(func() { t.alarm.Run(ctx) })
-	t.queue.Run(ctx, workers, t.look)
-	alarm.Wait()
-	return nil
-}
+func (t *Controller) Run(ctx context.Context) error { return t.loop.Run(ctx, workers, t.sync) }
 
 // schedule sets the alarm for the Job as the cache has it. The lock sees to it that whoever is last has seen the newest.
 func (t *Controller) schedule(key types.NamespacedName) {
@@ -97,14 +79,14 @@ func (t *Controller) schedule(key types.NamespacedName) {
 			at = expiry
 		}
 	}
-	t.alarm.Set(key, at)
+	t.loop.Alarm.Set(key, at)
 }
 
 func (t *Controller) cached(key types.NamespacedName) *batchv1.Job {
 	return loop.Shown[*batchv1.Job](t.jobs.Informer(), key)
 }
 
-func (t *Controller) look(ctx context.Context, key types.NamespacedName) error {
+func (t *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	err := t.expire(ctx, key)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
 		klog.FromContext(ctx).Error(err, "A Job whose time is over could not be deleted yet", "job", key)

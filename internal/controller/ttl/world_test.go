@@ -20,6 +20,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/gc"
 	"github.com/stint-dev/stint/internal/controller/ttl"
 	"github.com/stint-dev/stint/test/await"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestMain(m *testing.M) { apiservertest.Main(m) }
@@ -63,12 +64,9 @@ func (w *world) turn(by time.Duration) {
 
 func (w *world) create(name string, seconds *int32) *batchv1.Job {
 	w.Helper()
-	job, err := w.Jobs().Create(w.ctx, &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, GenerateName: "job-", Namespace: w.namespace},
-		Spec: batchv1.JobSpec{TTLSecondsAfterFinished: seconds, Template: corev1.PodTemplateSpec{
-			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-		}},
-	})
+	job := wrappers.MakeJob(name).GenerateName("job-").Namespace(w.namespace).Obj()
+	job.Spec.TTLSecondsAfterFinished = seconds
+	job, err := w.Jobs().Create(w.ctx, job)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -101,11 +99,7 @@ func (w *world) set(job *batchv1.Job, seconds *int32) {
 
 func (w *world) pod(job *batchv1.Job, name string, finalizers ...string) *corev1.Pod {
 	w.Helper()
-	pod, err := w.Pods().Create(w.ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: job.Namespace, Finalizers: finalizers,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}},
-		Spec: job.Spec.Template.Spec,
-	})
+	pod, err := w.Pods().Create(w.ctx, wrappers.MakePodOf(job, name).Finalizers(finalizers...).Obj())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -80,30 +81,18 @@ type explanation struct {
 	state stintv1.JobState
 }
 
-func explained(state stintv1.JobState, j *batchv1.Job, pods ...*corev1.Pod) explanation {
-	return explanation{obs: job.Stored(j, pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
+func explained(state stintv1.JobState, j *wrappers.JobWrapper, with ...*wrappers.PodWrapper) explanation {
+	var pods []*corev1.Pod
+	for _, p := range with {
+		pods = append(pods, p.Obj())
+	}
+	return explanation{obs: job.Stored(j.Obj(), pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
 }
 
 // with changes what else is known.
 func (e explanation) with(change func(*job.Observation, *Circumstances)) explanation {
 	change(&e.obs, &e.about)
 	return e
-}
-
-// born is when Jobs of explanations are made, which builders leave open.
-func born(j *batchv1.Job) { j.CreationTimestamp = at(0) }
-
-func notStarted(j *batchv1.Job) {
-	born(j)
-	j.Status = batchv1.JobStatus{}
-}
-
-func withEnd(kind batchv1.JobConditionType, reason, message string) func(*batchv1.Job) {
-	return func(j *batchv1.Job) {
-		born(j)
-		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue,
-			Reason: reason, Message: message, LastTransitionTime: at(50)})
-	}
 }
 
 func withManager(manager string, field string, seconds int) func(*batchv1.Job) {
@@ -113,37 +102,20 @@ func withManager(manager string, field string, seconds int) func(*batchv1.Job) {
 	}
 }
 
-// on places a pod.
-func on(node string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.NodeName = node } }
-
 func ending(told, grace int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(told+grace)), ptr.To(int64(grace))
 	}
 }
 
-func unscheduled(reason, message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Spec.Containers = []corev1.Container{{Name: "c"}}
-		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
-			Reason: reason, Message: message, LastTransitionTime: at(5)})
-	}
+func unscheduled(name, reason, message string) *wrappers.PodWrapper {
+	return aPod(name).Conditions(corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+		Reason: reason, Message: message, LastTransitionTime: at(5)})
 }
 
-func unplaced(reason, message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Spec.Containers = []corev1.Container{{Name: "c0"}}
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message}}
-	}
-}
-
-func stuckFor(reason, message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		on("n1")(p)
-		p.Spec.Containers = []corev1.Container{{Name: "c"}}
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c",
-			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
-	}
+func stuckFor(name, reason, message string) *wrappers.PodWrapper {
+	return aPod(name).NodeName("n1").
+		ContainerStatuses(corev1.ContainerStatus{Name: "c", State: wrappers.Waiting(reason, message)})
 }
 
 func result(pod string, code int32, seconds int) stintv1.PodResult {

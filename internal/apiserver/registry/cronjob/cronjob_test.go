@@ -15,22 +15,15 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-type cronJobEdit func(*batchv1.CronJob)
+type cronJobEdit = func(*batchv1.CronJob)
 
 // createdCronJob is a CronJob as the server makes it from a user's manifest.
 func createdCronJob(edits ...cronJobEdit) *batchv1.CronJob {
-	cronJob := &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "default"},
-		Spec: batchv1.CronJobSpec{
-			Schedule:    "0 3 * * *",
-			JobTemplate: batchv1.JobTemplateSpec{Spec: registrytest.Job().Spec},
-		},
-	}
-	for _, edit := range edits {
-		edit(cronJob)
-	}
+	cronJob := wrappers.MakeCronJob("nightly", "0 3 * * *").Namespace("default").
+		Containers("main").Image("perl:5.34.0").Command("perl").With(edits...).Obj()
 	r := Resource(pod.Options{})
 	r.Default(cronJob)
 	r.PrepareForCreate(context.Background(), cronJob)

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // JobUID is the UID of the Job that the function Job makes.
@@ -14,32 +15,12 @@ const JobUID = "5c7d8a54-33cf-4a3b-8c6f-0a1d7f7f0c01"
 
 // Job is a Job as a user writes it.
 func Job(edits ...func(*batchv1.Job)) *batchv1.Job {
-	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: "default", UID: JobUID},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "perl:5.34.0", Command: []string{"perl"}}},
-		}}},
-	}
-	for _, edit := range edits {
-		edit(job)
-	}
-	return job
+	return wrappers.MakeJob("pi").Namespace("default").UID(JobUID).Containers("main").Image("perl:5.34.0").Command("perl").With(edits...).Obj()
 }
 
 // Pod is a pod as a user writes it.
 func Pod(edits ...func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: "default"},
-		Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "perl:5.34.0", Command: []string{"perl"}}},
-		},
-	}
-	for _, edit := range edits {
-		edit(pod)
-	}
-	return pod
+	return wrappers.MakePod("pi").Namespace("default").Containers("main").Image("perl:5.34.0").Command("perl").With(edits...).Obj()
 }
 
 // RuntimeClass is a RuntimeClass as a user writes it.

@@ -16,25 +16,15 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/apiserver/registry/registrytest"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-type scheduledJobEdit func(*stintv1.ScheduledJob)
+type scheduledJobEdit = func(*stintv1.ScheduledJob)
 
 // scheduledJobManifest is a ScheduledJob as a user writes it.
 func scheduledJobManifest(edits ...scheduledJobEdit) *stintv1.ScheduledJob {
-	sj := &stintv1.ScheduledJob{
-		ObjectMeta: metav1.ObjectMeta{Name: "report", Namespace: "default"},
-		Spec: stintv1.ScheduledJobSpec{
-			Schedule: &stintv1.Schedule{TimeSpec: "R5//PT1H"},
-			Template: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
-			}},
-		},
-	}
-	for _, edit := range edits {
-		edit(sj)
-	}
-	return sj
+	return wrappers.MakeScheduledJob("report").Namespace("default").TimeSpec("R5//PT1H").RestartPolicy("").
+		Containers("main").Image("busybox").Command("true").With(edits...).Obj()
 }
 
 func inScheduledJob(edit func(*stintv1.ScheduledJobSpec)) scheduledJobEdit {

@@ -5,29 +5,24 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	core "github.com/stint-dev/stint/internal/cronjob"
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
-func jobSpec() batchv1.JobSpec {
-	return batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}
+func aCronJob(schedule string) *wrappers.CronJobWrapper {
+	return wrappers.MakeCronJob(name, schedule).Namespace(namespace)
 }
 
 func drawCronJob(t *rapid.T) *batchv1.CronJob {
-	return &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: batchv1.CronJobSpec{
-		Schedule: rapid.SampledFrom([]string{"@every 1s", "@every 7s", "@every 90s", "* * * * *", "*/5 * * * *"}).Draw(t, "schedule"),
-		ConcurrencyPolicy: rapid.SampledFrom([]batchv1.ConcurrencyPolicy{
-			batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}).Draw(t, "policy"),
-		SuccessfulJobsHistoryLimit: ptr.To(rapid.Int32Range(0, 2).Draw(t, "successful")),
-		FailedJobsHistoryLimit:     ptr.To(rapid.Int32Range(0, 2).Draw(t, "failed")),
-		JobTemplate:                batchv1.JobTemplateSpec{Spec: jobSpec()},
-	}}
+	schedule := rapid.SampledFrom([]string{"@every 1s", "@every 7s", "@every 90s", "* * * * *", "*/5 * * * *"}).Draw(t, "schedule")
+	policy := rapid.SampledFrom([]batchv1.ConcurrencyPolicy{
+		batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}).Draw(t, "policy")
+	return aCronJob(schedule).ConcurrencyPolicy(policy).
+		HistoryLimits(rapid.Int32Range(0, 2).Draw(t, "successful"), rapid.Int32Range(0, 2).Draw(t, "failed")).Obj()
 }
 
 func (w *world) actions() map[string]func(*rapid.T) {
@@ -60,9 +55,8 @@ func (w *world) userActs(t *rapid.T) {
 
 // runNow does what kubectl create job --from does.
 func (w *world) runNow() {
-	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("manual-%d", len(w.ledger.runs)),
-		Annotations:     map[string]string{"cronjob.kubernetes.io/instantiate": "manual"},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w.cj(), core.Kind)}}, Spec: jobSpec()}
+	j := wrappers.MakeJob(fmt.Sprintf("manual-%d", len(w.ledger.runs))).Namespace(namespace).
+		Annotation("cronjob.kubernetes.io/instantiate", "manual").OwnerReferences(*metav1.NewControllerRef(w.cj(), core.Kind)).Obj()
 	w.Say("user creates Job %s", j.Name)
 	if _, err := w.jobs.Create(j); err != nil {
 		w.Fail("running now: %v", err)

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/internal/client"
@@ -35,8 +33,7 @@ func TestAnyHistory(t *testing.T) {
 func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
 	broken := simulated.Play(t, func(sw *simulated.World) {
 		w := newWorld(sw)
-		w.create(&batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: batchv1.CronJobSpec{
-			Schedule: "@every 3s", JobTemplate: batchv1.JobTemplateSpec{Spec: jobSpec()}}})
+		w.create(aCronJob("@every 3s").Obj())
 		w.start()
 		w.Inform()
 		w.Pass(3001 * time.Millisecond)

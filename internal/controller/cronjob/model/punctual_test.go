@@ -4,11 +4,8 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestRunsStartWhenTheyAreDue: at the very moment, whether the controller hears news meanwhile or none, is told
@@ -16,23 +13,22 @@ import (
 func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	const born = 17 * time.Second // of the minute
 	for sentence, c := range map[string]struct {
-		spec batchv1.CronJobSpec
+		cronJob *wrappers.CronJobWrapper
 		// due is how long after its creation each run is.
 		due []time.Duration
 	}{
-		"each minute":                {batchv1.CronJobSpec{Schedule: "* * * * *"}, []time.Duration{43 * time.Second, 103 * time.Second, 163 * time.Second}},
-		"each minute in a time zone": {batchv1.CronJobSpec{Schedule: "* * * * *", TimeZone: ptr.To("America/St_Johns")}, []time.Duration{43 * time.Second, 103 * time.Second}},
-		"with a starting deadline":   {batchv1.CronJobSpec{Schedule: "* * * * *", StartingDeadlineSeconds: ptr.To[int64](1)}, []time.Duration{43 * time.Second, 103 * time.Second}},
-		"every fifty seconds":        {batchv1.CronJobSpec{Schedule: "@every 50s"}, []time.Duration{50 * time.Second, 100 * time.Second, 150 * time.Second}},
-		"every five hours":           {batchv1.CronJobSpec{Schedule: "@every 5h1m"}, []time.Duration{301 * time.Minute, 602 * time.Minute}},
+		"each minute":                {aCronJob("* * * * *"), []time.Duration{43 * time.Second, 103 * time.Second, 163 * time.Second}},
+		"each minute in a time zone": {aCronJob("* * * * *").TimeZone("America/St_Johns"), []time.Duration{43 * time.Second, 103 * time.Second}},
+		"with a starting deadline":   {aCronJob("* * * * *").StartingDeadlineSeconds(1), []time.Duration{43 * time.Second, 103 * time.Second}},
+		"every fifty seconds":        {aCronJob("@every 50s"), []time.Duration{50 * time.Second, 100 * time.Second, 150 * time.Second}},
+		"every five hours":           {aCronJob("@every 5h1m"), []time.Duration{301 * time.Minute, 602 * time.Minute}},
 	} {
 		for how, meanwhile := range meanwhiles {
 			t.Run(sentence+", "+how, func(t *testing.T) {
-				c.spec.JobTemplate.Spec = jobSpec()
 				why := simulated.Play(t, func(sw *simulated.World) {
 					w := newWorld(sw)
 					w.Pass(born)
-					w.create(&batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: c.spec})
+					w.create(c.cronJob.Obj().DeepCopy())
 					created := time.Now()
 					w.start()
 					w.Rest()

@@ -5,20 +5,17 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestAJobThatHasTheNameOfARunIsNotTakenForIt(t *testing.T) {
 	broken := simulated.Play(t, func(sw *simulated.World) {
 		w := newWorld(sw)
-		w.create(&batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: batchv1.CronJobSpec{
-			Schedule: "* * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: jobSpec()}}})
+		w.create(aCronJob("* * * * *").Obj())
 		due := time.Now().Truncate(time.Minute).Add(time.Minute)
 		taken := fmt.Sprintf("%s-%d", name, due.Unix()/60)
-		if _, err := w.jobs.Create(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: taken}, Spec: jobSpec()}); err != nil {
+		if _, err := w.jobs.Create(wrappers.MakeJob(taken).Namespace(namespace).Obj()); err != nil {
 			w.Fail("creating the Job: %v", err)
 		}
 		w.start()

@@ -4,33 +4,29 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestAFailedPodIsReplacedWhenItsDelayIsOver: no sooner and no later. On a real clock none but "no sooner" can be told,
 // since a slow machine is always later.
 func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
-		annotations map[string]string
-		spec        batchv1.JobSpec
+		job *wrappers.JobWrapper
 		// seconds are the delays after each failure in a row.
 		seconds []int
 	}{
-		"doubling up to ten minutes":     {nil, batchv1.JobSpec{}, []int{10, 20, 40, 80, 160, 320, 600, 600}},
-		"as asked for":                   {map[string]string{backoffSeconds: "3"}, batchv1.JobSpec{}, []int{3, 6, 12, 24, 48, 96, 192, 384, 600, 600}},
-		"not at all":                     {map[string]string{backoffSeconds: "0"}, batchv1.JobSpec{}, []int{0, 0, 0}},
-		"no longer than asked for":       {map[string]string{maxBackoffSeconds: "30"}, batchv1.JobSpec{}, []int{10, 20, 30, 30}},
-		"longer than by itself":          {map[string]string{backoffSeconds: "1800", maxBackoffSeconds: "7200"}, batchv1.JobSpec{}, []int{1800, 3600, 7200, 7200}},
-		"of an index, doubling likewise": {nil, batchv1.JobSpec{CompletionMode: ptr.To(batchv1.IndexedCompletion), BackoffLimitPerIndex: ptr.To[int32](20)}, []int{10, 20, 40, 80, 160, 320, 600, 600}},
+		"doubling up to ten minutes":     {aJob(), []int{10, 20, 40, 80, 160, 320, 600, 600}},
+		"as asked for":                   {aJob().Annotation(backoffSeconds, "3"), []int{3, 6, 12, 24, 48, 96, 192, 384, 600, 600}},
+		"not at all":                     {aJob().Annotation(backoffSeconds, "0"), []int{0, 0, 0}},
+		"no longer than asked for":       {aJob().Annotation(maxBackoffSeconds, "30"), []int{10, 20, 30, 30}},
+		"longer than by itself":          {aJob().Annotation(backoffSeconds, "1800").Annotation(maxBackoffSeconds, "7200"), []int{1800, 3600, 7200, 7200}},
+		"of an index, doubling likewise": {aJob().Indexed().BackoffLimitPerIndex(20), []int{10, 20, 40, 80, 160, 320, 600, 600}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.spec.Completions, c.spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](20)
-			c.spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}
 			why := play(t, func(w *world) {
-				w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: c.annotations}, Spec: c.spec})
+				w.createJob(c.job.Completions(1).BackoffLimit(20).Obj())
 				w.start(0, 0)
 				w.Rest()
 				for _, seconds := range c.seconds {

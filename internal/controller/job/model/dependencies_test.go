@@ -7,10 +7,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 const (
@@ -138,8 +138,7 @@ func (w *world) happenToOthers(t *rapid.T) {
 }
 
 func (w *world) createOther(name string) {
-	w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{ManagedBy: ptr.To("example.com/other"),
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+	w.createJob(wrappers.MakeJob(name).ManagedBy("example.com/other").Obj())
 }
 
 func (w *world) endOther(name string, kinds ...batchv1.JobConditionType) {

@@ -3,14 +3,16 @@ package model_test
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 const jobName = "j"
+
+func aJob() *wrappers.JobWrapper { return wrappers.MakeJob(jobName) }
 
 func maybe[V any](t *rapid.T, what string, g *rapid.Generator[V]) *V {
 	if !rapid.Bool().Draw(t, "with "+what) {
@@ -21,17 +23,10 @@ func maybe[V any](t *rapid.T, what string, g *rapid.Generator[V]) *V {
 
 // drawJob draws any Job that the API allows.
 func drawJob(t *rapid.T) *batchv1.Job {
-	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: jobName},
-		Spec: batchv1.JobSpec{
-			Parallelism:  maybe(t, "parallelism", rapid.Int32Range(0, 4)),
-			BackoffLimit: maybe(t, "backoffLimit", rapid.Int32Range(0, 3)),
-			Completions:  maybe(t, "completions", rapid.Int32Range(0, 6)),
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
-			}},
-		},
-	}
+	j := aJob().Obj()
+	j.Spec.Parallelism = maybe(t, "parallelism", rapid.Int32Range(0, 4))
+	j.Spec.BackoffLimit = maybe(t, "backoffLimit", rapid.Int32Range(0, 3))
+	j.Spec.Completions = maybe(t, "completions", rapid.Int32Range(0, 6))
 	if simulated.OneIn(t, 3, "activeDeadlineSeconds") {
 		j.Spec.ActiveDeadlineSeconds = ptr.To(rapid.Int64Range(1, 3000).Draw(t, "activeDeadlineSeconds"))
 	}
@@ -39,9 +34,7 @@ func drawJob(t *rapid.T) *batchv1.Job {
 		j.Spec.Suspend = ptr.To(true)
 	}
 	if simulated.OneIn(t, 5, "manualSelector") {
-		labels := map[string]string{"app": "j"}
-		j.Spec.ManualSelector, j.Spec.Template.Labels = ptr.To(true), labels
-		j.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		wrappers.FromJob(j).ManualSelector("app", "j")
 	}
 	if simulated.OneIn(t, 40, "managedBy") {
 		j.Spec.ManagedBy = ptr.To("example.com/other")

@@ -5,20 +5,14 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce: nobody can know of what happens while a request is under way.
 func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{
-			ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: map[string]string{failedPodsLimit: "1"}},
-			Spec: batchv1.JobSpec{
-				Completions: ptr.To[int32](2), Parallelism: ptr.To[int32](2), BackoffLimit: ptr.To[int32](0),
-				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-					RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().Annotation(failedPodsLimit, "1").Completions(2).Parallelism(2).BackoffLimit(0).Obj())
 		w.start(0, 0)
 		w.Rest()
 		for _, name := range w.podNames() {
@@ -40,12 +34,7 @@ func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 }
 
 // failing is a Job that its first failure ends.
-func failing(annotations map[string]string) *batchv1.Job {
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: annotations}, Spec: batchv1.JobSpec{
-		BackoffLimit: ptr.To[int32](0),
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
-}
+func failing() *wrappers.JobWrapper { return aJob().BackoffLimit(0) }
 
 func (w *world) failOnlyPod() {
 	name := w.podNames()[0]
@@ -55,7 +44,7 @@ func (w *world) failOnlyPod() {
 
 func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(failing(nil))
+		w.createJob(failing().Obj())
 		w.start(0, 0)
 		w.Rest()
 		w.failOnlyPod()
@@ -72,7 +61,7 @@ func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 
 func TestAFailedPodThatIsShownAfterTheEndOfItsJobGoes(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(failing(map[string]string{failedPodsLimit: "0"}))
+		w.createJob(failing().Annotation(failedPodsLimit, "0").Obj())
 		w.start(0, 0)
 		w.Rest()
 		w.failOnlyPod()

@@ -9,19 +9,19 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // kubernetes/kubernetes#139428: while a replacement waited for its back-off, the status said that no pod was active and
 // one was ready. It was refused, and with it all that was to be counted.
 func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
-	for name, spec := range map[string]batchv1.JobSpec{
-		"the delay of the Job":    {},
-		"the delay of each index": {CompletionMode: ptr.To(batchv1.IndexedCompletion), BackoffLimitPerIndex: ptr.To[int32](3)},
+	for name, job := range map[string]*wrappers.JobWrapper{
+		"the delay of the Job":    aJob(),
+		"the delay of each index": aJob().Indexed().BackoffLimitPerIndex(3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				spec.Completions, spec.Parallelism = ptr.To[int32](3), ptr.To[int32](3)
-				w.begin(spec)
+				w.begin(job.Completions(3).Parallelism(3))
 				w.exitWith(1)
 				w.catchUp()
 				s := w.theJob().Status
@@ -29,7 +29,7 @@ func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
 					w.Fail("%d pods are active and %d ready, want 2", s.Active, *s.Ready)
 				}
 				// The failure of an index is counted with the pod that takes its place.
-				if perIndex := spec.BackoffLimitPerIndex != nil; !perIndex && s.Failed != 1 {
+				if perIndex := w.theJob().Spec.BackoffLimitPerIndex != nil; !perIndex && s.Failed != 1 {
 					w.Fail("%d pods have failed, want 1", s.Failed)
 				}
 				w.settle()
@@ -43,7 +43,7 @@ func TestABackOffOutlivesTheController(t *testing.T) {
 	for name, comesToPass := range map[string]bool{"its last requests are lost": false, "its last requests come to pass": true} {
 		t.Run(name, func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				w.begin(batchv1.JobSpec{BackoffLimit: ptr.To[int32](20)})
+				w.begin(aJob().BackoffLimit(20))
 				for _, seconds := range []time.Duration{10, 20, 40, 80} {
 					w.failActivePod()
 					w.Kill(w.Processes[0], func(*simulated.Request) bool { return comesToPass })
@@ -77,7 +77,7 @@ func TestTheBackoffLimitHoldsThoughFailedPodsAreRemoved(t *testing.T) {
 
 // retryInVain has each pod of a Job fail, and expects as many as the limit allows retries, and one.
 func (w *world) retryInVain(limit int32, afterEach func()) {
-	w.begin(batchv1.JobSpec{BackoffLimit: &limit})
+	w.begin(aJob().BackoffLimit(limit))
 	for n := range limit + 1 {
 		if len(w.activePods()) != 1 {
 			w.Fail("%d active pods after %d failures", len(w.activePods()), n)
@@ -100,7 +100,7 @@ func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 	for name, mode := range map[string]batchv1.CompletionMode{"NonIndexed": batchv1.NonIndexedCompletion, "Indexed": batchv1.IndexedCompletion} {
 		t.Run(name, func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](5), Parallelism: ptr.To[int32](2), CompletionMode: &mode})
+				w.begin(aJob().Completions(5).Parallelism(2).CompletionMode(mode))
 				for range 5 {
 					w.exitWith(0)
 					w.removeEnded()
@@ -120,7 +120,7 @@ func TestAPodIsReplacedWhenThePolicySays(t *testing.T) {
 	for policy, pods := range map[batchv1.PodReplacementPolicy]int{batchv1.TerminatingOrFailed: 2, batchv1.Failed: 1} {
 		t.Run(string(policy), func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				w.begin(batchv1.JobSpec{PodReplacementPolicy: &policy})
+				w.begin(aJob().PodReplacementPolicy(policy))
 				w.exitWith()
 				w.catchUp()
 				w.preempt(w.activePods()[0])
@@ -141,7 +141,7 @@ func TestAPodIsReplacedWhenThePolicySays(t *testing.T) {
 func TestAJobIsResumedAtEveryStepOfItsSuspension(t *testing.T) {
 	for between := range 12 {
 		atEveryStep(t, func(w *world, step func() bool) {
-			w.open(batchv1.JobSpec{Completions: ptr.To[int32](2), Parallelism: ptr.To[int32](2)})
+			w.open(aJob().Completions(2).Parallelism(2))
 			step()
 			w.exitWith()
 			w.suspend(true)
@@ -173,7 +173,7 @@ func (w *world) suspend(on bool) {
 // kubernetes/kubernetes#112873: the last status of a Job met a conflict, and its end was measured twice.
 func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
 	atEveryStep(t, func(w *world, step func() bool) {
-		w.begin(batchv1.JobSpec{Completions: ptr.To[int32](2), Parallelism: ptr.To[int32](2)})
+		w.begin(aJob().Completions(2).Parallelism(2))
 		w.exitWith(0, 0)
 		step()
 		w.touch()
@@ -189,7 +189,7 @@ func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
 // kubernetes/kubernetes#129795: a controller that was not shown its own pods for minutes made them again.
 func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
 	mustPlay(t, func(w *world) {
-		w.begin(batchv1.JobSpec{Completions: ptr.To[int32](5), Parallelism: ptr.To[int32](3)})
+		w.begin(aJob().Completions(5).Parallelism(3))
 		w.exitWith()
 		_ = w.updateJob(jobName, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](5) })
 		p := w.process(0)
@@ -211,7 +211,7 @@ func TestASuccessStaysThoughTheJobFailsAtTheSameMoment(t *testing.T) {
 	for name, codes := range map[string][]int32{"the failure first": {1, 0}, "the success first": {0, 1}} {
 		t.Run(name, func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](3), Parallelism: ptr.To[int32](3), BackoffLimit: ptr.To[int32](0)})
+				w.begin(aJob().Completions(3).Parallelism(3).BackoffLimit(0))
 				w.exitWith(codes...)
 				w.catchUp()
 				for _, p := range w.pods.All() {

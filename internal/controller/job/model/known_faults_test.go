@@ -7,9 +7,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // Faults that other Job controllers have had, played here: docs/jobs.md lists them with their numbers.
@@ -22,16 +22,15 @@ func mustPlay(t *testing.T, happens func(*world)) {
 	}
 }
 
-// open creates a Job of pods that are not restarted, and starts a controller.
-func (w *world) open(spec batchv1.JobSpec) {
-	spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}
-	w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: spec})
+// open creates a Job, and starts a controller.
+func (w *world) open(job *wrappers.JobWrapper) {
+	w.createJob(job.Obj())
 	w.start(0, 0)
 }
 
 // begin opens a Job and lets its first pods be made.
-func (w *world) begin(spec batchv1.JobSpec) {
-	w.open(spec)
+func (w *world) begin(job *wrappers.JobWrapper) {
+	w.open(job)
 	w.catchUp()
 }
 
@@ -117,7 +116,7 @@ func TestAPodIsCountedOnceThoughItsJobIsShownFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](2)})
+				w.begin(aJob().Completions(2))
 				w.exitWith(0)
 				p := w.process(0)
 				w.Bring(p.pods, p.pods.Behind(), false)
@@ -147,7 +146,7 @@ func TestFailuresAreCountedOnceWhereverTheControllerDies(t *testing.T) {
 	for name, comesToPass := range map[string]bool{"its last request is lost": false, "its last request comes to pass": true} {
 		t.Run(name, func(t *testing.T) {
 			atEveryStep(t, func(w *world, step func() bool) {
-				w.begin(batchv1.JobSpec{Completions: ptr.To[int32](3), Parallelism: ptr.To[int32](3)})
+				w.begin(aJob().Completions(3).Parallelism(3))
 				w.exitWith(1, 1)
 				step()
 				w.Kill(w.Processes[0], func(*simulated.Request) bool { return comesToPass })
@@ -175,7 +174,7 @@ func TestNoPodOfADeletedJobKeepsItsFinalizer(t *testing.T) {
 			t.Run(string(how)+", "+name, func(t *testing.T) {
 				for between := range 12 {
 					atEveryStep(t, func(w *world, step func() bool) {
-						w.open(batchv1.JobSpec{Completions: ptr.To[int32](4), Parallelism: ptr.To[int32](4)})
+						w.open(aJob().Completions(4).Parallelism(4))
 						step()
 						w.exitWith(0, 1)
 						w.serveSome(between)
@@ -204,7 +203,7 @@ func TestAPodWhosePhaseTurnsIsCountedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			mustPlay(t, func(w *world) {
-				w.begin(batchv1.JobSpec{CompletionMode: &c.mode, Completions: ptr.To[int32](1)})
+				w.begin(aJob().CompletionMode(c.mode).Completions(1))
 				w.exitWith(c.code)
 				w.Inform()
 				w.Pass(time.Second)

@@ -19,8 +19,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
@@ -41,9 +39,7 @@ func TestAnyHistory(t *testing.T) {
 
 func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().Obj())
 		w.start(0, 0)
 		p := w.process(0)
 		w.Work()
@@ -66,10 +62,7 @@ func TestPodsThatCameAndWentWhileTheWatchWasBroken(t *testing.T) {
 
 func TestAnOrphanThatAFormerControllerCountedIsNotAdoptedAnew(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
-			ManualSelector: ptr.To(true), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "j"}},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "j"}}, Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().ManualSelector("app", "j").Obj())
 		orphan := w.newOrphan()
 		w.run(orphan)
 		w.exit(w.pod(orphan.Name), 1)
@@ -89,10 +82,7 @@ func TestAnOrphanThatAFormerControllerCountedIsNotAdoptedAnew(t *testing.T) {
 
 func TestAPodOfAnIndexThatAListBringsTogetherWithTheEndOfTheOneBeforeIsNotMadeAgain(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
-			CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](1), BackoffLimitPerIndex: ptr.To[int32](1),
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().Indexed().Completions(1).BackoffLimitPerIndex(1).Obj())
 		w.start(0, 0)
 		w.Work()
 		w.Leave(w.Processes[0])

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/stint-dev/stint/test/simulated"
@@ -13,10 +12,7 @@ import (
 // Its end is told by the same reason as that of a pod which does not start.
 func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{
-			ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: map[string]string{pendingTimeoutSeconds: "1"}},
-			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().Annotation(pendingTimeoutSeconds, "1").Obj())
 		w.start(0, 0)
 		for range 2 {
 			w.serveUntil("create pod")
@@ -35,10 +31,7 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 // TestAPodIsFailedThoughAUserDeletesItsJobAtOnce: nobody can know of what happens while a request is under way.
 func TestAPodIsFailedThoughAUserDeletesItsJobAtOnce(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{
-			ObjectMeta: metav1.ObjectMeta{Name: jobName, Annotations: map[string]string{pendingTimeoutSeconds: "1"}},
-			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().Annotation(pendingTimeoutSeconds, "1").Obj())
 		w.start(0, 0)
 		w.serveUntil("update status of pod")
 		w.deleteJob(jobName, metav1.DeletePropagationBackground)

@@ -4,10 +4,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/stint-dev/stint/test/simulated"
 )
 
@@ -31,9 +27,7 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			why := play(t, func(w *world) {
-				w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
-					Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-						RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+				w.createJob(aJob().Obj())
 				w.start(0, 0)
 				w.Rest()
 				first := w.podNames()[0]

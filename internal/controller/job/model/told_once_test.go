@@ -5,17 +5,12 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
 func TestPodsAreToldToEndOnceThoughTheInformerIsLate(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: batchv1.JobSpec{
-			Parallelism: ptr.To[int32](2), Completions: ptr.To[int32](2),
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}})
+		w.createJob(aJob().Parallelism(2).Completions(2).Obj())
 		w.start(0, 0)
 		w.Rest()
 		for _, name := range w.podNames() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // drawnJob returns the Job that users act on.
@@ -109,9 +110,7 @@ func (w *world) createOrphan(t *rapid.T) {
 
 // newOrphan creates a pod without an owner.
 func (w *world) newOrphan() *corev1.Pod {
-	made, err := w.pods.Create(&corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "orphan-", Labels: map[string]string{"app": "j"}},
-		Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}})
+	made, err := w.pods.Create(wrappers.MakePod("").GenerateName("orphan-").Namespace(namespace).Label("app", "j").Obj())
 	if err != nil {
 		w.Fail("the orphan is not valid: %v", err)
 	}

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 // spec are the choices that matter here.
@@ -20,12 +19,11 @@ type spec struct {
 }
 
 func scheduledJob(timeSpec string, s spec) *stintv1.ScheduledJob {
-	return &stintv1.ScheduledJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: stintv1.ScheduledJobSpec{
-		Schedule:           &stintv1.Schedule{TimeSpec: timeSpec, SkipOutdated: ptr.To(!s.keepAll), BlockOnFailure: &s.block},
-		AllowConcurrentRun: &s.concurrent, SuccessfulJobsHistoryLimit: &s.successful, FailedJobsHistoryLimit: &s.failed,
-		CompletedExecutionsHistoryLimit: &s.complete,
-		Template:                        &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
-	}}
+	return wrappers.MakeScheduledJob(name).Namespace(namespace).TimeSpec(timeSpec).With(func(sj *stintv1.ScheduledJob) {
+		sj.Spec.Schedule.SkipOutdated, sj.Spec.Schedule.BlockOnFailure = ptr.To(!s.keepAll), &s.block
+		sj.Spec.AllowConcurrentRun, sj.Spec.CompletedExecutionsHistoryLimit = &s.concurrent, &s.complete
+		sj.Spec.SuccessfulJobsHistoryLimit, sj.Spec.FailedJobsHistoryLimit = &s.successful, &s.failed
+	}).Obj()
 }
 
 func drawScheduledJob(t *rapid.T) *stintv1.ScheduledJob {

@@ -21,6 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/controller/scheduledjob"
 	jobcore "github.com/stint-dev/stint/internal/job"
 	"github.com/stint-dev/stint/test/simulated"
+	"github.com/stint-dev/stint/test/wrappers"
 )
 
 const (
@@ -102,19 +103,13 @@ func (w *world) serveUntil(verb string) {
 func (w *world) end(j *batchv1.Job, code int32) {
 	w.Say("Job %s ends with %d", j.Name, code)
 	w.ledger.runs[j.Labels[stintv1.LabelJobTag]].code = code
-	phase, kinds := corev1.PodSucceeded, []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	kinds := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
 	if code != 0 {
-		phase, kinds = corev1.PodFailed, []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+		kinds = []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
 	}
-	pod, err := w.pods.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pod-of-" + string(j.UID), Labels: j.Spec.Template.Labels,
-		Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: "0"},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))}}, Spec: j.Spec.Template.Spec})
+	pod, err := w.pods.Create(wrappers.MakePodOf(j, "pod-of-"+string(j.UID)).Index(0).Obj())
 	if err == nil {
-		_, err = w.pods.EditStatus(namespace, pod.Name, func(p *corev1.Pod) {
-			p.Status.Phase = phase
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", Image: "i",
-				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.Now()}}}}
-		})
+		_, err = w.pods.EditStatus(namespace, pod.Name, func(p *corev1.Pod) { wrappers.FromPod(p).Exited(code, metav1.Now()) })
 	}
 	if err != nil {
 		w.Fail("the pod of %s: %v", j.Name, err)

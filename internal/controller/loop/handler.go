@@ -1,40 +1,20 @@
 package loop
 
 import (
-	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/stint-dev/stint/internal/client"
 )
 
 // Object is a pointer to a Kubernetes object.
 type Object interface {
 	comparable
-	metav1.Object
+	client.Object
 }
 
-// Watches are the handlers of a controller.
-type Watches struct {
-	told []cache.InformerSynced
-}
-
-// Add has handler told of what the informer shows.
-func (w *Watches) Add(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) error {
-	registration, err := informer.AddEventHandler(handler)
-	if err != nil {
-		return fmt.Errorf("watching: %w", err)
-	}
-	w.told = append(w.told, registration.HasSynced)
-	return nil
-}
-
-// Wait returns when the handlers have been told of all that was there when the informers started; false if ctx ends before.
-func (w *Watches) Wait(ctx context.Context) bool {
-	return cache.WaitForCacheSync(ctx.Done(), w.told...)
-}
-
-// Handler tells see of each change: the object before it, nil if there was none, and after it, nil if it is gone. An object
+// Handler calls see for each change: the object before it, nil if there was none, and after it, nil if it is gone. An object
 // that took the place of another of its name is a change of each.
 func Handler[T Object](see func(was, is T)) cache.ResourceEventHandler {
 	var none T

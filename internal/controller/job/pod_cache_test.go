@@ -1,0 +1,147 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/test/wrappers"
+)
+
+const owner types.UID = "job"
+
+func matchesAll(types.UID, *corev1.Pod) bool { return true }
+
+var noon = time.Unix(1_700_000_000, 0)
+
+// version makes a version of pod p.
+func version(resourceVersion string, changes ...func(*corev1.Pod)) *corev1.Pod {
+	return wrappers.MakePod("p").UID("p").ResourceVersion(resourceVersion).Controller(wrappers.MakeJob("j").UID(owner).Obj()).
+		Finalizers(batchv1.JobTrackingFinalizer).With(changes...).Obj()
+}
+
+func ended(p *corev1.Pod)    { p.Status.Phase = corev1.PodSucceeded }
+func deleting(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(metav1.NewTime(noon)) }
+
+func (x *podCache) look() core.Observation {
+	obs := core.Observation{Job: wrappers.MakeJob("j").UID(owner).Obj(), Now: noon}
+	x.observe(&obs)
+	return obs
+}
+
+func TestPodCache(t *testing.T) {
+	tests := map[string]struct {
+		do func(*podCache)
+		// version is the one that a decision sees, empty for none.
+		version           string
+		deleted, released bool
+	}{
+		"a pod that ended and was released is dropped": {
+			do: func(x *podCache) {
+				x.show(owner, version("1"))
+				x.show(owner, version("2", ended, core.RemoveFinalizer))
+			},
+		},
+		"an own release hides a pod that ended at once, whatever is shown late": {
+			do: func(x *podCache) {
+				x.show(owner, version("1"))
+				x.Answered(owner, version("3", ended, core.RemoveFinalizer))
+				x.show(owner, version("2", ended))
+			},
+		},
+		"a deletion is seen": {
+			do: func(x *podCache) {
+				x.show(owner, version("1"))
+				x.Deleted("p")
+			}, version: "1", deleted: true,
+		},
+		"a release counts until it is shown": {
+			do: func(x *podCache) {
+				x.show(owner, version("1"))
+				x.release("p")
+			}, version: "1", released: true,
+		},
+		"and no longer": {
+			do: func(x *podCache) {
+				x.show(owner, version("1"))
+				x.release("p")
+				x.show(owner, version("2", core.RemoveFinalizer))
+			}, version: "2",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			x := newPodCache(matchesAll, nil)
+			x.Open(owner)
+			tt.do(x)
+			obs, got := x.look(), ""
+			if len(obs.Pods) > 0 {
+				got = obs.Pods[0].ResourceVersion
+			}
+			if got != tt.version || obs.InFlight.Deleted.Has("p") != tt.deleted || obs.InFlight.Released.Has("p") != tt.released {
+				t.Errorf("version %q, in flight %+v", got, obs.InFlight)
+			}
+		})
+	}
+}
+
+func TestWhatIsForgottenOfAJobAreThePodsThatHaveItsFinalizer(t *testing.T) {
+	x := newPodCache(matchesAll, nil)
+	named := func(uid types.UID) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = uid } }
+	x.show(owner, version("1", named("held")))
+	x.show(owner, version("1", named("released")))
+	x.release("released")
+	x.show(owner, version("1", named("bare"), core.RemoveFinalizer))
+	x.show(owner, version("1", named("gone")))
+	x.Gone("gone")
+	if held := x.forget(owner); len(held) != 1 || held[0].UID != "held" {
+		t.Errorf("%v have the finalizer", held)
+	}
+	if len(x.released) != 0 || x.Known(owner) {
+		t.Error("the Job is not forgotten")
+	}
+}
+
+func TestThePodCacheDoesNotGrowWithHistory(t *testing.T) {
+	x := newPodCache(matchesAll, nil)
+	for i := range 10_000 {
+		uid := types.UID(time.Duration(i).String())
+		named := func(p *corev1.Pod) { p.UID = uid }
+		x.Open(owner)
+		x.Answered(owner, version("1", named))
+		x.show(owner, version("1", named))
+		x.show(owner, version("2", named, ended))
+		x.release(uid)
+		x.show(owner, version("3", named, ended, core.RemoveFinalizer))
+		x.Close(owner)
+	}
+	if x.Known(owner) || len(x.released) != 0 {
+		t.Error("something is kept of a Job that has no pods left to count")
+	}
+}
+
+func TestOnlyNewsWakesTheJob(t *testing.T) {
+	x := newPodCache(matchesAll, nil)
+	x.Open(owner)
+	x.Answered(owner, version("1"))
+	if x.show(owner, version("1")) {
+		t.Error("the controller's own write is news to it")
+	}
+	if !x.show(owner, version("2", ended)) {
+		t.Error("the end of a pod is no news")
+	}
+	x.Answered(owner, version("3", ended, core.RemoveFinalizer))
+	if x.show(owner, version("3", ended, core.RemoveFinalizer)) {
+		t.Error("the controller's own release is news to it")
+	}
+	x.Close(owner)
+	if x.end(version("3", ended, core.RemoveFinalizer)) {
+		t.Error("the end of a pod that does not matter is news")
+	}
+}

@@ -1,0 +1,102 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// Confirm asks the server for the children of which too little is known: those that may have been created, those that the
+// informer should have shown by now, and those that the parent's status lists, by name, and that are not known. A UID that
+// is listed may be empty.
+func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resource client.Resource[T], listed map[string]types.UID) error {
+	doubtful := c.doubtful(parent.GetUID(), listed)
+	for _, name := range slices.Sorted(maps.Keys(doubtful)) {
+		found, err := resource.Get(ctx, parent.GetNamespace(), name)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("asking for %s %s/%s: %w", c.rules.Kind, parent.GetNamespace(), name, err)
+		}
+		exists := err == nil && metav1.IsControlledBy(found, parent)
+		if !exists || doubtful[name] != found.GetUID() {
+			c.missing(parent.GetUID(), name, doubtful[name])
+		}
+		if exists {
+			c.Answered(parent.GetUID(), found)
+		}
+	}
+	return nil
+}
+
+// doubtful returns the names to ask for, with the UIDs that the children are known by.
+func (c *Children[T]) doubtful(parent types.UID, listed map[string]types.UID) map[string]types.UID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.family(parent)
+	doubtful := map[string]types.UID{}
+	names := sets.New[string]()
+	for uid, child := range f.children {
+		if child.gone {
+			continue
+		}
+		names.Insert(child.Newest.GetName())
+		if c.overdue(child) {
+			doubtful[child.Newest.GetName()] = uid
+		}
+	}
+	for name, uid := range listed {
+		known := names.Has(name)
+		if uid != "" {
+			known = f.children[uid] != nil || f.ended.Has(uid)
+		}
+		if !known {
+			doubtful[name] = uid
+		}
+	}
+	for name := range f.unknown {
+		if _, known := doubtful[name]; !known {
+			doubtful[name] = ""
+		}
+	}
+	return doubtful
+}
+
+func (c *Children[T]) overdue(child *Child[T]) bool {
+	return !child.gone && !child.shown && c.clock.Since(child.since) > ShownWithin
+}
+
+// missing takes in that the server has no child of this name, and of this UID where one is known.
+func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.family(parent).unknown.Delete(name)
+	if uid == "" {
+		return
+	}
+	if c.child(uid) == nil {
+		c.add(parent, uid, &Child[T]{})
+	}
+	child := c.child(uid)
+	child.gone, child.since = true, c.clock.Now()
+}
+
+// Overdue returns the children that the informer should have shown by now.
+func (c *Children[T]) Overdue(parent types.UID) (overdue []T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.families[parent]; f != nil {
+		for _, child := range f.children {
+			if c.overdue(child) {
+				overdue = append(overdue, child.Newest)
+			}
+		}
+	}
+	return overdue
+}

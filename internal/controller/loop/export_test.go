@@ -1,0 +1,8 @@
+package loop
+
+// Size returns how many things are kept.
+func (c *Children[T]) Size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.families) + len(c.parents)
+}

@@ -1,0 +1,155 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/client"
+)
+
+// rounds bounds how often one sync decides.
+const rounds = 10
+
+// ErrOutdated means that a decision was made on a version that is not the newest, or may not be.
+var ErrOutdated = errors.New("the object has changed meanwhile")
+
+// Parents are the objects of one kind that a controller decides about, and S is what it keeps of each between two syncs.
+// A decision is made on the newest version: the answer to the last write, until the informer shows it.
+type Parents[T Object, S any] struct {
+	loop     *Loop
+	kind     string
+	resource client.Resource[T]
+	children openClosed
+
+	mu    sync.Mutex
+	known map[types.NamespacedName]*parent[T, S]
+}
+
+type parent[T Object, S any] struct {
+	uid    types.UID
+	latest Latest[T]
+	state  S
+}
+
+// openClosed are the Children, whatever their type.
+type openClosed interface {
+	Open(parent types.UID)
+	Close(parent types.UID) (awaits bool)
+}
+
+// NewParents makes the Parents that errors call kind.
+func NewParents[T Object, S any](l *Loop, kind string, resource client.Resource[T], children openClosed) *Parents[T, S] {
+	return &Parents[T, S]{loop: l, kind: kind, resource: resource, children: children, known: map[types.NamespacedName]*parent[T, S]{}}
+}
+
+// Decide is one round of a sync. Again asks for another one. Confirmed is false until the server has answered for the
+// object once, and after a write whose outcome is not known: a newer version may be stored.
+type Decide[T Object] func(ctx context.Context, newest T, confirmed bool) (again bool, err error)
+
+// Sync calls decide with the newest version of an object, and again after a live read where that version was outdated.
+// What has begun is finished even if ctx ends: a write that is broken off may have happened all the same.
+func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, decide Decide[T]) error {
+	ctx = context.WithoutCancel(ctx)
+	for range rounds {
+		shown := Shown[T](p.resource.Informer(), key)
+		var none T
+		if shown == none {
+			p.forget(key)
+			p.loop.Alarm.Set(key, time.Time{})
+			return nil
+		}
+		again, err := p.round(ctx, shown, decide)
+		if err != nil || !again {
+			return err
+		}
+	}
+	p.loop.Queue.Add(key)
+	return nil
+}
+
+func (p *Parents[T, S]) round(ctx context.Context, shown T, decide Decide[T]) (again bool, err error) {
+	p.children.Open(shown.GetUID())
+	defer func() {
+		if awaits := p.children.Close(shown.GetUID()); awaits {
+			p.loop.Queue.AddAfter(Key(shown), ShownWithin+time.Second)
+		}
+	}()
+	newest, confirmed := p.newest(shown)
+	again, err = decide(ctx, newest, confirmed)
+	if errors.Is(err, ErrOutdated) {
+		return true, p.read(ctx, newest)
+	}
+	return again, err
+}
+
+// UpdateStatus stores the status of changed. It fails with ErrOutdated if changed was made from an older version.
+func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) error {
+	stored, err := p.resource.UpdateStatus(ctx, changed)
+	switch {
+	case apierrors.IsConflict(err):
+		return ErrOutdated
+	case err != nil:
+		p.on(changed, func(k *parent[T, S]) { k.latest.Confirmed = false })
+		return fmt.Errorf("storing the status of %s %s: %w", p.kind, Key(changed), err)
+	}
+	p.learn(stored)
+	return nil
+}
+
+// IsOwn reports whether the informer shows an object as the last write or read left it. Then it is no news.
+func (p *Parents[T, S]) IsOwn(shown T) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := p.known[Key(shown)]
+	return k != nil && k.uid == shown.GetUID() && k.latest.Covers(shown)
+}
+
+// On calls do with what the controller keeps of an object.
+func (p *Parents[T, S]) On(object T, do func(*S)) {
+	p.on(object, func(k *parent[T, S]) { do(&k.state) })
+}
+
+func (p *Parents[T, S]) on(object T, do func(*parent[T, S])) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := p.known[Key(object)]
+	if k == nil || k.uid != object.GetUID() {
+		k = &parent[T, S]{uid: object.GetUID()}
+		p.known[Key(object)] = k
+	}
+	do(k)
+}
+
+func (p *Parents[T, S]) newest(shown T) (newest T, confirmed bool) {
+	p.on(shown, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed })
+	return newest, confirmed
+}
+
+func (p *Parents[T, S]) learn(answer T) {
+	p.on(answer, func(k *parent[T, S]) { k.latest.Learn(answer) })
+}
+
+// read asks the server for the newest version.
+func (p *Parents[T, S]) read(ctx context.Context, known T) error {
+	fresh, err := p.resource.Get(ctx, known.GetNamespace(), known.GetName())
+	if err != nil {
+		return fmt.Errorf("asking for %s %s: %w", p.kind, Key(known), err)
+	}
+	if fresh.GetUID() != known.GetUID() {
+		return fmt.Errorf("asking for %s %s: another one has its name by now", p.kind, Key(known))
+	}
+	p.learn(fresh)
+	return nil
+}
+
+func (p *Parents[T, S]) forget(key types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, key)
+}

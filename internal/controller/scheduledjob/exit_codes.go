@@ -1,0 +1,69 @@
+package scheduledjob
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	jobcore "github.com/stint-dev/stint/internal/job"
+	core "github.com/stint-dev/stint/internal/scheduledjob"
+)
+
+// exitCodes returns those of the Jobs whose end is not in the status yet, by their UIDs.
+func (c *Controller) exitCodes(ctx context.Context, sj *stintv1.ScheduledJob, jobs []*batchv1.Job) (map[types.UID][]stintv1.ExitCode, error) {
+	codes := map[types.UID][]stintv1.ExitCode{}
+	for _, job := range jobs {
+		if !jobcore.Finished(job) || lists(sj.Status.CompletedExecutions, job.UID) {
+			continue
+		}
+		pods := c.shownPods(job)
+		if lists(sj.Status.RunningExecutions, job.UID) && !allEnded(job, pods) {
+			var err error
+			if pods, err = c.storedPods(ctx, job); err != nil {
+				return nil, err
+			}
+		}
+		codes[job.UID] = core.ExitCodes(job, pods)
+	}
+	return codes, nil
+}
+
+func lists(executions []stintv1.Execution, job types.UID) bool {
+	return slices.ContainsFunc(executions, func(e stintv1.Execution) bool { return e.JobUID == job })
+}
+
+// allEnded reports whether pods are all that a finished Job has counted. Pods are watched apart from Jobs, so the end of
+// a Job may be known before those of its pods.
+func allEnded(job *batchv1.Job, pods []*corev1.Pod) bool {
+	running := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !jobcore.Ended(p) })
+	return !running && len(pods) >= int(job.Status.Succeeded+job.Status.Failed)
+}
+
+func (c *Controller) shownPods(job *batchv1.Job) (pods []*corev1.Pod) {
+	for _, child := range c.pods.Of(job.UID) {
+		pods = append(pods, child.Newest)
+	}
+	return pods
+}
+
+// storedPods returns the pods of a Job that the server has. Some may have been deleted.
+func (c *Controller) storedPods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err == nil {
+		_, err = c.client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {
+			if metav1.IsControlledBy(p, job) {
+				pods = append(pods, p)
+			}
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking how the pods of Job %s/%s ended: %w", job.Namespace, job.Name, err)
+	}
+	return pods, nil
+}

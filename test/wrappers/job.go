@@ -1,0 +1,127 @@
+package wrappers
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// JobWrapper builds a Job.
+type JobWrapper struct {
+	metadata[*JobWrapper]
+	podSpec[*JobWrapper]
+	job *batchv1.Job
+}
+
+// MakeJob begins a Job with one container, whose pods are not restarted.
+func MakeJob(name string) *JobWrapper {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	job.Spec.Template.Spec = runOnce()
+	return FromJob(job)
+}
+
+// FromJob changes a Job further.
+func FromJob(job *batchv1.Job) *JobWrapper {
+	w := &JobWrapper{job: job}
+	w.metadata = metadata[*JobWrapper]{w, &job.ObjectMeta}
+	w.podSpec = podSpec[*JobWrapper]{w, &job.Spec.Template.Spec}
+	return w
+}
+
+// Obj is the Job.
+func (w *JobWrapper) Obj() *batchv1.Job { return w.job }
+
+// With makes changes for which there is no method.
+func (w *JobWrapper) With(changes ...func(*batchv1.Job)) *JobWrapper {
+	for _, change := range changes {
+		change(w.job)
+	}
+	return w
+}
+
+func (w *JobWrapper) Completions(n int32) *JobWrapper {
+	w.job.Spec.Completions = &n
+	return w
+}
+
+// WorkQueue makes the Job one without completions.
+func (w *JobWrapper) WorkQueue() *JobWrapper {
+	w.job.Spec.Completions = nil
+	return w
+}
+
+func (w *JobWrapper) Parallelism(n int32) *JobWrapper {
+	w.job.Spec.Parallelism = &n
+	return w
+}
+
+func (w *JobWrapper) CompletionMode(mode batchv1.CompletionMode) *JobWrapper {
+	w.job.Spec.CompletionMode = &mode
+	return w
+}
+
+func (w *JobWrapper) Indexed() *JobWrapper { return w.CompletionMode(batchv1.IndexedCompletion) }
+
+func (w *JobWrapper) BackoffLimit(n int32) *JobWrapper {
+	w.job.Spec.BackoffLimit = &n
+	return w
+}
+
+// BackoffLimitPerIndex takes the place of the limit of the whole Job.
+func (w *JobWrapper) BackoffLimitPerIndex(n int32) *JobWrapper {
+	w.job.Spec.BackoffLimit, w.job.Spec.BackoffLimitPerIndex = nil, &n
+	return w
+}
+
+func (w *JobWrapper) MaxFailedIndexes(n int32) *JobWrapper {
+	w.job.Spec.MaxFailedIndexes = &n
+	return w
+}
+
+func (w *JobWrapper) ActiveDeadlineSeconds(seconds int64) *JobWrapper {
+	w.job.Spec.ActiveDeadlineSeconds = &seconds
+	return w
+}
+
+func (w *JobWrapper) TTLSecondsAfterFinished(seconds int32) *JobWrapper {
+	w.job.Spec.TTLSecondsAfterFinished = &seconds
+	return w
+}
+
+func (w *JobWrapper) PodReplacementPolicy(policy batchv1.PodReplacementPolicy) *JobWrapper {
+	w.job.Spec.PodReplacementPolicy = &policy
+	return w
+}
+
+func (w *JobWrapper) PodFailurePolicy(rules ...batchv1.PodFailurePolicyRule) *JobWrapper {
+	w.job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
+	return w
+}
+
+func (w *JobWrapper) SuccessPolicy(rules ...batchv1.SuccessPolicyRule) *JobWrapper {
+	w.job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rules}
+	return w
+}
+
+func (w *JobWrapper) Suspend(suspend bool) *JobWrapper {
+	w.job.Spec.Suspend = &suspend
+	return w
+}
+
+func (w *JobWrapper) ManagedBy(controller string) *JobWrapper {
+	w.job.Spec.ManagedBy = &controller
+	return w
+}
+
+// Selector selects the pods by a label that the template gives them.
+func (w *JobWrapper) Selector(key, value string) *JobWrapper {
+	w.job.Spec.Selector = metav1.AddLabelToSelector(&metav1.LabelSelector{}, key, value)
+	metav1.SetMetaDataLabel(&w.job.Spec.Template.ObjectMeta, key, value)
+	return w
+}
+
+// ManualSelector is a selector that the author of the Job answers for.
+func (w *JobWrapper) ManualSelector(key, value string) *JobWrapper {
+	w.job.Spec.ManualSelector = ptr.To(true)
+	return w.Selector(key, value)
+}
