@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -160,18 +159,4 @@ func (r *podReader) tail(ctx context.Context, pod *corev1.Pod) []string {
 		lines = append(lines, string(bytes.ToValidUTF8(scanner.Bytes(), []byte("?"))))
 	}
 	return lines[max(0, len(lines)-lastLines):]
-}
-
-// podFailure describes how a pod failed.
-func podFailure(job output.Job, pod *corev1.Pod) output.PodFailure {
-	f := output.PodFailure{Job: job, Pod: pod.Name, Reason: pod.Status.Reason, Message: strings.TrimSpace(pod.Status.Message)}
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		ended := status.State.Terminated
-		if ended == nil || (ended.ExitCode == 0 && ended.Signal == 0) {
-			continue
-		}
-		f.Containers = append(f.Containers, output.ContainerFailure{Name: status.Name, ExitCode: ended.ExitCode,
-			Signal: ended.Signal, Reason: ended.Reason, Message: ended.Message})
-	}
-	return f
 }
