@@ -1,4 +1,4 @@
-package node_test
+package podlogs_test
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
 // A result is an object that users may write.
@@ -36,7 +36,7 @@ func TestAResultDoesNotLeadToFilesThatAreNoLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := &stintv1.PodResult{Pod: of.pod, UID: types.UID(of.uid)}
-			log, err := node.StoredLogs(data).AttemptLogs(t.Context(), "default", result, 0, &corev1.PodLogOptions{Container: of.container})
+			log, err := podlogs.Stored(data).AttemptLogs(t.Context(), "default", result, 0, &corev1.PodLogOptions{Container: of.container})
 			if err == nil {
 				log.Close()
 			}

@@ -1,4 +1,4 @@
-package node
+package podlogs
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 
 // AttemptLogs returns what one attempt at a container of a pod has printed, though the pod may be gone. Opts names the
 // container; the first attempt at it is 0, and a negative number stands for the last that has printed something.
-func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
-	if !cache.WaitForCacheSync(ctx.Done(), l.synced...) {
+func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	if !cache.WaitForCacheSync(ctx.Done(), s.synced...) {
 		return nil, ctx.Err()
 	}
 	id := runtime.ID{PodUID: of.UID, Container: opts.Container, Attempt: attempt}
@@ -35,20 +35,21 @@ func (l *Logs) AttemptLogs(ctx context.Context, namespace string, of *stintv1.Po
 	if !beneath.IsElement(of.Pod) {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%q is not the name of a pod", of.Pod))
 	}
-	dir := l.logDir(namespace, of.Pod, of.UID)
+	dir := filepath.Join(s.dir, folderOf(namespace, of.Pod, of.UID))
 	if attempt < 0 {
 		id.Attempt = lastIn(filepath.Join(dir, opts.Container))
 	}
-	ended := never
-	if p := l.pods.get(of.UID); p != nil {
-		ended = p.endOf(id)
-	} else if err := l.whyGone(dir, of); err != nil {
-		return nil, err
+	ended, known := s.live.Ended(id)
+	if !known {
+		ended = over
+		if err := s.whyGone(dir, of); err != nil {
+			return nil, err
+		}
 	}
 	if trimmed(filepath.Join(dir, opts.Container), id.Attempt) {
 		return nil, logs.GoneError("the logs of the pod exceeded 64 MiB, and those of earlier starts go first")
 	}
-	path := filepath.Join(dir, opts.Container, fmt.Sprintf("%d.log", id.Attempt))
+	path := filepath.Join(dir, opts.Container, fileOf(id.Attempt))
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
 }
 
@@ -66,7 +67,7 @@ func lastIn(dir string) int32 {
 }
 
 // whyGone returns nothing where there is a log, or where the pod printed none.
-func (l *Logs) whyGone(dir string, of *stintv1.PodResult) error {
+func (s *Store) whyGone(dir string, of *stintv1.PodResult) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -74,7 +75,7 @@ func (l *Logs) whyGone(dir string, of *stintv1.PodResult) error {
 	if of.FinishedAt != nil {
 		ended = of.FinishedAt.Time
 	}
-	dropped := readDropped(filepath.Dir(dir))
+	dropped := readDropped(s.dir)
 	switch {
 	case dropped.Equal(noneKept):
 		return logs.GoneError("this server keeps no logs of deleted pods: --keep-logs is 0")

@@ -1,4 +1,4 @@
-package node
+package containers
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestPodsOfHandlersThatDoNotWorkHereAreRefused(t *testing.T) {
-	n := &Node{isolation: runtime.Info{WhyNoImages: "the reason"}}
+	m := &Maker{isolation: runtime.Info{WhyNoImages: "the reason"}}
 	for sentence, c := range map[string]struct{ class, handler, want string }{
 		"a process":                         {"process", "", ""},
 		"an image":                          {"oci", "", "images cannot be run here: the reason"},
@@ -24,9 +24,9 @@ func TestPodsOfHandlersThatDoNotWorkHereAreRefused(t *testing.T) {
 		if c.handler != "" {
 			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, runtime.HandlerAnnotation, c.handler)
 		}
-		refusal := n.refuse(pod)
-		if (refusal == nil) != (c.want == "") || refusal != nil && !strings.Contains(refusal.Message, c.want) {
-			t.Errorf("%s: %+v, want %q", sentence, refusal, c.want)
+		refusal := m.Check(pod)
+		if (refusal == nil) != (c.want == "") || refusal != nil && !strings.Contains(refusal.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", sentence, refusal, c.want)
 		}
 	}
 }

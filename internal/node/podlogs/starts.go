@@ -1,4 +1,4 @@
-package node
+package podlogs
 
 import (
 	"errors"
@@ -29,9 +29,9 @@ type startLog struct {
 	written   time.Time
 }
 
-// trimLogs removes logs of earlier starts, before a container begins another one.
-func (n *Node) trimLogs(api *corev1.Pod) {
-	dir := n.logDir(api.Namespace, api.Name, api.UID)
+// TrimStarts removes logs of earlier starts of a pod's containers, before one begins another.
+func (s *Store) TrimStarts(pod *corev1.Pod) {
+	dir := filepath.Join(s.dir, folderOf(pod.Namespace, pod.Name, pod.UID))
 	for _, old := range outdated(startLogs(dir), podLogBytes) {
 		err := os.WriteFile(filepath.Join(filepath.Dir(old.path), trimmedName), []byte(strconv.Itoa(old.start)), 0o600)
 		if err == nil {

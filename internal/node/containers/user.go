@@ -1,4 +1,4 @@
-package node
+package containers
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// userFor returns whom the container runs as; nil is whoever runs the server.
-func (n *Node) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, error) {
+// userFor returns whom the container runs as; nil is the user that runs the server.
+func (m *Maker) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, error) {
 	uid, gid, nonRoot := identity(api, c)
 	if nonRoot && (uid == nil && os.Getuid() == 0 || uid != nil && *uid == 0) {
 		return nil, errors.New("runAsNonRoot is set but the container would run as root; set runAsUser")
@@ -32,7 +32,7 @@ func (n *Node) userFor(api *corev1.Pod, c *corev1.Container) (*runtime.User, err
 	if gid != nil {
 		u.GID = uint32(*gid)
 	}
-	if !n.isolation.CanSetUser {
+	if !m.isolation.CanSetUser {
 		// What is so anyway needs no right to set it.
 		return nil, nil
 	}
@@ -73,16 +73,16 @@ func groupsOf(s *corev1.PodSecurityContext) []uint32 {
 }
 
 // sharing is how the pod's volumes are given to its fsGroup; nil if they are not.
-func (n *Node) sharing(api *corev1.Pod) func(context.Context, string, uint32) error {
+func (m *Maker) sharing(api *corev1.Pod) func(context.Context, string, uint32) error {
 	s := api.Spec.SecurityContext
 	switch {
 	case s == nil || s.FSGroup == nil:
 		return nil
 	case os.Geteuid() == 0:
 		return func(_ context.Context, dir string, group uint32) error { return beneath.Share(dir, group) }
-	case runtime.HandlerOf(api) == runtime.ClassOCI && n.isolation.CanShareVolumes && *s.FSGroup < int64(n.isolation.ImageIDs):
+	case runtime.HandlerOf(api) == runtime.ClassOCI && m.isolation.CanShareVolumes && *s.FSGroup < int64(m.isolation.ImageIDs):
 		// Subordinate ids are the runtime's to give. A group that is none of them is for the runtime to refuse.
-		return n.Runtime.ShareVolume
+		return m.Runtime.ShareVolume
 	}
 	return nil
 }
@@ -102,18 +102,18 @@ func primaryGroup(uid int64) uint32 {
 }
 
 // envFor returns what makes the environment of a container that runs as u.
-func (n *Node) envFor(u *runtime.User) env.Resolver {
+func (m *Maker) envFor(u *runtime.User) env.Resolver {
 	if u == nil || int(u.UID) == os.Getuid() {
-		return n.env
+		return m.Env
 	}
 	// A user that the machine does not know, nil here, has no home.
 	account, _ := user.LookupId(strconv.FormatUint(uint64(u.UID), 10))
-	return n.env.As(account)
+	return m.Env.As(account)
 }
 
 // checkUser returns why the container cannot run as it asks.
-func (n *Node) checkUser(api *corev1.Pod, c *corev1.Container) error {
-	if n.isolation.Of(runtime.HandlerOf(api)).CanSetUser {
+func (m *Maker) checkUser(api *corev1.Pod, c *corev1.Container) error {
+	if m.isolation.Of(runtime.HandlerOf(api)).CanSetUser {
 		return nil
 	}
 	uid, gid, _ := identity(api, c)

@@ -1,4 +1,4 @@
-package node
+package podlogs
 
 import (
 	"errors"
@@ -44,8 +44,8 @@ func TestOldStartsGoFirstAndTheLastTwoStay(t *testing.T) {
 func TestLogsOfACrashLoopStayWithinTheirBound(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u"}}
 	data := t.TempDir()
-	n := &Node{Logs: StoredLogs(data)}
-	dir := filepath.Join(n.logDir("ns", "p", "u"), "main")
+	s := Stored(data)
+	dir := s.ContainerDir(pod, "main")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestLogsOfACrashLoopStayWithinTheirBound(t *testing.T) {
 	for _, start := range []string{"0", "1", "2", "3", "4"} {
 		sparse(start+".log", 10<<20)
 		sparse(start+".log.20260102-150405.000000000", 10<<20)
-		n.trimLogs(pod)
+		s.TrimStarts(pod)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestLogsOfACrashLoopStayWithinTheirBound(t *testing.T) {
 	}
 	ask := func(attempt int32) error {
 		of := &stintv1.PodResult{Pod: "p", UID: types.UID("u")}
-		log, err := n.AttemptLogs(t.Context(), "ns", of, attempt, &corev1.PodLogOptions{Container: "main"})
+		log, err := s.AttemptLogs(t.Context(), "ns", of, attempt, &corev1.PodLogOptions{Container: "main"})
 		if err == nil {
 			log.Close()
 		}
