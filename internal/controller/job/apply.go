@@ -90,7 +90,7 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 
 // countedOf returns those of pods that the status lists: they count, whoever has them by now.
 func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
-	counted := sets.New(listed(job)...)
+	counted := sets.New(core.Listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !counted.Has(p.UID) })
 }
 

@@ -74,7 +74,7 @@ func (c *Controller) recordResults(ctx context.Context, job *batchv1.Job, pods [
 	k := r.of(job.UID)
 	r.await(k, pods)
 	var all []stintv1.PodResult
-	counted := sets.New(listed(job)...)
+	counted := sets.New(core.Listed(job)...)
 	for _, p := range pods {
 		newest, err := c.newestOf(ctx, p, counted.Has(p.UID))
 		if err != nil {

@@ -177,5 +177,5 @@ func (r *resultKeeper) lookUp(ctx context.Context, job *batchv1.Job, k *kept, mo
 
 // endedBefore tells whether pods have ended of which another process may have kept the results. Else there are no slices.
 func endedBefore(job *batchv1.Job) bool {
-	return job.Status.Succeeded+job.Status.Failed > 0 || len(listed(job)) > 0
+	return job.Status.Succeeded+job.Status.Failed > 0 || len(core.Listed(job)) > 0
 }
