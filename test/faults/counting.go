@@ -26,8 +26,8 @@ var counting = []fault{
 	{
 		wrong: "Finalizers are removed before the status is stored that lists their pods.",
 		file:  "internal/controller/job/apply.go",
-		old:   "	recorded := c.recording(ctx, job, pods)\n",
-		new:   "	recorded := c.recording(ctx, job, pods)\n	_, _ = c.release(ctx, job, pods)\n",
+		old:   "	recorded := c.results.StartRecording(ctx, job, pods)\n",
+		new:   "	recorded := c.results.StartRecording(ctx, job, pods)\n	_, _ = c.release(ctx, job, pods)\n",
 		tests: "./internal/controller/job/model",
 	},
 	{
