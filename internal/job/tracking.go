@@ -44,6 +44,12 @@ type tally struct {
 	counts Counts
 }
 
+// Listed returns the UIDs of the pods that the status lists in uncountedTerminatedPods.
+func Listed(job *batchv1.Job) []types.UID {
+	u := orEmpty(job.Status.UncountedTerminatedPods)
+	return slices.Concat(u.Succeeded, u.Failed)
+}
+
 func track(v view, end *Verdict) tally {
 	t := tally{}
 	t.settle(v)

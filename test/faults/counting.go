@@ -26,8 +26,8 @@ var counting = []fault{
 	{
 		wrong: "Finalizers are removed before the status is stored that lists their pods.",
 		file:  "internal/controller/job/apply.go",
-		old:   "	recorded := c.recording(ctx, job, pods)\n",
-		new:   "	recorded := c.recording(ctx, job, pods)\n	_, _ = c.release(ctx, job, pods)\n",
+		old:   "	recorded := c.results.StartRecording(ctx, job, pods)\n",
+		new:   "	recorded := c.results.StartRecording(ctx, job, pods)\n	_, _ = c.release(ctx, job, pods)\n",
 		tests: "./internal/controller/job/model",
 	},
 	{
@@ -47,7 +47,7 @@ var counting = []fault{
 	{
 		wrong: "A new controller counts pods that the status lists and the informer does not show yet a second time, once it does.",
 		file:  "internal/controller/job/foreign.go",
-		old:   "if f.version == \"\" && len(listed(job))+len(f.uncertain(job, pods)) > 0 {",
+		old:   "if f.version == \"\" && len(core.Listed(job))+len(f.uncertain(job, pods)) > 0 {",
 		new:   "if f.version == \"\" && len(f.uncertain(job, pods)) > 0 {",
 		tests: "./internal/controller/job/model -run ^TestAPodThatIsListedAndNotShownYetIsCountedOnce$",
 	},

@@ -69,23 +69,6 @@ func TestFailedPodsAreKeptOfTheJobThatLimitsThemAndNoOther(t *testing.T) {
 	}
 }
 
-func TestHowAPodEndedIsNotToldByAnotherOfItsName(t *testing.T) {
-	inDefault := func(p *corev1.Pod) { p.Namespace = "default" }
-	p, same, other := version("1", inDefault), version("2", inDefault, ended), version("3", inDefault, ended)
-	other.UID = "other"
-	for name, tt := range map[string]struct{ shown, want *corev1.Pod }{
-		"a newer version": {same, same},
-		"another pod":     {other, p},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := showing(t, tt.shown).newestOf(t.Context(), p, false)
-			if err != nil || got != tt.want {
-				t.Errorf("got version %s, %v; want %s", got.ResourceVersion, err, tt.want.ResourceVersion)
-			}
-		})
-	}
-}
-
 // What ended for a Job that waited does not count for another of its name, which may be made while the watch is broken.
 func TestAJobDoesNotInheritWhatEndedForAnotherOfItsName(t *testing.T) {
 	waits := func(uid types.UID) *batchv1.Job {

@@ -38,7 +38,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		return failed
 	}
 	pods := d.Releasable(outcome)
-	recorded := c.recording(ctx, job, pods)
+	recorded := c.results.StartRecording(ctx, job, pods)
 	if next != nil && !waits {
 		if err := c.store(ctx, job, next, patience); err != nil {
 			return errors.Join(failed, err, recorded(false))
@@ -55,7 +55,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		released, err = c.release(ctx, job, pods)
 	}
 	if err == nil {
-		err = c.tidyResults(ctx, job)
+		err = c.results.Tidy(ctx, job)
 	}
 	if !d.Again {
 		err = errors.Join(err, c.settle(ctx, job, released))
@@ -76,7 +76,7 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 		return c.modify(ctx, job, p, func(p *corev1.Pod) { core.Adopt(job, p) })
 	})
 	if counted := countedOf(job, d.LetGo); len(counted) > 0 {
-		if notKept := c.recordResults(ctx, job, counted); notKept != nil {
+		if notKept := c.results.Record(ctx, job, counted); notKept != nil {
 			return errors.Join(err, notKept)
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 
 // countedOf returns those of pods that the status lists: they count, whoever has them by now.
 func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
-	counted := sets.New(listed(job)...)
+	counted := sets.New(core.Listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !counted.Has(p.UID) })
 }
 
@@ -234,7 +234,7 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 		return fmt.Errorf("changing pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
 	c.podCache.Answered(job.UID, changed)
-	c.results.noteEnd(changed)
+	c.results.NoteEnd(changed)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/controller/job/resultslice"
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
@@ -41,7 +42,7 @@ type Controller struct {
 	claims   *claims
 	waiters  *waiters
 	memory   *memory
-	results  *resultKeeper
+	results  *resultslice.Store
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
 
@@ -61,7 +62,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc.podCache = newPodCache(jc.claims.matches, o.Clock)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
-	jc.results = newResultKeeper(c.ResultSlices(), o, jc.metrics.resultsLost)
+	jc.results = resultslice.New(c, resultslice.Options{Max: *o.MaxResults, Clock: o.Clock, Lost: jc.metrics.resultsLost})
 	jc.loop.Break(err)
 	jc.loop.Watch(jc.jobs, jc.jobHandler())
 	jc.loop.Watch(jc.pods, jc.podHandler())

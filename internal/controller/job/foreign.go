@@ -39,7 +39,7 @@ func (f *foreign) observe(job *batchv1.Job) {
 	known := f.last != nil && (f.last.ResourceVersion == job.ResourceVersion || equality.Semantic.DeepEqual(f.last.Status, job.Status))
 	f.last = job
 	if !known {
-		counts := job.Status.Succeeded+job.Status.Failed > 0 || len(listed(job)) > 0
+		counts := job.Status.Succeeded+job.Status.Failed > 0 || len(core.Listed(job)) > 0
 		*f = foreign{last: job, counts: counts, asked: sets.New[types.UID](), unconfirmed: f.unconfirmed}
 	}
 }
@@ -51,7 +51,7 @@ func (f *foreign) uncertain(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod 
 	if !f.counts {
 		return nil
 	}
-	certain := sets.New(listed(job)...)
+	certain := sets.New(core.Listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
 		settled := !core.HasFinalizer(p) && metav1.GetControllerOfNoCopy(p) != nil
 		return settled || certain.Has(p.UID) || f.asked.Has(p.UID) || loop.OlderVersion(f.version, p.ResourceVersion)
@@ -64,7 +64,7 @@ func (c *Controller) catchUp(ctx context.Context, job *batchv1.Job, f *foreign) 
 		return nil
 	}
 	pods := c.podCache.pods(job.UID)
-	if f.version == "" && len(listed(job))+len(f.uncertain(job, pods)) > 0 {
+	if f.version == "" && len(core.Listed(job))+len(f.uncertain(job, pods)) > 0 {
 		if err := c.listPods(ctx, job, f, pods); err != nil {
 			return fmt.Errorf("listing the pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 		}
@@ -93,7 +93,7 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *foreign,
 	if err != nil {
 		return err
 	}
-	unseen := sets.New(listed(job)...)
+	unseen := sets.New(core.Listed(job)...)
 	wanted := sets.New[types.UID]()
 	for _, p := range known {
 		wanted.Insert(p.UID)

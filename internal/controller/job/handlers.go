@@ -63,7 +63,7 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 		c.orphans.Add(loop.Key(p))
 	}
 	c.memory.forget(job.UID)
-	c.results.forget(job.UID)
+	c.results.Forget(job.UID)
 	c.failed.forget(job.UID)
 }
 
@@ -81,7 +81,7 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 func (c *Controller) podShown(old, pod *corev1.Pod) {
 	c.metrics.finalizerChanged(old, pod)
 	c.noteFailed(pod)
-	c.results.noteEnd(pod)
+	c.results.NoteEnd(pod)
 	if old != nil {
 		c.wakeFormer(old, pod)
 	}
@@ -126,7 +126,7 @@ func (c *Controller) wakeFormer(old, pod *corev1.Pod) {
 func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
 	c.failed.drop(pod.UID)
-	c.results.noteEnd(pod)
+	c.results.NoteEnd(pod)
 	news := c.podCache.end(pod)
 	ref := jobRef(pod)
 	if ref == nil {

@@ -9,7 +9,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -48,13 +47,6 @@ func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	}
 	if fresh.UID != job.UID || fresh.ResourceVersion != job.ResourceVersion {
 		return fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, job.Name)
-	}
-	return nil
-}
-
-func listed(job *batchv1.Job) []types.UID {
-	if u := job.Status.UncountedTerminatedPods; u != nil {
-		return slices.Concat(u.Succeeded, u.Failed)
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ import (
 // ManagedBy is the value of spec.managedBy that hands a Job to Stint on a cluster with another Job controller.
 const ManagedBy = core.ManagedBy
 
+// DefaultMaxResults is Options.MaxResults where that is nil.
+const DefaultMaxResults = 100_000
+
 // Options tune a Controller. The zero value is ready for the embedded server.
 type Options struct {
 	// ManagedBy are the values of spec.managedBy of the Jobs to run. batchv1.JobControllerName includes the Jobs without

@@ -96,7 +96,7 @@ func (c *Controller) tidy(shown *batchv1.Job) {
 	}
 	c.claims.remove(shown)
 	c.memory.forget(shown.UID)
-	c.results.forget(shown.UID)
+	c.results.Forget(shown.UID)
 	for _, p := range c.podCache.forget(shown.UID) {
 		c.orphans.Add(loop.Key(p))
 	}

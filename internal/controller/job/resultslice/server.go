@@ -1,4 +1,4 @@
-package job
+package resultslice
 
 import (
 	"context"
@@ -19,23 +19,23 @@ const refusedPause = 15 * time.Second
 // everywhere stands for all namespaces.
 const everywhere = ""
 
-// sliceServer knows whether the API server takes ResultSlices. Where it does not, Jobs go on without: they are worth more
+// server knows whether the API server takes ResultSlices. Where it does not, Jobs go on without: they are worth more
 // than what is remembered of them.
-type sliceServer struct {
+type server struct {
 	clock clock.PassiveClock
 	lost  prometheus.Counter
 
 	mu sync.Mutex
-	// notBefore is until when there is no use in asking, for each namespace in which it refused, or everywhere.
+	// notBefore is until when asking is of no use, for each namespace in which it refused, or everywhere.
 	notBefore map[string]time.Time
 }
 
-func newSliceServer(o Options, lost prometheus.Counter) *sliceServer {
-	return &sliceServer{clock: o.Clock, lost: lost, notBefore: map[string]time.Time{}}
+func newServer(c clock.PassiveClock, lost prometheus.Counter) *server {
+	return &server{clock: c, lost: lost, notBefore: map[string]time.Time{}}
 }
 
-// interpret writes n results, unless there is no use in it, and returns an error only where it may go better next time.
-func (s *sliceServer) interpret(ctx context.Context, namespace string, n int, write func() error) error {
+// try writes n results, unless that is of no use, and returns an error only where another try may go better.
+func (s *server) try(ctx context.Context, namespace string, n int, write func() error) error {
 	if s.refusing(namespace) {
 		s.lost.Add(float64(n))
 		return nil
@@ -55,15 +55,15 @@ func (s *sliceServer) interpret(ctx context.Context, namespace string, n int, wr
 	return nil
 }
 
-func (s *sliceServer) refusing(namespace string) bool {
+func (s *server) refusing(namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
 	return now.Before(s.notBefore[namespace]) || now.Before(s.notBefore[everywhere])
 }
 
-// refused tells of a refusal once, however often it is repeated.
-func (s *sliceServer) refused(ctx context.Context, namespace string, err error) {
+// refused logs a refusal once, however often it is repeated.
+func (s *server) refused(ctx context.Context, namespace string, err error) {
 	if apierrors.IsNotFound(err) {
 		namespace = everywhere // The kind is not known.
 	}
@@ -76,7 +76,7 @@ func (s *sliceServer) refused(ctx context.Context, namespace string, err error) 
 	s.notBefore[namespace] = s.clock.Now().Add(refusedPause)
 }
 
-func (s *sliceServer) accepted(ctx context.Context, namespace string) {
+func (s *server) accepted(ctx context.Context, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.notBefore) == 0 {
@@ -90,7 +90,7 @@ func (s *sliceServer) accepted(ctx context.Context, namespace string) {
 	}
 }
 
-// namespaceEnds tells whether nothing can be made in the namespace any more.
+// namespaceEnds reports whether nothing can be made in the namespace any more.
 func namespaceEnds(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if apierrors.IsNotFound(err) && errors.As(err, &status) {
@@ -100,7 +100,7 @@ func namespaceEnds(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// refusal tells errors that another try does not mend: the kind is not known, not allowed, or another version of it is.
+// refusal reports whether err is one that another try does not mend: the kind is not known, not allowed, or another version of it is.
 func refusal(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)

@@ -1,0 +1,54 @@
+package resultslice
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/results"
+)
+
+// ends are those of pods that were counted before they ended: their results are stored again.
+type ends struct {
+	mu      sync.Mutex
+	awaited sets.Set[types.UID]
+	seen    []stintv1.PodResult
+}
+
+// await notes which of pods have not ended.
+func (e *ends) await(pods []*corev1.Pod) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range pods {
+		if core.Ended(p) {
+			continue
+		}
+		if e.awaited == nil {
+			e.awaited = sets.New[types.UID]()
+		}
+		e.awaited.Insert(p.UID)
+	}
+}
+
+// note takes in a pod that has ended.
+func (e *ends) note(p *corev1.Pod) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.awaited.Has(p.UID) {
+		e.awaited.Delete(p.UID)
+		e.seen = append(e.seen, results.Of(p))
+	}
+}
+
+// take returns the ends that were noted since the last time.
+func (e *ends) take() []stintv1.PodResult {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	seen := e.seen
+	e.seen = nil
+	return seen
+}
