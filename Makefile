@@ -9,6 +9,10 @@ LDFLAGS := -s -w \
 GO      ?= go
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
+# Each brings hundreds of modules, so they are not in tools/go.mod. The syft that lists what is in a release is in .goreleaser.yaml.
+GORELEASER  := $(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0
+GOVULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
 # Program and tests are compiled alike, so that each package is compiled once.
 export CGO_ENABLED := 0
 export GOFLAGS += -trimpath
@@ -88,10 +92,31 @@ generate:
 verify-generate: generate
 	@git diff --exit-code -- '*zz_generated*' deploy/crds deploy/chart docs/pods.md || { echo "generated code is stale: run make generate and commit"; exit 1; }
 
+.PHONY: vulncheck
+vulncheck: ## known vulnerabilities of what is compiled in; needs the network
+	@mkdir -p bin
+	$(GOVULNCHECK) -format json ./... >bin/vulnerabilities.json
+	@$(GO) run ./test/vulncheck docs/security/vulnerabilities.md <bin/vulnerabilities.json
+
+.PHONY: verify-reproducible
+verify-reproducible: ## the same commit makes the same bytes: builds twice, once without any cache
+	hack/verify-reproducible.sh
+
+.PHONY: release-snapshot
+release-snapshot: export LDFLAGS := $(LDFLAGS)
+release-snapshot: ## what a release would hold, in dist; publishes nothing
+	$(GORELEASER) check
+	$(GORELEASER) release --snapshot --clean
+
+.PHONY: release
+release: export LDFLAGS := $(LDFLAGS)
+release: ## publishes a draft for the tag that is checked out; .github/workflows/release.yaml calls it
+	$(GORELEASER) release --clean
+
 .PHONY: bench
 bench: build ## throughput and latency, side by side with what else there is
 	STINT_CLUSTER=$$(test/cluster/build) $(GO) run ./test/bench -stint bin/stint $(BENCH)
 
 .PHONY: help
 help:
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 22

@@ -48,7 +48,7 @@ func becomesState(t testing.TB, s *apiservertest.Server, name string, want stint
 
 // explicable is a Job of one pod.
 func explicable(name string, change func(*batchv1.Job)) *batchv1.Job {
-	return wrappers.MakeJob(name).Namespace("default").With(change).Obj()
+	return wrappers.MakeJob(name).Namespace("default").Containers("main").With(change).Obj()
 }
 
 func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {

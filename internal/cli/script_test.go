@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
-	examples, err := filepath.Abs("../../examples")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,8 @@ func TestScripts(t *testing.T) {
 			// Their commands are this machine's, unless a script is about images.
 			e.Setenv("STINT_RUNTIME", "process")
 			e.Setenv("TERM", "dumb")
-			e.Setenv("EXAMPLES", examples)
+			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			e.Setenv("DOCS", filepath.Join(root, "docs"))
 			e.Defer(func() { endPods(e.WorkDir) })
 			return nil
 		},
@@ -84,6 +85,7 @@ func TestScripts(t *testing.T) {
 			"becomes": becomes,
 			"expand":  expand,
 			"follow":  follow,
+			"save":    saveBlocks,
 			"serve":   serveImage,
 		},
 	})

@@ -1,62 +1,59 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/trash"
 )
 
-// The node's folder:
+// podDirs owns the folders of the pods. What they hold stays until the pod has ended:
 //
-//	pods/<uid>/volumes/<name>                           until the pod has ended
-//	logs/<namespace>_<pod>_<uid>/<container>/<n>.log    until a moment after the pod is deleted; see keeper
-const (
-	podsDir = "pods"
-	logsDir = "logs"
-)
-
-func (l *Logs) logDir(namespace, name string, uid types.UID) string {
-	return filepath.Join(l.dir, logsDir, namespace+"_"+name+"_"+string(uid))
+//	pods/<uid>/volumes/<name>
+//	pods/<uid>/termination/<container>.<n>    the message of attempt n
+type podDirs struct {
+	dir   string
+	trash *trash.Can
 }
 
-func (l *Logs) logPath(api *corev1.Pod, container string, attempt int32) string {
-	return filepath.Join(l.logDir(api.Namespace, api.Name, api.UID), container, fmt.Sprintf("%d.log", attempt))
+func newPodDirs(dataDir string, rt runtime.Runtime, leaveWithin time.Duration) *podDirs {
+	d := &podDirs{dir: filepath.Join(dataDir, "pods")}
+	d.trash = trash.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
+		// What the runtime cannot do is tried without it.
+		_ = rt.RemovePod(ctx, types.UID(folder), filepath.Join(d.dir, folder))
+	})
+	return d
 }
 
-// sweepDirs removes what pods that have ended or are gone have left, from a time when the node did not see to them.
-func (n *Node) sweepDirs() error {
-	there, living := map[string]bool{}, map[string]bool{}
-	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
-		pod := obj.(*corev1.Pod)
-		there[string(pod.UID)], living[string(pod.UID)] = true, !lifecycle.Final(pod.Status.Phase)
+func (d *podDirs) of(uid types.UID) string { return filepath.Join(d.dir, string(uid)) }
+
+func (d *podDirs) volumes(uid types.UID) string { return filepath.Join(d.of(uid), "volumes") }
+
+func (d *podDirs) terminationMessage(id runtime.ID) string {
+	return filepath.Join(d.of(id.PodUID), "termination", fmt.Sprintf("%s.%d", id.Container, id.Attempt))
+}
+
+// remove removes the folder of a pod, which the runtime has let go of.
+func (d *podDirs) remove(uid types.UID) error { return d.trash.Remove(string(uid)) }
+
+// recover throws away the folders of pods that are over, from a time when the node did not see to them.
+func (d *podDirs) recover(lives func(types.UID) bool) error {
+	entries, err := os.ReadDir(d.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	for kind, stays := range map[string]map[string]bool{podsDir: living, logsDir: there} {
-		entries, err := os.ReadDir(filepath.Join(n.Dir, kind))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("node: look for left-over folders: %w", err)
-		}
-		for _, e := range entries {
-			uid := e.Name()[strings.LastIndexByte(e.Name(), '_')+1:]
-			switch {
-			case !e.IsDir() || stays[uid] || n.pods.get(types.UID(uid)) != nil:
-			case kind == logsDir:
-				n.keeper.queue.Add(keepTask{folder: e.Name()})
-			default:
-				n.trash.Add(rubbish{of: kind, folder: e.Name()})
-			}
+	for _, e := range entries {
+		if e.IsDir() && !lives(types.UID(e.Name())) {
+			d.trash.Add(e.Name(), time.Time{})
 		}
 	}
-	n.keeper.queue.Add(keepTask{})
 	return nil
 }

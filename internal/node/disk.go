@@ -2,12 +2,11 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/filesystem"
 	"github.com/stint-dev/stint/internal/node/diskpressure"
@@ -19,12 +18,17 @@ const (
 	collectImages = 5 * time.Minute
 )
 
-// disk is what the node knows of the file systems that its pods need.
+// disk keeps room on the file systems that the node's pods need, and knows where there is none.
 type disk struct {
-	// pulled tells that the store has got a new image.
-	pulled chan struct{}
-	// complaint is the last one about images that could not be removed: it is told once.
-	complaint string
+	node   string
+	dirs   []string
+	images *imageGC
+	// lookEvery is how often it looks.
+	lookEvery time.Duration
+	// report has the node's object say how it is.
+	report func(context.Context) error
+	// event tells of the node.
+	event func(kind, reason, message string)
 
 	mu sync.Mutex
 	// pressure is why the node takes no pods; empty if it does.
@@ -45,63 +49,61 @@ func (d *disk) change(pressure string) (changed bool) {
 	return changed
 }
 
-// tendDisk keeps room on the file systems until ctx ends. No pod waits for it.
-func (n *Node) tendDisk(ctx context.Context) {
-	look, collect := time.NewTicker(n.times.lookAtDisk), time.NewTicker(collectImages)
+// run keeps room until ctx ends. No pod waits for it.
+func (d *disk) run(ctx context.Context) {
+	look, collect := time.NewTicker(d.lookEvery), time.NewTicker(collectImages)
 	defer look.Stop()
 	defer collect.Stop()
-	n.collectImages(ctx)
+	d.images.collect(ctx)
 	for {
-		n.relieve(ctx)
+		d.relieve(ctx)
 		select {
 		case <-ctx.Done():
 			return
 		case <-look.C:
 		case <-collect.C:
-			n.collectImages(ctx)
-		case <-n.disk.pulled:
-			n.collectImages(ctx)
+			d.images.collect(ctx)
+		case <-d.images.pulled:
+			d.images.collect(ctx)
 		}
 	}
 }
 
 // relieve reports pressure when it begins and ends. Before it is reported, images are removed.
-func (n *Node) relieve(ctx context.Context) {
-	before := n.disk.underPressure()
-	if before == "" && n.judgeDisk(ctx, "") != "" {
-		n.collectImages(ctx)
+func (d *disk) relieve(ctx context.Context) {
+	before := d.underPressure()
+	if before == "" && d.judge(ctx, "") != "" {
+		d.images.collect(ctx)
 	}
-	if !n.disk.change(n.judgeDisk(ctx, before)) {
+	if !d.change(d.judge(ctx, before)) {
 		return
 	}
-	if err := n.register(ctx); err != nil {
-		n.disk.change(before) // to be tried again
-		n.log(ctx, "report the pressure of disks", err)
+	if err := d.report(ctx); err != nil {
+		d.change(before) // to be tried again
+		warn(ctx, "report the pressure of disks", err)
 		return
 	}
-	n.tellPressure(before)
+	d.tell(before)
 }
 
-func (n *Node) tellPressure(before string) {
-	switch now := n.disk.underPressure(); {
+// tell writes an event where pressure has begun or ended.
+func (d *disk) tell(before string) {
+	status := fmt.Sprintf("Node %s status is now: ", d.node)
+	switch now := d.underPressure(); {
 	case now == "" && before != "":
-		n.Recorder.Eventf(n.reference(), corev1.EventTypeNormal, "NodeHasNoDiskPressure", "Node %s status is now: NodeHasNoDiskPressure", n.name)
+		d.event(corev1.EventTypeNormal, "NodeHasNoDiskPressure", status+"NodeHasNoDiskPressure")
 	case now != "" && before == "":
-		n.Recorder.Eventf(n.reference(), corev1.EventTypeWarning, "NodeHasDiskPressure", "Node %s status is now: NodeHasDiskPressure: %s", n.name, now)
+		d.event(corev1.EventTypeWarning, "NodeHasDiskPressure", status+"NodeHasDiskPressure: "+now)
 	}
 }
 
-// judgeDisk returns why the node is under pressure. A file system that cannot be looked at changes nothing.
-func (n *Node) judgeDisk(ctx context.Context, before string) string {
-	dirs := []string{n.Dir}
-	if n.Images != nil {
-		dirs = append(dirs, n.Images.Dir())
-	}
+// judge returns why the node is under pressure. A file system that cannot be looked at changes nothing.
+func (d *disk) judge(ctx context.Context, before string) string {
 	var systems []diskpressure.FileSystem
-	for _, dir := range dirs {
+	for _, dir := range d.dirs {
 		space, err := filesystem.SpaceOf(dir)
 		if err != nil {
-			n.log(ctx, "look at the disk", err)
+			warn(ctx, "look at the disk", err)
 			return before
 		}
 		systems = append(systems, diskpressure.FileSystem{Dir: dir, Space: space})
@@ -109,15 +111,11 @@ func (n *Node) judgeDisk(ctx context.Context, before string) string {
 	return diskpressure.Judge(before != "", systems)
 }
 
-// reference is the node as events know it.
-func (n *Node) reference() *corev1.Node {
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name, UID: types.UID(n.name)}}
-}
-
-func (n *Node) diskPressure() corev1.NodeCondition {
+// condition is that of the node's object.
+func (d *disk) condition() corev1.NodeCondition {
 	c := corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse,
 		Reason: "KubeletHasNoDiskPressure", Message: "there is room on the file systems of the data directory and of the images"}
-	if why := n.disk.underPressure(); why != "" {
+	if why := d.underPressure(); why != "" {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, "KubeletHasDiskPressure", why
 	}
 	return c

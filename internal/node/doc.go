@@ -10,6 +10,19 @@
 //
 // A pod has one entry in memory and no goroutine of its own. One worker at a time looks at it.
 //
+// Node puts the parts together and takes in what comes from outside. Each part owns one thing:
+//
+//	podWorkers              what is done with a pod, from its admission to its end
+//	placer                  the queue for the machine's resources, and the node's taints
+//	statusManager           what is written into the statuses of pods
+//	podDirs                 the folders of pods
+//	podlogs.Store, Keeper   their logs, and which of them outlive their pods
+//	containers.Maker        what a container is made of
+//	disk, imageGC           the room on the file systems, and the images that take it
+//	localStorageEviction    which pods take more of it than they may
+//	registration            the node's object and its Lease
+//	pullProgress            what the node's object tells of pulls
+//
 // Few writes. A pod that ends within a moment (reportAfter) gets one write: node name, start time and final status
 // together. Only a pod that lives longer is reported Running, and only then is there an event that tells so.
 //

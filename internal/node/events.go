@@ -9,7 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/record"
 
+	"github.com/stint-dev/stint/internal/node/images"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
@@ -17,18 +19,21 @@ import (
 // Events are writes too, so there are few: none for a pod that ends by itself within a moment, Started together with
 // the report that the pod runs, and always those that tell of trouble or of the end of a container from outside.
 
+// podEvents tells of pods.
+type podEvents struct{ record.EventRecorder }
+
 // announce turns notices into events, each once.
-func (n *Node) announce(p *pod, api *corev1.Pod, notices []lifecycle.Notice) {
+func (e podEvents) announce(p *pod, api *corev1.Pod, notices []lifecycle.Notice) {
 	for _, notice := range notices {
 		if p.first(notice.Key) {
-			n.Recorder.Event(api, notice.Type, notice.Key.Reason, notice.Message)
+			e.Event(api, notice.Type, notice.Key.Reason, notice.Message)
 		}
 	}
 }
 
-// announceReadOnly tells of the directories that a container cannot write to because the machine lacks mount points in
+// readOnly tells of the directories that a container cannot write to because the machine lacks mount points in
 // them, once a container, however often it starts.
-func (n *Node) announceReadOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
+func (e podEvents) readOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
 	const reason = "MissingMountPoint"
 	if len(s.MissingMountPoints) == 0 || !p.first(lifecycle.NoticeKey{Reason: reason, Container: s.Container}) {
 		return
@@ -38,7 +43,7 @@ func (n *Node) announceReadOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
 		byDir[m.Dir] = append(byDir[m.Dir], m)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
-		n.Recorder.Event(api, corev1.EventTypeWarning, reason, readOnlyMessage(s.Container, dir, byDir[dir]))
+		e.Event(api, corev1.EventTypeWarning, reason, readOnlyMessage(s.Container, dir, byDir[dir]))
 	}
 }
 
@@ -56,12 +61,25 @@ func readOnlyMessage(container, dir string, missing []noderuntime.MissingMountPo
 		dir, container, strings.Join(paths, " and "), strings.Join(commands, " && "))
 }
 
-// announceStarted tells of the containers that run, each attempt once.
-func (n *Node) announceStarted(p *pod, api *corev1.Pod) {
+// started tells of the containers that run, each attempt once.
+func (e podEvents) started(p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if p.first(lifecycle.NoticeKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
-			n.Recorder.Eventf(api, corev1.EventTypeNormal, "Started", "Started container %s", h.Last.Container)
+			e.Eventf(api, corev1.EventTypeNormal, "Started", "Started container %s", h.Last.Container)
 		}
+	}
+}
+
+// pull writes the events that a kubelet writes of pulls.
+func (e podEvents) pull(api *corev1.Pod, is images.Event) {
+	switch {
+	case is.Begins:
+		e.Eventf(api, corev1.EventTypeNormal, "Pulling", "Pulling image %q", is.Image)
+	case is.Failure != nil:
+		e.Eventf(api, corev1.EventTypeWarning, "Failed", "Failed to pull image %q: %v", is.Image, is.Failure)
+	default:
+		e.Eventf(api, corev1.EventTypeNormal, "Pulled", "Successfully pulled image %q in %s. Image size: %d bytes.",
+			is.Image, is.Took.Round(1e6), is.Size)
 	}
 }
 

@@ -19,9 +19,9 @@ const (
 
 // evict deletes a pod that a taint of the node sends away, and returns when it will be due; zero is never. As in
 // kube-controller-manager the time that a pod tolerates a taint counts from when the taint was first seen.
-func (n *Node) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) (due time.Time) {
-	taint, after, sent := n.placer.sendsAway(&api.Spec)
-	if !sent || api.DeletionTimestamp != nil || !n.Taken(api) {
+func (w *podWorkers) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) (due time.Time) {
+	taint, after, sent := w.placer.sendsAway(&api.Spec)
+	if !sent || api.DeletionTimestamp != nil || !w.taken(api) {
 		p.taintedSince = time.Time{}
 		return time.Time{}
 	}
@@ -35,12 +35,12 @@ func (n *Node) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) 
 	if after > 0 {
 		message += " for longer than " + after.String()
 	}
-	if !n.write(ctx, p, api, disrupted(message, t)) {
+	if !w.status.write(ctx, p, api, disrupted(message, t)) {
 		return p.retryTime()
 	}
-	n.Recorder.Event(api, corev1.EventTypeNormal, evictionEvent, "deleting the pod: "+message)
-	if err := n.Client.Pods().Delete(ctx, api, client.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		n.log(ctx, "evict pod", err, "pod", api.Namespace+"/"+api.Name)
+	w.events.Event(api, corev1.EventTypeNormal, evictionEvent, "deleting the pod: "+message)
+	if err := w.client.Delete(ctx, api, client.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		warn(ctx, "evict pod", err, "pod", api.Namespace+"/"+api.Name)
 		p.failures++
 	}
 	return p.retryTime()

@@ -6,26 +6,38 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/image/progress"
+	"github.com/stint-dev/stint/internal/node/images"
 )
 
 // tellPullsEvery is how often the node's object tells how far pulls are, and how long a pull takes before it is told of.
 const tellPullsEvery = time.Second
 
-// tellPulls keeps the annotation of the node's object that tells how far pulls are.
-func (n *Node) tellPulls(ctx context.Context) {
+// pullProgress keeps the annotation of the node's object that tells how far pulls are.
+type pullProgress struct {
+	nodes client.Resource[*corev1.Node]
+	node  string
+	// images is nil where containers run from no images.
+	images *images.Manager
+	// begun gets a value when a pull begins.
+	begun chan struct{}
+}
+
+// run works until ctx ends.
+func (p *pullProgress) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-n.pulling:
+		case <-p.begun:
 		}
-		n.tellUntilPulled(ctx)
+		p.tellUntilPulled(ctx)
 	}
 }
 
 // tellUntilPulled returns when no pull runs any more, and none is told of.
-func (n *Node) tellUntilPulled(ctx context.Context) {
+func (p *pullProgress) tellUntilPulled(ctx context.Context) {
 	ticker := time.NewTicker(tellPullsEvery)
 	defer ticker.Stop()
 	told := ""
@@ -35,10 +47,10 @@ func (n *Node) tellUntilPulled(ctx context.Context) {
 			return // the next one to run takes the annotation away
 		case <-ticker.C:
 		}
-		text, some := n.pullsText()
+		text, some := p.text()
 		if text != told {
-			if err := n.tellPull(ctx, text); err != nil {
-				n.log(ctx, "tell how far pulls are", err)
+			if err := p.write(ctx, text); err != nil {
+				warn(ctx, "tell how far pulls are", err)
 			} else {
 				told = text
 			}
@@ -49,12 +61,12 @@ func (n *Node) tellUntilPulled(ctx context.Context) {
 	}
 }
 
-func (n *Node) tellPull(ctx context.Context, text string) error {
-	object, err := n.Client.Nodes().Get(ctx, "", n.name)
+func (p *pullProgress) write(ctx context.Context, text string) error {
+	object, err := p.nodes.Get(ctx, "", p.node)
 	if err != nil {
 		return err
 	}
-	_, err = n.Client.Nodes().Modify(ctx, object, func(o *corev1.Node) {
+	_, err = p.nodes.Modify(ctx, object, func(o *corev1.Node) {
 		if o.Annotations == nil {
 			o.Annotations = map[string]string{}
 		}
@@ -63,19 +75,19 @@ func (n *Node) tellPull(ctx context.Context, text string) error {
 	return err
 }
 
-// pullsText is what the annotation should say, and whether pulls run.
-func (n *Node) pullsText() (text string, some bool) {
-	if n.images == nil {
+// text is what the annotation should say, and whether pulls run.
+func (p *pullProgress) text() (text string, some bool) {
+	if p.images == nil {
 		return "", false
 	}
-	pulls, some := n.images.Pulls(now().Add(-tellPullsEvery))
+	pulls, some := p.images.Pulls(now().Add(-tellPullsEvery))
 	return progress.Text(pulls), some
 }
 
-// pullBegins has pulls be told of.
-func (n *Node) pullBegins() {
+// begin has pulls be told of.
+func (p *pullProgress) begin() {
 	select {
-	case n.pulling <- struct{}{}:
+	case p.begun <- struct{}{}:
 	default:
 	}
 }

@@ -140,7 +140,7 @@ func (h *house) attempt(pod *corev1.Pod, attempt int32, opts corev1.PodLogOption
 			of.FinishedAt = &s.State.Terminated.FinishedAt
 		}
 	}
-	body, err := h.node.AttemptLogs(h.t.Context(), pod.Namespace, of, attempt, &opts)
+	body, err := h.node.Logs.AttemptLogs(h.t.Context(), pod.Namespace, of, attempt, &opts)
 	if err != nil {
 		return "", err
 	}

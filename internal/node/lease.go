@@ -16,24 +16,24 @@ import (
 const leaseDuration = 2*heartbeatEvery + time.Minute
 
 // renewLease says in the node's Lease, where kubectl describe looks, that the node lives.
-func (n *Node) renewLease(ctx context.Context) error {
-	leases := n.Client.Leases()
-	lease, err := leases.Get(ctx, corev1.NamespaceNodeLease, n.name)
+func (r *registration) renewLease(ctx context.Context) error {
+	leases := r.client.Leases()
+	lease, err := leases.Get(ctx, corev1.NamespaceNodeLease, r.name)
 	if apierrors.IsNotFound(err) {
-		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: n.name, Namespace: corev1.NamespaceNodeLease}}
-		n.renew(lease)
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: r.name, Namespace: corev1.NamespaceNodeLease}}
+		r.renew(lease)
 		_, err = leases.Create(ctx, lease)
 	} else if err == nil {
-		_, err = leases.Modify(ctx, lease, n.renew)
+		_, err = leases.Modify(ctx, lease, r.renew)
 	}
 	if err != nil {
-		return fmt.Errorf("node: renew the lease of %s: %w", n.name, err)
+		return fmt.Errorf("node: renew the lease of %s: %w", r.name, err)
 	}
 	return nil
 }
 
-func (n *Node) renew(lease *coordinationv1.Lease) {
-	lease.Spec.HolderIdentity = &n.name
+func (r *registration) renew(lease *coordinationv1.Lease) {
+	lease.Spec.HolderIdentity = &r.name
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
 	lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now()))
 }

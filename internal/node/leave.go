@@ -13,8 +13,7 @@ import (
 // leaveWithin bounds how long a node that stops waits for containers that it has told to end.
 const leaveWithin = abandonedGrace + 500*time.Millisecond
 
-// leave ends containers whose pods are gone: nobody would learn of them from the API server until the next run. All
-// others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
+// leave ends containers whose pods are gone: the API server tells of them no more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
 func (n *Node) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.leaveWithin)
 	defer cancel()
@@ -40,7 +39,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 	stopped := map[runtime.ID]bool{}
 	attempts, err := n.Runtime.List(ctx)
 	if err != nil {
-		n.log(ctx, "look for containers without a pod", err)
+		warn(ctx, "look for containers without a pod", err)
 		return stopped
 	}
 	for _, s := range attempts {
@@ -48,7 +47,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 			continue
 		}
 		if err := n.Runtime.Stop(ctx, s.ID, abandonedGrace); err != nil {
-			n.log(ctx, "stop container", err, "pod", s.PodUID, "container", s.Container)
+			warn(ctx, "stop container", err, "pod", s.PodUID, "container", s.Container)
 			continue
 		}
 		stopped[s.ID] = true

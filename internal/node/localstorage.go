@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +9,9 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/localstorage"
+	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/volumes"
 )
 
 const (
@@ -20,9 +21,19 @@ const (
 	measureRest = 10
 )
 
-// tendLocalStorage measures pods that have limits of disk space, one after the other, until ctx ends.
-func (n *Node) tendLocalStorage(ctx context.Context) {
-	pause := time.NewTimer(n.times.measureEvery)
+// localStorageEviction evicts pods that take more of the disk than they may.
+type localStorageEviction struct {
+	pods    *pods
+	runtime runtime.Runtime
+	dirs    *podDirs
+	logs    *podlogs.Store
+	every   time.Duration
+	wake    func(...types.UID)
+}
+
+// run measures pods that have limits of disk space, one after the other, until ctx ends.
+func (e *localStorageEviction) run(ctx context.Context) {
+	pause := time.NewTimer(e.every)
 	defer pause.Stop()
 	for {
 		select {
@@ -31,18 +42,18 @@ func (n *Node) tendLocalStorage(ctx context.Context) {
 		case <-pause.C:
 		}
 		began := now()
-		if n.Runtime.Info().CanMeasure {
-			for _, uid := range n.pods.uids() {
-				n.judgeLocalStorage(ctx, uid)
+		if e.runtime.Info().CanMeasure {
+			for _, uid := range e.pods.uids() {
+				e.judge(ctx, uid)
 			}
 		}
-		pause.Reset(max(n.times.measureEvery, measureRest*now().Sub(began)))
+		pause.Reset(max(e.every, measureRest*now().Sub(began)))
 	}
 }
 
-// judgeLocalStorage has a pod evicted that takes more of the disk than it may.
-func (n *Node) judgeLocalStorage(ctx context.Context, uid types.UID) {
-	p := n.pods.get(uid)
+// judge has a pod evicted that takes too much.
+func (e *localStorageEviction) judge(ctx context.Context, uid types.UID) {
+	p := e.pods.get(uid)
 	if p == nil || ctx.Err() != nil {
 		return
 	}
@@ -50,34 +61,35 @@ func (n *Node) judgeLocalStorage(ctx context.Context, uid types.UID) {
 	if api == nil || !localstorage.IsLimited(api) {
 		return
 	}
-	usage, err := n.localStorageOf(ctx, api, running)
+	usage, err := e.usageOf(ctx, api, running)
 	if err != nil {
-		n.log(ctx, "measure what a pod takes of the disk", err, "pod", api.Namespace+"/"+api.Name)
+		warn(ctx, "measure what a pod takes of the disk", err, "pod", api.Namespace+"/"+api.Name)
 		return
 	}
 	if message := localstorage.Exceeded(api, usage); message != "" {
 		p.evict(lifecycle.Eviction{Message: message, At: now()})
-		n.queue.Add(uid)
+		e.wake(uid)
 	}
 }
 
-// localStorageOf measures a pod with these running containers.
-func (n *Node) localStorageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
+// usageOf measures a pod with these running containers.
+func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
 	var names, dirs []string
 	for _, containers := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
 		for i := range containers {
 			names = append(names, containers[i].Name)
-			dirs = append(dirs, filepath.Dir(n.logPath(api, containers[i].Name, 0)))
+			dirs = append(dirs, e.logs.ContainerDir(api, containers[i].Name))
 		}
 	}
-	var volumes []string
+	onDisk := volumes.Pod{Pod: api, Dir: e.dirs.volumes(api.UID)}
+	var emptyDirs []string
 	for i := range api.Spec.Volumes {
 		if v := &api.Spec.Volumes[i]; localstorage.OnDisk(v) {
-			volumes = append(volumes, v.Name)
-			dirs = append(dirs, n.volumePod(api).Path(v))
+			emptyDirs = append(emptyDirs, v.Name)
+			dirs = append(dirs, onDisk.Path(v))
 		}
 	}
-	measured, err := n.Runtime.Measure(ctx, running, dirs)
+	measured, err := e.runtime.Measure(ctx, running, dirs)
 	usage := localstorage.Usage{Containers: map[string]int64{}, EmptyDirs: map[string]int64{}}
 	if err != nil {
 		return usage, err
@@ -88,7 +100,7 @@ func (n *Node) localStorageOf(ctx context.Context, api *corev1.Pod, running []ru
 	for i, name := range names {
 		usage.Containers[name] += measured.Dirs[i]
 	}
-	for i, name := range volumes {
+	for i, name := range emptyDirs {
 		usage.EmptyDirs[name] = measured.Dirs[len(names)+i]
 	}
 	return usage, nil

@@ -3,6 +3,10 @@ package node
 import (
 	"strings"
 	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // storable replaces in a termination message what YAML cannot hold: kubectl get -o yaml would fail for the whole pod.
@@ -13,4 +17,29 @@ func storable(message string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(message, string(utf8.RuneError)))
+}
+
+// withMessage gives a failed container that left no message the end of its log, where its spec asks for that.
+func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Status {
+	s.TerminationMessage = storable(s.TerminationMessage)
+	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBack(api, s.Container) {
+		return s
+	}
+	text, err := w.logs.LastWords(api, s.Container, s.Attempt)
+	if err != nil {
+		text = "the log could not be read: " + err.Error()
+	}
+	s.TerminationMessage = storable(text)
+	return s
+}
+
+func fallsBack(api *corev1.Pod, container string) bool {
+	for _, list := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
+		for i := range list {
+			if list[i].Name == container {
+				return list[i].TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError
+			}
+		}
+	}
+	return false
 }

@@ -202,7 +202,7 @@ func TestLogs(t *testing.T) {
 	ended := h.until(pod, "the pod ends", inPhase(corev1.PodSucceeded))
 	read := func(pod *corev1.Pod, opts *corev1.PodLogOptions) (string, error) {
 		opts.Container = "main"
-		r, err := h.node.PodLogs(context.Background(), pod, opts)
+		r, err := h.node.Logs.PodLogs(context.Background(), pod, opts)
 		if err != nil {
 			return "", err
 		}
@@ -244,7 +244,7 @@ func TestLogOfANodeThatDoesNotKnowItsPodsYet(t *testing.T) {
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := n.PodLogs(ctx, pod, &corev1.PodLogOptions{Container: "main", Follow: true})
+	r, err := n.Logs.PodLogs(ctx, pod, &corev1.PodLogOptions{Container: "main", Follow: true})
 	if err == nil {
 		_ = r.Close()
 	}

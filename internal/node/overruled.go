@@ -8,21 +8,21 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// settle deals with a pod whose final status is stored. Where somebody else has written it, what still runs is ended and
-// keeps its share of the machine until it has; then the status is completed. It tells whether to go on with the pod at
-// once.
-func (n *Node) settle(ctx context.Context, p *pod, api *corev1.Pod) (again bool) {
+// settle deals with a pod whose final status is stored. Where another client has written it, what still runs is ended and
+// keeps its share of the machine until it has; then the status is completed. It reports whether to go on with the pod
+// at once.
+func (w *podWorkers) settle(ctx context.Context, p *pod, api *corev1.Pod) (again bool) {
 	if len(p.running()) == 0 && !lifecycle.Untold(api.Status, p.containers) {
-		n.finish(ctx, p, api, false)
+		w.finish(ctx, p, api, false)
 		return false
 	}
-	n.learn(p, api)
-	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: n.host(api)})
+	w.learn(p, api)
+	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: w.host(api)})
 	if d.Ended {
-		return n.reportEnd(ctx, p, api, tell(d.Status, p.containers))
+		return w.status.reportEnd(ctx, p, api, tell(d.Status, p.containers))
 	}
-	n.announce(p, api, d.Notices)
-	n.alarms.set(p.uid, n.stop(ctx, p, d.Stop))
+	w.events.announce(p, api, d.Notices)
+	w.alarms.set(p.uid, w.stop(ctx, p, d.Stop))
 	return false
 }
 

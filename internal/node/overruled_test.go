@@ -201,7 +201,7 @@ func TestRealProcessesOfAPodThatSomebodyElseFailed(t *testing.T) {
 func (h *house) logged(pod *corev1.Pod, container, want string) {
 	h.t.Helper()
 	h.eventually(container+" prints", func() bool {
-		log, err := h.node.PodLogs(context.Background(), pod, &corev1.PodLogOptions{Container: container})
+		log, err := h.node.Logs.PodLogs(context.Background(), pod, &corev1.PodLogOptions{Container: container})
 		if err != nil {
 			return false
 		}

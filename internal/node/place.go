@@ -19,6 +19,9 @@ import (
 
 // placer guards the queue for the machine's resources, and keeps out of it what the node's taints keep out.
 type placer struct {
+	// wake has pods looked at that get their share.
+	wake func(...types.UID)
+
 	mu    sync.Mutex
 	queue *resources.Queue
 	// waiting are the pods without a share, whether they are in the queue or not.
@@ -32,20 +35,38 @@ type placer struct {
 	moved time.Time
 }
 
-func newPlacer(allocatable corev1.ResourceList, closed bool) *placer {
+func newPlacer(allocatable corev1.ResourceList, closed bool, wake func(...types.UID)) *placer {
 	return &placer{
+		wake:    wake,
 		queue:   resources.NewQueue(resources.RequestFrom(allocatable)),
 		waiting: map[types.UID]*corev1.Pod{},
 		closed:  closed,
 	}
 }
 
-// wait lets the pod wait for its share and returns the pods that get theirs now.
-func (p *placer) wait(pod *corev1.Pod) []types.UID {
+// admit reports whether the pod has its share, or gets it now. One that has started has it in any case.
+func (p *placer) admit(pod *corev1.Pod, started bool) bool {
+	switch {
+	case p.holds(pod.UID):
+		return true
+	case started:
+		p.hold(pod)
+		return true
+	case len(pod.Spec.SchedulingGates) > 0 || pod.DeletionTimestamp != nil:
+		p.release(pod.UID)
+		return false
+	}
+	p.wait(pod)
+	return p.holds(pod.UID)
+}
+
+// wait lets the pod wait for its share.
+func (p *placer) wait(pod *corev1.Pod) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.enqueue(pod)
-	return p.place()
+	placed := p.place()
+	p.mu.Unlock()
+	p.wake(placed...)
 }
 
 func (p *placer) enqueue(pod *corev1.Pod) {
@@ -66,13 +87,14 @@ func (p *placer) hold(pod *corev1.Pod) {
 	p.queue.Hold(pod.UID, request)
 }
 
-// release gives the pod's share back and returns the pods that get theirs now.
-func (p *placer) release(uid types.UID) []types.UID {
+// release gives the pod's share, or its place in the queue, to others.
+func (p *placer) release(uid types.UID) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	delete(p.waiting, uid)
 	p.queue.Release(uid)
-	return p.place()
+	placed := p.place()
+	p.mu.Unlock()
+	p.wake(placed...)
 }
 
 // taint has the node's taints be these, and reports whether they were others.
@@ -102,6 +124,7 @@ func (p *placer) sendsAway(pod *corev1.PodSpec) (first corev1.Taint, after time.
 	return taints.SendsAway(p.taints, pod)
 }
 
+// place gives shares to the pods whose turn it is, and returns them.
 func (p *placer) place() []types.UID {
 	if p.closed {
 		return nil
@@ -153,37 +176,6 @@ func (p *placer) keptOut(taint corev1.Taint) (reason, message string) {
 		message += ": " + p.diskPressure
 	}
 	return corev1.PodReasonUnschedulable, message
-}
-
-// place tries to give the pod its share and tells whether it has it.
-func (n *Node) place(p *pod, api *corev1.Pod) bool {
-	if n.placer.holds(p.uid) {
-		return true
-	}
-	if p.startTime.IsZero() && (len(api.Spec.SchedulingGates) > 0 || api.DeletionTimestamp != nil) {
-		n.free(p)
-		return false
-	}
-	if !p.startTime.IsZero() {
-		n.placer.hold(api)
-		return true
-	}
-	n.wakeAll(n.placer.wait(api))
-	return n.placer.holds(p.uid)
-}
-
-// Taken tells whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
-func (n *Node) Taken(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName == n.name || n.placer.holds(pod.UID)
-}
-
-// free gives the pod's share, or its place in the queue, to others.
-func (n *Node) free(p *pod) { n.wakeAll(n.placer.release(p.uid)) }
-
-func (n *Node) wakeAll(uids []types.UID) {
-	for _, uid := range uids {
-		n.queue.Add(uid)
-	}
 }
 
 // takeStart sets the time from which the pod's deadline counts.

@@ -167,3 +167,15 @@ func (p *pod) first(key lifecycle.NoticeKey) bool {
 	p.noticed[key] = true
 	return true
 }
+
+func (p *pod) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.absent = true
+}
+
+func (p *pod) refresh() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stale = true
+}

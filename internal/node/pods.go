@@ -5,11 +5,11 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/stint-dev/stint/internal/image/registry"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // pods are the pods that the node has to do with.
@@ -48,97 +48,27 @@ func (ps *pods) drop(uid types.UID) {
 	delete(ps.byUID, uid)
 }
 
-func (n *Node) podHandler() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { n.podSeen(obj.(*corev1.Pod)) },
-		UpdateFunc: func(_, obj any) { n.podSeen(obj.(*corev1.Pod)) },
-		DeleteFunc: func(obj any) {
-			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = last.Obj
-			}
-			if api, ok := obj.(*corev1.Pod); ok {
-				n.podGone(api)
-			}
-		},
-	}
-}
-
-func (n *Node) podSeen(api *corev1.Pod) {
-	if api.Spec.NodeName != "" && api.Spec.NodeName != n.name {
-		n.podElsewhere(api)
-		return
-	}
-	ended := lifecycle.Final(api.Status.Phase)
-	p := n.pods.get(api.UID)
-	if p == nil {
-		if ended && !awaitsRemoval(api) && !n.lost(api) {
-			return
+// images are the names of the images of all pods that have not ended, whether they run just now or not.
+func (ps *pods) images() []string {
+	asked := map[string]bool{}
+	for _, uid := range ps.uids() {
+		p := ps.get(uid)
+		if p == nil {
+			continue
 		}
-		p = n.pods.getOrAdd(api.UID)
-	}
-	before, news := p.see(api)
-	if ended {
-		p.mu.Lock()
-		p.endSeen = true
-		p.mu.Unlock()
-		news = true
-	}
-	if before != nil && news && showsItself(api) {
-		p.refresh()
-	}
-	if news {
-		n.queue.Add(api.UID)
-	}
-}
-
-// lost tells whether a pod that somebody else has ended shows containers that run here. Unless the runtime has them, they
-// went with the machine.
-func (n *Node) lost(api *corev1.Pod) bool {
-	return api.Spec.NodeName == n.name && lifecycle.Untold(api.Status, nil)
-}
-
-// podElsewhere lets go of a pod that someone has bound to another node.
-func (n *Node) podElsewhere(api *corev1.Pod) {
-	if p := n.pods.get(api.UID); p != nil {
-		p.leave()
-		n.queue.Add(api.UID)
-	}
-}
-
-func (n *Node) podGone(api *corev1.Pod) {
-	n.leaveLogs(api)
-	if p := n.pods.get(api.UID); p != nil {
-		p.see(api)
-		p.leave()
-		n.queue.Add(api.UID)
-	}
-}
-
-func (p *pod) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.absent = true
-}
-
-func (p *pod) refresh() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stale = true
-}
-
-// awaitsRemoval tells whether a deleted pod waits for the node to say that it has ended.
-func awaitsRemoval(api *corev1.Pod) bool {
-	return api.DeletionTimestamp != nil &&
-		(api.DeletionGracePeriodSeconds == nil || *api.DeletionGracePeriodSeconds > 0)
-}
-
-// showsItself tells whether a volume of the pod shows the pod's own labels or annotations.
-func showsItself(api *corev1.Pod) bool {
-	for i := range api.Spec.Volumes {
-		v := &api.Spec.Volumes[i]
-		if v.DownwardAPI != nil || v.Projected != nil {
-			return true
+		api, gone := p.current()
+		if api == nil || gone || lifecycle.Final(api.Status.Phase) || runtime.HandlerOf(api) != runtime.ClassOCI {
+			continue
+		}
+		for _, c := range slices.Concat(api.Spec.InitContainers, api.Spec.Containers) {
+			asked[c.Image] = true
 		}
 	}
-	return false
+	var names []string
+	for text := range asked {
+		if ref, err := registry.Parse(text); err == nil {
+			names = append(names, ref.String())
+		}
+	}
+	return names
 }

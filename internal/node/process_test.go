@@ -17,6 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/test/await"
@@ -117,7 +118,7 @@ func (h *house) logOf(pod *corev1.Pod) string {
 	return readLog(h.t, h.node.Logs, pod)
 }
 
-func readLog(t testing.TB, from *node.Logs, pod *corev1.Pod) string {
+func readLog(t testing.TB, from *podlogs.Store, pod *corev1.Pod) string {
 	t.Helper()
 	r, err := from.PodLogs(t.Context(), pod, &corev1.PodLogOptions{Container: "main", Follow: true})
 	if err != nil {
@@ -308,7 +309,7 @@ func TestDeletionOfRealProcesses(t *testing.T) {
 		return err == nil && !known
 	}, func() any { return h.dir })
 	// Whoever was about to read the log still can, for a moment and no longer than the node runs.
-	if got := readLog(t, node.StoredLogs(h.dir), done); got != "up\nbye\n" {
+	if got := readLog(t, podlogs.Stored(h.dir), done); got != "up\nbye\n" {
 		t.Errorf("log of the pod that is gone %q", got)
 	}
 	h.stopNode()

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
@@ -22,51 +23,64 @@ const (
 	reportWaitingLatest = 10 * time.Second
 )
 
+// statusManager writes into the statuses of pods what becomes of them, in few writes.
+type statusManager struct {
+	pods   client.Resource[*corev1.Pod]
+	node   string
+	placer *placer
+	alarms *alarms
+	events podEvents
+	// after is how long a change waits for others.
+	after time.Duration
+	// quiet: this node is there to end pods only, and tells of none that it waits.
+	quiet bool
+}
+
 // report writes the status of a pod that lives, once it has been out of date for a moment, and sets the pod's alarm.
-func (n *Node) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.Decision, t time.Time) {
+func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.Decision, t time.Time) {
 	wake := d.Wake
 	if equality.Semantic.DeepEqual(lifecycle.Merge(api.Status, d.Status, t), api.Status) {
 		p.changedAt = time.Time{}
-		n.alarms.set(p.uid, wake)
+		m.alarms.set(p.uid, wake)
 		return
 	}
 	if p.changedAt.IsZero() {
 		p.changedAt = t
 	}
-	due := p.changedAt.Add(n.times.reportAfter)
+	due := p.changedAt.Add(m.after)
 	if !t.Before(due) {
-		if n.write(ctx, p, api, n.bind(d.Status)) {
+		if m.write(ctx, p, api, m.bind(d.Status)) {
 			p.changedAt = time.Time{}
-			n.announceStarted(p, api)
+			m.events.started(p, api)
 		}
 		due = p.retryTime()
 	}
-	n.alarms.set(p.uid, earlier(wake, due))
+	m.alarms.set(p.uid, earlier(wake, due))
 }
 
-// reportWaiting tells, once, what a pod waits for. A node that is there to end pods only has nothing to tell.
-func (n *Node) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
-	reason, message := n.placer.explain(p.uid)
-	if message == "" || n.Cordoned || toldToWait(api, reason, message) {
+// reportWaiting tells, once, what a pod waits for.
+func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
+	reason, message := m.placer.explain(p.uid)
+	if message == "" || m.quiet || toldToWait(api, reason, message) {
 		return
 	}
 	if p.waitingSince.IsZero() {
 		p.waitingSince = t
 	}
-	due := waitingDue(p.waitingSince, n.placer.lastMoved())
+	due := waitingDue(p.waitingSince, m.placer.lastMoved())
 	if reason == corev1.PodReasonUnschedulable {
 		due = p.waitingSince // However the queue moves, this pod's turn will not come.
 	}
 	if !t.Before(due) {
-		told := n.write(ctx, p, api, func(pod *corev1.Pod) {
+		told := m.write(ctx, p, api, func(pod *corev1.Pod) {
 			pod.Status = lifecycle.WithCondition(pod.Status, lifecycle.Waits(pod.Generation, reason, message), t)
 		})
 		if told {
-			n.Recorder.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
+			m.events.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
 		}
 		due = p.retryTime()
 	}
-	n.alarms.set(p.uid, due)
+	m.alarms.set(p.uid, due)
 }
 
 func waitingDue(since, moved time.Time) time.Time {
@@ -87,31 +101,28 @@ func toldToWait(api *corev1.Pod, reason, message string) bool {
 	return false
 }
 
-// reportEnd writes the final status. It tells whether to go on with the pod at once.
-func (n *Node) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
-	if n.write(ctx, p, api, change) {
+// reportEnd writes the final status. It reports whether to go on with the pod at once.
+func (m *statusManager) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
+	if m.write(ctx, p, api, change) || p.missing {
 		return true
 	}
-	if p.missing {
-		return true
-	}
-	n.alarms.set(p.uid, p.retryTime())
+	m.alarms.set(p.uid, p.retryTime())
 	return false
 }
 
 // bind returns a change that sets the status and, where the pod is bound to no node, binds it to this one.
-func (n *Node) bind(status corev1.PodStatus) func(*corev1.Pod) {
+func (m *statusManager) bind(status corev1.PodStatus) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		if pod.Spec.NodeName == "" {
-			pod.Spec.NodeName = n.name
+			pod.Spec.NodeName = m.node
 		}
 		pod.Status = lifecycle.Merge(pod.Status, status, now())
 	}
 }
 
 // write changes the pod's status in the API server.
-func (n *Node) write(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
-	written, err := n.Client.Pods().ModifyStatus(ctx, api, change)
+func (m *statusManager) write(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
+	written, err := m.pods.ModifyStatus(ctx, api, change)
 	switch {
 	case err == nil:
 		p.see(written)
@@ -123,7 +134,7 @@ func (n *Node) write(ctx context.Context, p *pod, api *corev1.Pod, change func(*
 		p.mu.Unlock()
 		return false
 	}
-	n.log(ctx, "write pod status", err, "pod", api.Namespace+"/"+api.Name)
+	warn(ctx, "write pod status", err, "pod", api.Namespace+"/"+api.Name)
 	p.failures++
 	return false
 }

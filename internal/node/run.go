@@ -2,56 +2,57 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
 // Run runs the node until ctx ends. Containers of pods run on then, and the next Run takes them back.
 func (n *Node) Run(ctx context.Context) error {
-	n.disk.change(n.judgeDisk(ctx, ""))
-	if err := n.register(ctx); err != nil {
+	if err := n.begin(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	n.tellPressure("")
-	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
-		return nil
+	var parts, last sync.WaitGroup
+	for _, run := range []func(context.Context){
+		n.alarms.run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run,
+		func(ctx context.Context) { n.workers.run(ctx, n.Workers) },
+	} {
+		parts.Go(func() { run(ctx) })
 	}
-	if err := n.recover(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return err
-	}
-	var parts, keeping, sweeping sync.WaitGroup
-	parts.Go(func() { n.alarms.run(ctx) })
-	parts.Go(func() { n.listen(ctx) })
-	parts.Go(func() { n.heartbeat(ctx) })
-	parts.Go(func() { n.tendDisk(ctx) })
-	parts.Go(func() { n.tendLocalStorage(ctx) })
-	parts.Go(func() { n.tellPulls(ctx) })
-	keeping.Go(func() { n.keeper.run(ctx) })
-	sweeping.Go(func() { n.sweepTrash(ctx) })
-	for range n.Workers {
-		parts.Go(func() { n.work(ctx) })
-	}
+	last.Go(func() { n.keeper.Run(ctx) })
+	last.Go(func() { n.dirs.trash.Run(ctx) })
 	<-ctx.Done()
-	n.queue.ShutDown()
 	parts.Wait()
 	n.leave(ctx)
-	n.keeper.queue.ShutDown()
-	keeping.Wait()
-	n.trash.ShutDown()
-	sweeping.Wait()
+	n.keeper.Close()
+	n.dirs.trash.Close()
+	last.Wait()
 	return nil
+}
+
+// begin returns when the node is known to the API server, and knows its pods and their containers.
+func (n *Node) begin(ctx context.Context) error {
+	n.disk.change(n.disk.judge(ctx, ""))
+	if err := n.registration.register(ctx); err != nil {
+		return err
+	}
+	n.disk.tell("")
+	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
+		return ctx.Err()
+	}
+	return n.recover(ctx)
 }
 
 // recover learns what the runtime holds before any pod is looked at. What belongs to no pod gets an entry too, and
@@ -70,10 +71,26 @@ func (n *Node) recover(ctx context.Context) error {
 		p.mu.Lock()
 		p.absent = p.absent || p.api == nil
 		p.mu.Unlock()
-		n.queue.Add(s.PodUID)
+		n.workers.wake(s.PodUID)
 	}
 	n.finishDeletions(ctx)
-	return n.sweepDirs()
+	return n.recoverDirs()
+}
+
+// recoverDirs has removed what pods that have ended or are gone have left, from a time when the node did not see to them.
+func (n *Node) recoverDirs() error {
+	exists, lives := map[types.UID]bool{}, map[types.UID]bool{}
+	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
+		pod := obj.(*corev1.Pod)
+		exists[pod.UID], lives[pod.UID] = true, !lifecycle.Final(pod.Status.Phase)
+	}
+	knownOr := func(those map[types.UID]bool) func(types.UID) bool {
+		return func(uid types.UID) bool { return those[uid] || n.pods.get(uid) != nil }
+	}
+	if err := errors.Join(n.dirs.recover(knownOr(lives)), n.keeper.Recover(knownOr(exists))); err != nil {
+		return fmt.Errorf("node: look for left-over folders: %w", err)
+	}
+	return nil
 }
 
 // shown is the pod of an attempt as the informer shows it, or nil.
@@ -104,26 +121,27 @@ func (n *Node) listen(ctx context.Context) {
 func (n *Node) ended(s runtime.Status) {
 	if p := n.pods.get(s.PodUID); p != nil {
 		p.hear(s)
-		n.queue.Add(s.PodUID)
+		n.workers.wake(s.PodUID)
 	}
 }
 
-func (n *Node) work(ctx context.Context) {
-	for {
-		uid, down := n.queue.Get()
-		if down {
-			return
+// finishDeletions deletes the pods whose deletion was cut off: the API server first notes that there is no grace left,
+// and then deletes. What was killed between the two leaves a pod that nothing else would remove.
+func (n *Node) finishDeletions(ctx context.Context) {
+	at := int64(0)
+	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
+		api := obj.(*corev1.Pod)
+		if !deletionCutOff(api) || api.Spec.NodeName != "" && api.Spec.NodeName != n.Name() {
+			continue
 		}
-		n.syncOne(ctx, uid)
+		err := n.Client.Pods().Delete(ctx, api, client.DeleteOptions{GracePeriodSeconds: &at})
+		if err != nil && !apierrors.IsNotFound(err) {
+			warn(ctx, "finish the deletion of a pod", err, "pod", api.Namespace+"/"+api.Name)
+		}
 	}
 }
 
-func (n *Node) syncOne(ctx context.Context, uid types.UID) {
-	defer n.queue.Done(uid)
-	if ctx.Err() != nil {
-		return
-	}
-	if p := n.pods.get(uid); p != nil {
-		n.sync(ctx, p)
-	}
+// deletionCutOff reports whether nothing but the last step is left of the pod's deletion.
+func deletionCutOff(api *corev1.Pod) bool {
+	return api.DeletionTimestamp != nil && !awaitsRemoval(api) && len(api.Finalizers) == 0
 }

@@ -12,26 +12,26 @@ import (
 
 // sync brings one pod forward as far as it goes now. A start is followed by another look, since the next container
 // may start on it.
-func (n *Node) sync(ctx context.Context, p *pod) {
-	for ctx.Err() == nil && n.step(ctx, p) {
+func (w *podWorkers) sync(ctx context.Context, p *pod) {
+	for ctx.Err() == nil && w.step(ctx, p) {
 	}
 }
 
-// step decides once about the pod and does what was decided. It tells whether to decide again at once.
-func (n *Node) step(ctx context.Context, p *pod) (again bool) {
-	n.takeNews(ctx, p)
+// step decides once about the pod and does what was decided. It reports whether to decide again at once.
+func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
+	w.takeNews(ctx, p)
 	api, gone := p.current()
 	if gone {
-		n.finish(ctx, p, api, true)
+		w.finish(ctx, p, api, true)
 		return false
 	}
 	if lifecycle.Final(api.Status.Phase) {
-		return n.settle(ctx, p, api)
+		return w.settle(ctx, p, api)
 	}
-	n.learn(p, api)
-	n.refresh(ctx, p, api)
+	w.learn(p, api)
+	w.refresh(ctx, p, api)
 	t := now()
-	placed := n.place(p, api)
+	placed := w.placer.admit(api, !p.startTime.IsZero())
 	if placed {
 		p.takeStart(t)
 	}
@@ -44,33 +44,33 @@ func (n *Node) step(ctx context.Context, p *pod) (again bool) {
 		Hindrances: p.hindrances,
 		Refusal:    p.refusal,
 		Eviction:   p.evicted(),
-		Host:       n.host(api),
+		Host:       w.host(api),
 	})
-	n.announce(p, api, d.Notices)
-	d.Wake = earlier(d.Wake, n.stop(ctx, p, d.Stop))
+	w.events.announce(p, api, d.Notices)
+	d.Wake = earlier(d.Wake, w.stop(ctx, p, d.Stop))
 	if !d.Ended {
-		d.Wake = earlier(d.Wake, n.evict(ctx, p, api, t))
+		d.Wake = earlier(d.Wake, w.evict(ctx, p, api, t))
 	}
 	for _, s := range d.Start {
-		n.start(ctx, p, api, s)
+		w.start(ctx, p, api, s)
 	}
 	switch {
 	case len(d.Start) > 0:
 		return true
 	case d.Ended:
-		n.free(p)
-		return n.reportEnd(ctx, p, api, n.bind(d.Status))
+		w.placer.release(p.uid)
+		return w.status.reportEnd(ctx, p, api, w.status.bind(d.Status))
 	case !placed:
-		n.reportWaiting(ctx, p, api, t)
+		w.status.reportWaiting(ctx, p, api, t)
 	default:
-		n.report(ctx, p, api, d, t)
+		w.status.report(ctx, p, api, d, t)
 	}
 	return false
 }
 
 // learn looks at a pod for the first time: what its stored status tells of an earlier life, and whether this node
 // can run it.
-func (n *Node) learn(p *pod, api *corev1.Pod) {
+func (w *podWorkers) learn(p *pod, api *corev1.Pod) {
 	if p.known {
 		return
 	}
@@ -82,8 +82,10 @@ func (n *Node) learn(p *pod, api *corev1.Pod) {
 	p.mu.Unlock()
 	p.known = true
 	p.startTime = firstStart(p, api)
-	p.refusal = n.refuse(api)
-	n.uses.add(api)
+	if err := w.containers.Check(api); err != nil {
+		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
+	}
+	w.uses.add(api)
 }
 
 // firstStart is when a pod of an earlier life was taken; zero for a new pod.
@@ -102,20 +104,20 @@ func firstStart(p *pod, api *corev1.Pod) time.Time {
 	return first
 }
 
-// takeNews files what the runtime has told, and lets it forget attempts that nobody will ask for again.
-func (n *Node) takeNews(ctx context.Context, p *pod) {
+// takeNews files what the runtime has told, and lets it forget attempts that will not be asked for again.
+func (w *podWorkers) takeNews(ctx context.Context, p *pod) {
 	for _, s := range p.open() {
 		api, _ := p.current()
-		if outdated := p.add(n.withMessage(api, s)); len(outdated) > 0 {
-			if err := n.Runtime.Forget(ctx, outdated...); err != nil {
-				n.log(ctx, "the runtime keeps an old attempt", err, "pod", p.uid)
+		if outdated := p.add(w.withMessage(api, s)); len(outdated) > 0 {
+			if err := w.runtime.Forget(ctx, outdated...); err != nil {
+				warn(ctx, "the runtime keeps an old attempt", err, "pod", p.uid)
 			}
 		}
 	}
 }
 
 // refresh rewrites volumes, and tries again what has been hindered, once something has changed that may matter.
-func (n *Node) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
+func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	p.mu.Lock()
 	stale := p.stale
 	p.stale = false
@@ -127,17 +129,17 @@ func (n *Node) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	if len(p.running()) == 0 {
 		return
 	}
-	if err := n.vols.Update(ctx, n.volumePod(api)); err != nil {
-		n.Recorder.Eventf(api, corev1.EventTypeWarning, "FailedMount", "%v; the files stay as they are", err)
+	if err := w.containers.UpdateVolumes(ctx, api, w.dirs.volumes(api.UID)); err != nil {
+		w.events.Eventf(api, corev1.EventTypeWarning, "FailedMount", "%v; the files stay as they are", err)
 	}
 }
 
 // stop returns when to try again what could not be stopped.
-func (n *Node) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (retry time.Time) {
+func (w *podWorkers) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (retry time.Time) {
 	for _, s := range stops {
 		by := now().Add(s.Grace)
-		if err := n.Runtime.Stop(ctx, s.ID, s.Grace); err != nil {
-			n.log(ctx, "stop container", err, "pod", p.uid, "container", s.ID.Container)
+		if err := w.runtime.Stop(ctx, s.ID, s.Grace); err != nil {
+			warn(ctx, "stop container", err, "pod", p.uid, "container", s.ID.Container)
 			retry = now().Add(retryAfter)
 			continue
 		}

@@ -4,9 +4,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/node/config"
 )
@@ -57,21 +55,4 @@ func (u *uses) of(use config.Use) []types.UID {
 		uids = append(uids, uid)
 	}
 	return uids
-}
-
-// useHandler wakes the pods that refer to a ConfigMap or Secret when it changes.
-func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
-	changed := func(obj any) {
-		object, ok := obj.(metav1.Object)
-		if !ok {
-			return
-		}
-		for _, uid := range n.uses.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
-			if p := n.pods.get(uid); p != nil {
-				p.refresh()
-				n.queue.Add(uid)
-			}
-		}
-	}
-	return cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, obj any) { changed(obj) }}
 }

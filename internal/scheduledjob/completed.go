@@ -1,35 +1,51 @@
 package scheduledjob
 
 import (
+	"slices"
 	"strings"
 
-	"k8s.io/utils/ptr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// fail ends a pending run that cannot start.
-func (s *draft) fail(e stintv1.Execution, reason, message string) {
-	s.status.PendingExecutions = without(s.status.PendingExecutions, e.Tag)
-	e.CompletedAt, e.Success = written(s.now), ptr.To(false)
-	e.Reason, e.Message = reason, shortened(message)
-	e.Overrides = KeptOverrides(e.Overrides)
-	s.complete(e)
+// completed are the runs that have ended, as far as they are remembered, in the order in which that was seen.
+type completed struct {
+	list               []stintv1.Execution
+	lastSuccessfulTime *metav1.Time
+	gate               *gate
+	events             *events
 }
 
-// complete lists a run that has ended.
-func (s *draft) complete(e stintv1.Execution) {
+// add lists a run that has ended. One that failed may block the schedule.
+func (c *completed) add(e stintv1.Execution) {
 	e.Status = stintv1.ExecutionCompleted
-	s.status.CompletedExecutions = append(s.status.CompletedExecutions, e)
+	c.list = append(c.list, e)
 	if *e.Success {
-		if last := s.status.LastSuccessfulTime; last == nil || last.Before(e.CompletedAt) {
-			s.status.LastSuccessfulTime = e.CompletedAt
+		if last := c.lastSuccessfulTime; last == nil || last.Before(e.CompletedAt) {
+			c.lastSuccessfulTime = e.CompletedAt
 		}
-		s.tell(ReasonSawCompletedRun, "Saw completed run %s, success", e.Tag)
+		c.events.tell(ReasonSawCompletedRun, "Saw completed run %s, success", e.Tag)
 		return
 	}
-	s.warn(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, because(e))
-	s.block(e)
+	c.events.warn(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, because(e))
+	c.gate.block(e)
+}
+
+// maxCompletedSize bounds the history in bytes: an object has room for a megabyte and a half.
+const maxCompletedSize = 1 << 19
+
+// trim forgets the oldest runs that ended, but none whose Job could be taken for a new one.
+func (c *completed) trim(limit int, due cursor) {
+	list, size := c.list, 0
+	for _, e := range list {
+		size += sizeOf(e)
+	}
+	for len(list) > 0 && (len(list) > limit || size > maxCompletedSize) && !due.before(list[0]) {
+		size -= sizeOf(list[0])
+		list = list[1:]
+	}
+	c.list = slices.Clone(list)
 }
 
 // maxMessage bounds what is written of the words of others.

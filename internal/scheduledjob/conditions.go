@@ -1,6 +1,8 @@
 package scheduledjob
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -25,28 +27,33 @@ const (
 	ReasonJobDeleted       = "JobDeleted"
 )
 
-func (s *draft) condition(kind string) *metav1.Condition {
-	return meta.FindStatusCondition(s.status.Conditions, kind)
+// conditions are those of the status, and the generation of the spec that all of it is about.
+type conditions struct {
+	list               []metav1.Condition
+	observedGeneration int64
+	// generation is that of the spec, and now the time, by which conditions are set.
+	generation int64
+	now        time.Time
 }
 
-func (s *draft) isTrue(kind string) bool {
-	return meta.IsStatusConditionTrue(s.status.Conditions, kind)
+func (c *conditions) find(kind string) *metav1.Condition {
+	return meta.FindStatusCondition(c.list, kind)
 }
 
-// setCondition changes nothing where status, reason and message are the same already.
-func (s *draft) setCondition(kind string, status metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&s.status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message,
-		LastTransitionTime: metav1.NewTime(s.now), ObservedGeneration: s.sj.Generation})
+func (c *conditions) isTrue(kind string) bool { return meta.IsStatusConditionTrue(c.list, kind) }
+
+// set changes nothing where status, reason and message are the same already.
+func (c *conditions) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&c.list, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message,
+		LastTransitionTime: metav1.NewTime(c.now), ObservedGeneration: c.generation})
 }
 
-// observe tells that all of the status is about this generation of the spec: clients wait for conditions of the newest.
-func (s *draft) observe() {
-	s.status.ObservedGeneration = s.sj.Generation
-	for i := range s.status.Conditions {
-		s.status.Conditions[i].ObservedGeneration = s.sj.Generation
+func (c *conditions) remove(kind string) { meta.RemoveStatusCondition(&c.list, kind) }
+
+// observe says that all of the status is about this generation of the spec: clients wait for conditions of the newest.
+func (c *conditions) observe() {
+	c.observedGeneration = c.generation
+	for i := range c.list {
+		c.list[i].ObservedGeneration = c.generation
 	}
-}
-
-func (s *draft) removeCondition(kind string) {
-	meta.RemoveStatusCondition(&s.status.Conditions, kind)
 }

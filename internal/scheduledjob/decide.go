@@ -1,27 +1,31 @@
 package scheduledjob
 
-// Decide tells what is to be done about a ScheduledJob. The order matters: what has become of runs is settled first, so
+// Decide says what is to be done about a ScheduledJob. The order matters: what has become of runs is settled first, so
 // that what was done and not written down is not done again.
 func Decide(obs Observation) Decision {
-	s := look(obs)
-	if s.sj.DeletionTimestamp != nil {
-		return Decision{draft: s}
-	}
-	s.followSuspension()
-	s.followBlock()
-	s.dropMalformed()
-	s.findStarted()
-	s.findEnded()
-
-	s.takeUp()
-	s.passDueTimes()
-	s.skipOutdated()
-	s.tellSkipped()
-
+	v := look(obs)
+	s := newDraft(v, v.sj.Status, nil)
 	d := Decision{draft: s}
+	if v.sj.DeletionTimestamp != nil {
+		return d
+	}
+	s.gate.followSuspension()
+	s.gate.followBlock()
+	s.executions.dropMalformed()
+	s.executions.findStarted(s.timetable.cursor)
+	s.executions.findEnded()
+
+	s.timetable.takeUp(&s.executions)
+	due := s.timetable.pass(&s.executions)
+	s.executions.pending.enqueue(due.runs)
+	if skipsOutdated(v.sj) {
+		due.skipped.add(s.executions.pending.skipOutdated())
+	}
+	s.skip(due.skipped)
+
 	d.starts, d.Create = s.start()
-	d.Delete = s.surplusJobs()
-	d.LookAgain = s.lookAgain(len(d.starts) > 0)
-	s.observe()
+	d.Delete = surplusJobs(v)
+	d.LookAgain = s.timetable.lookAgain(due.more && len(d.starts) > 0)
+	s.conditions.observe()
 	return d
 }

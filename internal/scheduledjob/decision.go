@@ -28,26 +28,18 @@ type Decision struct {
 type Outcome struct {
 	// Job is what was created or found; nil if neither.
 	Job *batchv1.Job
-	// Err is of k8s.io/apimachinery/pkg/api/errors. AlreadyExists means that somebody else has the name.
+	// Err is of k8s.io/apimachinery/pkg/api/errors. AlreadyExists means that the name is another's.
 	Err error
 }
 
-// Final tells that trying again makes no sense: the run has ended before it began.
+// Final reports whether trying again makes no sense: the run has ended before it began.
 func (o Outcome) Final() bool {
 	return o.Job == nil && (apierrors.IsInvalid(o.Err) || apierrors.IsAlreadyExists(o.Err))
 }
 
-// Event is one to be told of the ScheduledJob.
-type Event struct {
-	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
-	Type    string
-	Reason  string
-	Message string
-}
-
 // Status is what to write, where it differs from what was observed. outcomes[i] is that of Create[i].
 func (d Decision) Status(outcomes []Outcome) stintv1.ScheduledJobStatus {
-	return *d.settle(outcomes).status
+	return d.settle(outcomes).status()
 }
 
 // Tell is what to tell once the status is written: all but the deletions.
@@ -56,18 +48,19 @@ func (d Decision) Tell(outcomes []Outcome) []Event {
 }
 
 func (d Decision) settle(outcomes []Outcome) *draft {
-	s := d.draft.clone()
-	if s.sj.DeletionTimestamp != nil {
+	v := d.draft.view
+	s := newDraft(v, d.draft.status(), d.draft.events)
+	if v.sj.DeletionTimestamp != nil {
 		return s
 	}
 	tried := d.starts[:min(len(d.starts), len(outcomes))]
 	for i, tag := range tried {
 		s.settle(tag, d.Create[i].Name, outcomes[i])
 	}
-	s.explainPending()
+	s.executions.pending.explain(s.waiting())
 	for i, tag := range tried {
-		s.explainFailure(tag, outcomes[i])
+		s.executions.pending.explainFailure(tag, outcomes[i])
 	}
-	s.trimCompleted()
+	s.executions.completed.trim(completedLimit(v.sj), s.timetable.cursor)
 	return s
 }

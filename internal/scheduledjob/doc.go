@@ -6,10 +6,10 @@
 //	   ▲                         │      its turn: the Job     ┌───────────────────┐
 //	   │ suspended            ┌──┴────┐ is created  ┌─────────┴┐             ┌────▼──────┐  more than the history
 //	  due ───────────────────►│pending├────────────►│ running  │             │ completed ├─────────► forgotten
-//	(due.go)                  └─▲──┬──┘ (start.go)  └─▲────────┘             └────▲──────┘ (history.go)
+//	(due.go)                  └─▲──┬──┘ (start.go)  └─▲────────┘             └────▲──────┘ (completed.go)
 //	on demand ──────────────────┘  │                  │                           │
-//	(pending.go)                   └──────────────────┼── refused for ever ───────┘
-//	                              a Job in no list ───┘
+//	(malformed.go)                 └──────────────────┼── refused for ever ───────┘
+//	                              a Job in no list ───┘ (find_started.go)
 //
 // A failed run may block the schedule (block.go): scheduled runs then wait in pending until a person resumes it.
 //
@@ -20,4 +20,7 @@
 //   - the status is written after the Jobs are created: what it would have said is found again by their names;
 //   - status.lastScheduleTime, the cursor, moves with the lists in one write, and never back;
 //   - a Job is deleted after its end is written.
+//
+// The status is made in a draft, each part of it by its owner: the three lists (executions), the schedule and the cursor
+// (timetable), the conditions, of which the gate has those that hold scheduled runs back.
 package scheduledjob

@@ -4,117 +4,97 @@ import (
 	"time"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+	"github.com/stint-dev/stint/internal/schedule"
 )
 
 // maxPending bounds the scheduled runs that are listed as pending. Later ones stay due until there is room.
 const maxPending = 100
 
-// passDueTimes deals with every due time up to now: it becomes a run that is pending, or is skipped.
-func (s *draft) passDueTimes() {
-	if s.due == nil || s.changed {
-		return
-	}
-	after := s.cursor()
+// dueTimes are those of the schedule that have come since the last one that was dealt with.
+type dueTimes struct {
+	schedule   schedule.Schedule
+	after, now time.Time
+	// executions may be of these due times already: the runs started, and the status that said so was not written.
+	executions *executions
+}
+
+// passed is what becomes of due times.
+type passed struct {
+	runs    []time.Time
+	skipped skipped
+	// last is the last one that is dealt with; zero for none.
+	last time.Time
+	// more reports whether others have to wait until there is room among the pending runs.
+	more bool
+}
+
+// pass has each of them become a run that is pending, or be skipped.
+func (d dueTimes) pass(sj *stintv1.ScheduledJob) passed {
 	switch {
-	case suspended(s.sj):
-		s.skipAll(after)
-	case skipsOutdated(s.sj):
-		s.enqueueLatest(after)
+	case suspended(sj):
+		return d.skipAll()
+	case skipsOutdated(sj):
+		return d.runLatest()
 	default:
-		s.enqueue(after)
+		return d.runAll()
 	}
 }
 
-// cursor is the last due time that has been dealt with.
-func (s *draft) cursor() time.Time {
-	if s.status.LastScheduleTime == nil {
-		return time.Time{}
-	}
-	return s.status.LastScheduleTime.Time
-}
-
-// pass moves the cursor on, never back.
-func (s *draft) pass(due time.Time) {
-	if due.After(s.cursor()) {
-		s.status.LastScheduleTime = written(due)
-	}
-}
-
-func (s *draft) skipAll(after time.Time) {
-	n, last := s.due.Count(after, s.now)
+func (d dueTimes) skipAll() (p passed) {
+	n, last := d.schedule.Count(d.after, d.now)
 	if n == 0 {
-		return
+		return p
 	}
-	first, _ := s.due.Next(after)
-	s.skipped.add(n-s.known(after), first, last)
-	s.pass(last)
+	first, _ := d.schedule.Next(d.after)
+	p.skipped.add(skipped{n - d.known(), first, last})
+	p.last = last
+	return p
 }
 
-func (s *draft) enqueueLatest(after time.Time) {
-	n, last := s.due.Count(after, s.now)
+func (d dueTimes) runLatest() (p passed) {
+	n, last := d.schedule.Count(d.after, d.now)
 	if n == 0 {
-		return
+		return p
 	}
-	s.pass(last)
-	n -= s.known(after)
-	if !s.listed(dueTag(last)) {
+	p.last = last
+	n -= d.known()
+	if !d.executions.listed(dueTag(last)) {
 		n--
-		s.enqueueRun(last)
+		p.runs = []time.Time{last}
 	}
 	if n > 0 {
-		first, _ := s.due.Next(after)
-		_, before := s.due.Count(after, last.Add(-time.Second))
-		s.skipped.add(n, first, before)
+		first, _ := d.schedule.Next(d.after)
+		_, before := d.schedule.Count(d.after, last.Add(-time.Second))
+		p.skipped = skipped{n, first, before}
 	}
+	return p
 }
 
-func (s *draft) enqueue(after time.Time) {
-	room := maxPending - s.scheduledPending()
-	for _, due := range s.due.Due(after, s.now, max(0, room)+int(s.known(after))+1) {
+func (d dueTimes) runAll() (p passed) {
+	room := max(0, maxPending-d.executions.pending.scheduled())
+	for _, due := range d.schedule.Due(d.after, d.now, room+int(d.known())+1) {
 		switch {
-		case s.listed(dueTag(due)):
-		case room <= 0:
-			s.more = true
-			return
+		case d.executions.listed(dueTag(due)):
+		case len(p.runs) == room:
+			p.more = true
+			return p
 		default:
-			room--
-			s.enqueueRun(due)
+			p.runs = append(p.runs, due)
 		}
-		s.pass(due)
+		p.last = due
 	}
+	return p
 }
 
-func (s *draft) enqueueRun(due time.Time) {
-	s.status.PendingExecutions = append(s.status.PendingExecutions, stintv1.Execution{
-		Tag: dueTag(due), Trigger: stintv1.TriggerSchedule, Status: stintv1.ExecutionPending, DueAt: written(due), CreatedAt: written(due)})
-}
-
-// known is how many of the due times after the cursor are listed already: their runs started, and the status that said so
-// was not written.
-func (s *draft) known(after time.Time) int64 {
+// known is how many of them are listed as runs.
+func (d dueTimes) known() int64 {
 	var n int64
-	for _, list := range s.lists() {
-		for _, e := range list {
-			if e.DueAt == nil || !e.DueAt.After(after) || e.DueAt.After(s.now) {
-				continue
-			}
-			here, _ := s.due.Count(e.DueAt.Add(-time.Second), e.DueAt.Time)
-			n += here
+	for _, e := range d.executions.all() {
+		if e.DueAt == nil || !e.DueAt.After(d.after) || e.DueAt.After(d.now) {
+			continue
 		}
-	}
-	return n
-}
-
-func (s *draft) lists() [][]stintv1.Execution {
-	return [][]stintv1.Execution{s.status.RunningExecutions, s.status.CompletedExecutions, s.status.PendingExecutions}
-}
-
-func (s *draft) scheduledPending() int {
-	n := 0
-	for _, e := range s.status.PendingExecutions {
-		if e.Trigger == stintv1.TriggerSchedule {
-			n++
-		}
+		here, _ := d.schedule.Count(e.DueAt.Add(-time.Second), e.DueAt.Time)
+		n += here
 	}
 	return n
 }

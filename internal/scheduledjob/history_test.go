@@ -155,11 +155,9 @@ func (w *world) ask(tag string) {
 // askAgain asks for a run that is listed, in any of the lists.
 func (w *world) askAgain() {
 	var listed []string
-	for _, list := range (&draft{status: &w.sj.Status}).lists() {
-		for _, e := range list {
-			if e.Trigger == stintv1.TriggerManual {
-				listed = append(listed, e.Tag)
-			}
+	for _, e := range slices.Concat(w.sj.Status.RunningExecutions, w.sj.Status.CompletedExecutions, w.sj.Status.PendingExecutions) {
+		if e.Trigger == stintv1.TriggerManual {
+			listed = append(listed, e.Tag)
 		}
 	}
 	if len(listed) > 0 {

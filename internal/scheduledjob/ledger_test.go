@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
@@ -46,7 +47,7 @@ func (l *ledger) checkDecision(obs Observation, d Decision) {
 		if suspended(sj) {
 			l.w.t.Fatalf("starts %s while it is suspended", tag)
 		}
-		if s := d.Status(nil); blocksOnFailure(sj) && (&draft{status: &s}).isTrue(stintv1.ConditionBlocked) {
+		if s := d.Status(nil); blocksOnFailure(sj) && meta.IsStatusConditionTrue(s.Conditions, stintv1.ConditionBlocked) {
 			l.w.t.Fatalf("starts %s while it is blocked", tag)
 		}
 		if due, _ := dueOf(tag); due.After(obs.Now) && !l.hadBefore(sj, tag) {
@@ -81,7 +82,7 @@ func (l *ledger) checkQueue(obs Observation, d Decision) {
 	if concurrent(obs.ScheduledJob) || len(d.starts) == 0 {
 		return
 	}
-	first := slices.IndexFunc(after, func(tag string) bool { return !d.draft.held(stintv1.Execution{Trigger: triggerOf(tag)}) })
+	first := slices.IndexFunc(after, func(tag string) bool { return !d.draft.gate.holds(stintv1.Execution{Trigger: triggerOf(tag)}) })
 	if len(d.starts) > 1 || after[first] != d.starts[0] {
 		l.w.t.Fatalf("starts %v, the queue is %v", d.starts, after)
 	}
@@ -168,14 +169,14 @@ func (l *ledger) checkLists(sj *stintv1.ScheduledJob, next stintv1.ScheduledJobS
 	check(next.PendingExecutions, stintv1.ExecutionPending)
 	check(next.RunningExecutions, stintv1.ExecutionRunning)
 	check(next.CompletedExecutions, stintv1.ExecutionCompleted)
-	scheduled := (&draft{status: &next}).scheduledPending()
+	scheduled := len(scheduledOf(next.PendingExecutions))
 	if scheduled > maxPending || skipsOutdated(sj) && scheduled > 1 {
 		l.w.t.Fatalf("%d scheduled runs are pending", scheduled)
 	}
 	if !slices.IsSortedFunc(scheduledOf(next.PendingExecutions), func(a, b stintv1.Execution) int { return a.DueAt.Compare(b.DueAt.Time) }) {
 		l.w.t.Fatalf("the queue is out of order: %v", tags(next.PendingExecutions))
 	}
-	if n := len(next.CompletedExecutions); n > completedLimit(sj) && !(&draft{status: &next}).ahead(next.CompletedExecutions[0]) {
+	if n := len(next.CompletedExecutions); n > completedLimit(sj) && !(&cursor{next.LastScheduleTime}).before(next.CompletedExecutions[0]) {
 		l.w.t.Fatalf("%d completed runs are listed", n)
 	}
 }
@@ -206,7 +207,7 @@ func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) 
 	}
 	var skipped int64
 	for _, e := range scheduledOf(old.PendingExecutions) {
-		if !(&draft{status: &next}).listed(e.Tag) && !runs.Has(e.Tag) {
+		if Find(&next, e.Tag) == nil && !runs.Has(e.Tag) {
 			l.skipped.Insert(e.Tag)
 			skipped++
 		}
@@ -222,7 +223,7 @@ func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) 
 		l.w.t.Fatalf("%d runs are said to be skipped, %d are", said, skipped+direct)
 	}
 	told := slices.ContainsFunc(d.Tell(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
-	if queued := d.Status(nil); next.Schedule != nil && next.LastScheduleTime != nil && !d.draft.changed && (&draft{status: &queued}).scheduledPending() < maxPending {
+	if queued := d.Status(nil); next.Schedule != nil && next.LastScheduleTime != nil && !d.draft.timetable.changed && len(scheduledOf(queued.PendingExecutions)) < maxPending {
 		if left, _ := inForce(next.Schedule).Count(next.LastScheduleTime.Time, obs.Now); left > 0 {
 			l.w.t.Fatalf("%d due times are not dealt with", left)
 		}
@@ -274,7 +275,7 @@ func inForce(s *stintv1.ObservedSchedule) schedule.Schedule {
 
 // checkBlock expects that a failure blocks where it shall.
 func (l *ledger) checkBlock(sj *stintv1.ScheduledJob, next stintv1.ScheduledJobStatus) {
-	blocked := (&draft{status: &next}).isTrue(stintv1.ConditionBlocked)
+	blocked := meta.IsStatusConditionTrue(next.Conditions, stintv1.ConditionBlocked)
 	if blocked && !blocksOnFailure(sj) {
 		l.w.t.Fatal("is blocked though nothing blocks")
 	}

@@ -10,77 +10,100 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
+// timetable is the schedule that is in force, and how far its due times have been dealt with. It keeps the condition
+// InvalidSchedule.
+type timetable struct {
+	view       *view
+	conditions *conditions
+	events     *events
+
+	observed *stintv1.ObservedSchedule
+	cursor   cursor
+	next     *metav1.Time
+	// due is the schedule in force. Nil: nothing is due.
+	due schedule.Schedule
+	// changed reports whether the schedule is another than before: it must be written before anything is due by it.
+	changed bool
+}
+
 // takeUp reads the schedule, and notes since when it is in force.
-func (s *draft) takeUp() {
-	was, spec := s.status.Schedule, s.sj.Spec.Schedule
+func (t *timetable) takeUp(x *executions) {
+	was, spec := t.observed, t.view.sj.Spec.Schedule
 	if spec == nil {
-		s.status.Schedule = nil
-		s.removeCondition(stintv1.ConditionInvalidSchedule)
-		s.leave()
+		t.observed = nil
+		t.conditions.remove(stintv1.ConditionInvalidSchedule)
+		t.leave(x)
 		return
 	}
 	zone := ptr.Deref(spec.TimeZone, "")
 	if was == nil || was.TimeSpec != spec.TimeSpec || was.TimeZone != zone {
-		if s.status.ObservedGeneration != 0 {
-			s.changed = true
-			s.leave()
+		if t.view.sj.Status.ObservedGeneration != 0 {
+			t.changed = true
+			t.leave(x)
 		}
-		s.status.Schedule = &stintv1.ObservedSchedule{TimeSpec: spec.TimeSpec, TimeZone: zone, Since: metav1.NewTime(s.since())}
+		t.observed = &stintv1.ObservedSchedule{TimeSpec: spec.TimeSpec, TimeZone: zone, Since: metav1.NewTime(t.since())}
 	}
-	s.parse()
+	t.parse()
 }
 
 // since is when a schedule is taken up: after all that was due by another one, as tags are times.
-func (s *draft) since() time.Time {
-	if !s.changed {
-		return s.sj.CreationTimestamp.Time
+func (t *timetable) since() time.Time {
+	if !t.changed {
+		return t.view.sj.CreationTimestamp.Time
 	}
-	return later(s.now, s.cursor().Add(time.Second))
+	return later(t.view.now, t.cursor.time().Add(time.Second))
 }
 
 // leave passes the due times of a schedule that is in force no longer, as far as they have become runs. Those to come are
 // of people, who may add any tag.
-func (s *draft) leave() {
-	for _, list := range s.lists() {
-		for _, e := range list {
-			if e.DueAt != nil && !e.DueAt.After(s.now) {
-				s.pass(e.DueAt.Time)
-			}
+func (t *timetable) leave(x *executions) {
+	for _, e := range x.all() {
+		if e.DueAt != nil && !e.DueAt.After(t.view.now) {
+			t.cursor.pass(e.DueAt.Time)
 		}
 	}
 }
 
-func (s *draft) parse() {
-	of := s.status.Schedule
-	spec, err := schedule.Parse(of.TimeSpec)
+func (t *timetable) parse() {
+	spec, err := schedule.Parse(t.observed.TimeSpec)
 	var zone *time.Location
 	if err == nil {
-		zone, err = schedule.LoadZone(of.TimeZone)
+		zone, err = schedule.LoadZone(t.observed.TimeZone)
 	}
 	if err == nil {
-		s.removeCondition(stintv1.ConditionInvalidSchedule)
-		s.due = spec.In(zone, of.Since.Time)
+		t.conditions.remove(stintv1.ConditionInvalidSchedule)
+		t.due = spec.In(zone, t.observed.Since.Time)
 		return
 	}
 	message := shortened(err.Error())
-	if c := s.condition(stintv1.ConditionInvalidSchedule); c == nil || c.Message != message {
-		s.warn(ReasonInvalidSchedule, "Nothing is due: %s", message)
+	if c := t.conditions.find(stintv1.ConditionInvalidSchedule); c == nil || c.Message != message {
+		t.events.warn(ReasonInvalidSchedule, "Nothing is due: %s", message)
 	}
-	s.setCondition(stintv1.ConditionInvalidSchedule, metav1.ConditionTrue, ReasonInvalidSchedule, message)
+	t.conditions.set(stintv1.ConditionInvalidSchedule, metav1.ConditionTrue, ReasonInvalidSchedule, message)
 }
 
-// lookAgain is when something becomes due, or now if due times are waiting for the room that runs make which start now.
-func (s *draft) lookAgain(starting bool) time.Time {
-	s.status.NextScheduleTime = nil
-	if s.due == nil {
+// pass deals with the due times up to now.
+func (t *timetable) pass(x *executions) passed {
+	if t.due == nil || t.changed {
+		return passed{}
+	}
+	p := dueTimes{schedule: t.due, after: t.cursor.time(), now: t.view.now, executions: x}.pass(t.view.sj)
+	t.cursor.pass(p.last)
+	return p
+}
+
+// lookAgain is when something becomes due, or now if due times that wait have room soon.
+func (t *timetable) lookAgain(room bool) time.Time {
+	t.next = nil
+	if t.due == nil {
 		return time.Time{}
 	}
-	next, ok := s.due.Next(later(s.now, s.cursor()))
+	next, ok := t.due.Next(later(t.view.now, t.cursor.time()))
 	if ok {
-		s.status.NextScheduleTime = written(next)
+		t.next = written(next)
 	}
-	if s.changed || s.more && starting {
-		return s.obs.Now
+	if t.changed || room {
+		return t.view.Now
 	}
 	return next
 }

@@ -13,45 +13,44 @@ type skipped struct {
 	first, last time.Time
 }
 
-func (s *skipped) add(n int64, first, last time.Time) {
-	if n <= 0 {
+func (s *skipped) add(more skipped) {
+	if more.n <= 0 {
 		return
 	}
-	if s.n == 0 || first.Before(s.first) {
-		s.first = first
+	if s.n == 0 || more.first.Before(s.first) {
+		s.first = more.first
 	}
-	s.n, s.last = s.n+n, later(s.last, last)
+	s.n, s.last = s.n+more.n, later(s.last, more.last)
 }
 
 // skipOutdated leaves only the latest of the scheduled runs that wait.
-func (s *draft) skipOutdated() {
-	if !skipsOutdated(s.sj) {
-		return
-	}
+func (p *pending) skipOutdated() (gone skipped) {
 	var latest time.Time
-	for _, e := range s.status.PendingExecutions {
+	for _, e := range p.list {
 		if e.Trigger == stintv1.TriggerSchedule {
 			latest = later(latest, e.DueAt.Time)
 		}
 	}
-	s.status.PendingExecutions = slices.DeleteFunc(s.status.PendingExecutions, func(e stintv1.Execution) bool {
+	p.list = slices.DeleteFunc(p.list, func(e stintv1.Execution) bool {
 		outdated := e.Trigger == stintv1.TriggerSchedule && e.DueAt.Time.Before(latest)
 		if outdated {
-			s.skipped.add(1, e.DueAt.Time, e.DueAt.Time)
+			gone.add(skipped{1, e.DueAt.Time, e.DueAt.Time})
 		}
 		return outdated
 	})
+	return gone
 }
 
-func (s *draft) tellSkipped() {
-	if s.skipped.n == 0 {
+// skip counts due times that are skipped, and tells of them.
+func (s *draft) skip(gone skipped) {
+	if gone.n == 0 {
 		return
 	}
-	s.status.SkippedCount += s.skipped.n
-	first, last := s.skipped.first.UTC().Format(time.RFC3339), s.skipped.last.UTC().Format(time.RFC3339)
-	if s.skipped.n == 1 {
-		s.tell(ReasonRunsSkipped, "Skipped the run that was due at %s", last)
+	s.skippedCount += gone.n
+	first, last := gone.first.UTC().Format(time.RFC3339), gone.last.UTC().Format(time.RFC3339)
+	if gone.n == 1 {
+		s.events.tell(ReasonRunsSkipped, "Skipped the run that was due at %s", last)
 		return
 	}
-	s.tell(ReasonRunsSkipped, "Skipped %d runs that were due from %s to %s", s.skipped.n, first, last)
+	s.events.tell(ReasonRunsSkipped, "Skipped %d runs that were due from %s to %s", gone.n, first, last)
 }

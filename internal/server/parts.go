@@ -18,6 +18,7 @@ import (
 	"github.com/stint-dev/stint/internal/events"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/process"
 	"github.com/stint-dev/stint/internal/store"
 )
@@ -64,7 +65,7 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 		})
 	}
 	logs := &podLogs{}
-	logs.source.Store(node.StoredLogs(o.DataDir))
+	logs.source.Store(podlogs.Stored(o.DataDir))
 	if err := p.openAPI(o, logs); err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (p *parts) close() error {
 
 // podLogs breaks the circle between the API server, which serves the logs, and the node, which knows more of those of
 // running pods than the data directory and needs the API server's client.
-type podLogs struct{ source atomic.Pointer[node.Logs] }
+type podLogs struct{ source atomic.Pointer[podlogs.Store] }
 
 func (l *podLogs) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	return l.source.Load().PodLogs(ctx, pod, opts)

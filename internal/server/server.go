@@ -43,7 +43,7 @@ type Options struct {
 	Cordoned bool
 	// Allocatable bounds the sum of the requests of running pods; nil is what the machine has.
 	Allocatable corev1.ResourceList
-	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is node.DefaultKeepLogs.
+	// KeepLogs bounds in bytes the logs of deleted pods that are kept while their Jobs exist; nil is podlogs.DefaultLimit.
 	KeepLogs *int64
 	// RuntimeClass is that of pods which ask for none; empty is runtime.ClassProcess.
 	RuntimeClass string

@@ -74,7 +74,7 @@ func TestAPollEndsWithWhatItWaitsForOrAnError(t *testing.T) {
 		if err := await.Poll(t.Context(), late); err != nil {
 			t.Errorf("what comes late: %v", err)
 		}
-		if err := await.Poll(t.Context(), func(context.Context) (bool, error) { return false, broken }); err != broken {
+		if err := await.Poll(t.Context(), func(context.Context) (bool, error) { return false, broken }); !errors.Is(err, broken) {
 			t.Errorf("what fails: %v", err)
 		}
 		if err := await.Poll(t.Context(), never); !errors.Is(err, context.DeadlineExceeded) {

@@ -44,7 +44,7 @@ func (w *world) job(name string) *batchv1.Job {
 }
 
 func (w *world) pod(name string) *corev1.Pod {
-	return wrappers.MakePod(name).Namespace(w.namespace).Command("true").Obj()
+	return wrappers.MakePod(name).Namespace(w.namespace).Image("i").Command("true").Obj()
 }
 
 // made makes a pod.

@@ -26,7 +26,7 @@ var creation = []fault{
 	{
 		wrong: "Pods that were just created are forgotten until the informer shows them, and are created again.",
 		file:  "internal/controller/job/create.go",
-		old:   "	c.index.wrote(job.UID, made, c.options.Clock.Now())\n",
+		old:   "	c.podCache.Answered(job.UID, made)\n",
 		new:   "",
 		tests: "./internal/controller/job/model",
 	},
@@ -40,7 +40,7 @@ var creation = []fault{
 	{
 		wrong: "A deletion is forgotten until the informer shows it, and the pod counts as active.",
 		file:  "internal/controller/job/apply.go",
-		old:   "	c.index.mark(p.UID, func(e *entry) { e.deleted = e.pod.DeletionTimestamp == nil })\n",
+		old:   "	c.podCache.Deleted(p.UID)\n",
 		new:   "",
 		tests: "./internal/controller/job/model",
 	},

@@ -33,7 +33,7 @@ var schedules = []fault{
 	{
 		wrong: "skippedCount does not grow by the runs that are skipped.",
 		file:  "internal/scheduledjob/skip_outdated.go",
-		old:   "	s.status.SkippedCount += s.skipped.n\n",
+		old:   "	s.skippedCount += gone.n\n",
 		new:   "",
 		tests: "./internal/scheduledjob",
 	},
@@ -46,7 +46,7 @@ var schedules = []fault{
 	},
 	{
 		wrong: "A run whose start went unanswered is not looked for, and starts again or is skipped.",
-		file:  "internal/scheduledjob/running.go",
+		file:  "internal/scheduledjob/find_started.go",
 		old:   "if e.Reason == ReasonFailedCreate {",
 		new:   "if e.Reason == ReasonFailedCreate && e.JobName != \"\" {",
 		tests: "./internal/scheduledjob",

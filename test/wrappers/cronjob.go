@@ -34,21 +34,25 @@ func (w *CronJobWrapper) With(changes ...func(*batchv1.CronJob)) *CronJobWrapper
 	return w
 }
 
+// ConcurrencyPolicy sets spec.concurrencyPolicy.
 func (w *CronJobWrapper) ConcurrencyPolicy(policy batchv1.ConcurrencyPolicy) *CronJobWrapper {
 	w.cronJob.Spec.ConcurrencyPolicy = policy
 	return w
 }
 
+// Suspend sets spec.suspend.
 func (w *CronJobWrapper) Suspend(suspend bool) *CronJobWrapper {
 	w.cronJob.Spec.Suspend = &suspend
 	return w
 }
 
+// TimeZone sets spec.timeZone.
 func (w *CronJobWrapper) TimeZone(zone string) *CronJobWrapper {
 	w.cronJob.Spec.TimeZone = &zone
 	return w
 }
 
+// StartingDeadlineSeconds sets spec.startingDeadlineSeconds.
 func (w *CronJobWrapper) StartingDeadlineSeconds(seconds int64) *CronJobWrapper {
 	w.cronJob.Spec.StartingDeadlineSeconds = &seconds
 	return w

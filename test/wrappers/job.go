@@ -20,7 +20,7 @@ func MakeJob(name string) *JobWrapper {
 	return FromJob(job)
 }
 
-// FromJob changes a Job further.
+// FromJob goes on with a Job, which it changes in place.
 func FromJob(job *batchv1.Job) *JobWrapper {
 	w := &JobWrapper{job: job}
 	w.metadata = metadata[*JobWrapper]{w, &job.ObjectMeta}
@@ -39,6 +39,7 @@ func (w *JobWrapper) With(changes ...func(*batchv1.Job)) *JobWrapper {
 	return w
 }
 
+// Completions sets spec.completions.
 func (w *JobWrapper) Completions(n int32) *JobWrapper {
 	w.job.Spec.Completions = &n
 	return w
@@ -50,18 +51,22 @@ func (w *JobWrapper) WorkQueue() *JobWrapper {
 	return w
 }
 
+// Parallelism sets spec.parallelism.
 func (w *JobWrapper) Parallelism(n int32) *JobWrapper {
 	w.job.Spec.Parallelism = &n
 	return w
 }
 
+// CompletionMode sets spec.completionMode.
 func (w *JobWrapper) CompletionMode(mode batchv1.CompletionMode) *JobWrapper {
 	w.job.Spec.CompletionMode = &mode
 	return w
 }
 
+// Indexed sets the completion mode of indexes.
 func (w *JobWrapper) Indexed() *JobWrapper { return w.CompletionMode(batchv1.IndexedCompletion) }
 
+// BackoffLimit sets spec.backoffLimit.
 func (w *JobWrapper) BackoffLimit(n int32) *JobWrapper {
 	w.job.Spec.BackoffLimit = &n
 	return w
@@ -73,41 +78,49 @@ func (w *JobWrapper) BackoffLimitPerIndex(n int32) *JobWrapper {
 	return w
 }
 
+// MaxFailedIndexes sets spec.maxFailedIndexes.
 func (w *JobWrapper) MaxFailedIndexes(n int32) *JobWrapper {
 	w.job.Spec.MaxFailedIndexes = &n
 	return w
 }
 
+// ActiveDeadlineSeconds sets spec.activeDeadlineSeconds.
 func (w *JobWrapper) ActiveDeadlineSeconds(seconds int64) *JobWrapper {
 	w.job.Spec.ActiveDeadlineSeconds = &seconds
 	return w
 }
 
+// TTLSecondsAfterFinished sets spec.ttlSecondsAfterFinished.
 func (w *JobWrapper) TTLSecondsAfterFinished(seconds int32) *JobWrapper {
 	w.job.Spec.TTLSecondsAfterFinished = &seconds
 	return w
 }
 
+// PodReplacementPolicy sets spec.podReplacementPolicy.
 func (w *JobWrapper) PodReplacementPolicy(policy batchv1.PodReplacementPolicy) *JobWrapper {
 	w.job.Spec.PodReplacementPolicy = &policy
 	return w
 }
 
+// PodFailurePolicy sets the rules of spec.podFailurePolicy.
 func (w *JobWrapper) PodFailurePolicy(rules ...batchv1.PodFailurePolicyRule) *JobWrapper {
 	w.job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
 	return w
 }
 
+// SuccessPolicy sets the rules of spec.successPolicy.
 func (w *JobWrapper) SuccessPolicy(rules ...batchv1.SuccessPolicyRule) *JobWrapper {
 	w.job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rules}
 	return w
 }
 
+// Suspend sets spec.suspend.
 func (w *JobWrapper) Suspend(suspend bool) *JobWrapper {
 	w.job.Spec.Suspend = &suspend
 	return w
 }
 
+// ManagedBy sets spec.managedBy.
 func (w *JobWrapper) ManagedBy(controller string) *JobWrapper {
 	w.job.Spec.ManagedBy = &controller
 	return w

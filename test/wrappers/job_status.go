@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// StartTime sets status.startTime.
 func (w *JobWrapper) StartTime(t metav1.Time) *JobWrapper {
 	w.job.Status.StartTime = &t
 	return w
@@ -18,6 +19,7 @@ func (w *JobWrapper) NoStartTime() *JobWrapper {
 	return w
 }
 
+// CompletionTime sets status.completionTime.
 func (w *JobWrapper) CompletionTime(t metav1.Time) *JobWrapper {
 	w.job.Status.CompletionTime = &t
 	return w
@@ -35,21 +37,25 @@ func (w *JobWrapper) ConditionSince(t metav1.Time, kind batchv1.JobConditionType
 	return w
 }
 
+// Succeeded sets status.succeeded.
 func (w *JobWrapper) Succeeded(n int32) *JobWrapper {
 	w.job.Status.Succeeded = n
 	return w
 }
 
+// Failed sets status.failed.
 func (w *JobWrapper) Failed(n int32) *JobWrapper {
 	w.job.Status.Failed = n
 	return w
 }
 
+// CompletedIndexes sets status.completedIndexes.
 func (w *JobWrapper) CompletedIndexes(indexes string) *JobWrapper {
 	w.job.Status.CompletedIndexes = indexes
 	return w
 }
 
+// FailedIndexes sets status.failedIndexes.
 func (w *JobWrapper) FailedIndexes(indexes string) *JobWrapper {
 	w.job.Status.FailedIndexes = &indexes
 	return w

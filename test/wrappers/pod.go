@@ -27,7 +27,7 @@ func MakePodOf(job *batchv1.Job, name string) *PodWrapper {
 	return FromPod(&corev1.Pod{ObjectMeta: meta, Spec: template.Spec}).Controller(job)
 }
 
-// FromPod changes a pod further.
+// FromPod goes on with a pod, which it changes in place.
 func FromPod(pod *corev1.Pod) *PodWrapper {
 	w := &PodWrapper{pod: pod}
 	w.metadata = metadata[*PodWrapper]{w, &pod.ObjectMeta}
@@ -67,6 +67,7 @@ func (w *PodWrapper) IndexIgnoredFailureCount(n int) *PodWrapper {
 	return w.Annotation(batchv1.JobIndexIgnoredFailureCountAnnotation, strconv.Itoa(n))
 }
 
+// Hostname sets spec.hostname.
 func (w *PodWrapper) Hostname(name string) *PodWrapper {
 	w.pod.Spec.Hostname = name
 	return w

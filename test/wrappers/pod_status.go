@@ -5,11 +5,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Phase sets status.phase.
 func (w *PodWrapper) Phase(phase corev1.PodPhase) *PodWrapper {
 	w.pod.Status.Phase = phase
 	return w
 }
 
+// Running sets the phase of a pod that runs.
 func (w *PodWrapper) Running() *PodWrapper { return w.Phase(corev1.PodRunning) }
 
 // Exited ends the pod with the exit code of its first container.

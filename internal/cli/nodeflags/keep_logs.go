@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/stint-dev/stint/internal/cli/command"
-	"github.com/stint-dev/stint/internal/node"
+	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
 // KeepLogs is the flag that bounds the logs of deleted pods.
@@ -13,7 +13,7 @@ type KeepLogs string
 
 // Add shows the default.
 func (k *KeepLogs) Add(flags *pflag.FlagSet) {
-	bound := resource.NewQuantity(node.DefaultKeepLogs, resource.BinarySI)
+	bound := resource.NewQuantity(podlogs.DefaultLimit, resource.BinarySI)
 	flags.StringVar((*string)(k), "keep-logs", bound.String(),
 		"how much of the logs of deleted pods to keep while their Jobs exist, oldest go first; 0 keeps none")
 }

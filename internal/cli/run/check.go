@@ -18,7 +18,7 @@ import (
 )
 
 // check has the server judge every object before anything is created, and decides what becomes of each Job.
-func (s *session) check(ctx context.Context, objects []*manifest.Object) ([]*plan, error) {
+func (s *submitter) check(ctx context.Context, objects []*manifest.Object) ([]*plan, error) {
 	coming, err := s.comingNamespaces(ctx, objects)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *session) check(ctx context.Context, objects []*manifest.Object) ([]*pla
 }
 
 // comingNamespaces are those that this run will make: a dry run cannot use them yet.
-func (s *session) comingNamespaces(ctx context.Context, objects []*manifest.Object) (map[string]bool, error) {
+func (s *submitter) comingNamespaces(ctx context.Context, objects []*manifest.Object) (map[string]bool, error) {
 	coming := map[string]bool{}
 	for _, o := range objects {
 		if o.GVK.Kind != "Namespace" || o.GVK.Group != "" {
@@ -79,7 +79,7 @@ func (s *session) comingNamespaces(ctx context.Context, objects []*manifest.Obje
 // dryRunNamespace stands in for a namespace that is not there yet.
 const dryRunNamespace = metav1.NamespaceDefault
 
-func (s *session) dryRunSupport(ctx context.Context, o *manifest.Object, coming bool) error {
+func (s *submitter) dryRunSupport(ctx context.Context, o *manifest.Object, coming bool) error {
 	namespace := o.Typed.GetNamespace()
 	if coming {
 		namespace = dryRunNamespace
@@ -88,7 +88,7 @@ func (s *session) dryRunSupport(ctx context.Context, o *manifest.Object, coming 
 }
 
 // put applies an object, or creates it where the server is to complete its name.
-func (s *session) put(ctx context.Context, o *manifest.Object, namespace string, dryRun bool) error {
+func (s *submitter) put(ctx context.Context, o *manifest.Object, namespace string, dryRun bool) error {
 	c := s.clients.Load()
 	mapping, err := c.mapper.RESTMapping(o.GVK.GroupKind(), o.GVK.Version)
 	if err != nil {

@@ -1,10 +1,7 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"time"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
@@ -14,8 +11,6 @@ import (
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
-
-	"github.com/stint-dev/stint/internal/cli/target"
 )
 
 // clients are the ways to ask one server.
@@ -24,25 +19,6 @@ type clients struct {
 	core   coreclient.CoreV1Interface
 	any    dynamic.Interface
 	mapper meta.RESTMapper
-}
-
-func (s *session) batch() batchclient.BatchV1Interface { return s.clients.Load().batch }
-
-func (s *session) core() coreclient.CoreV1Interface { return s.clients.Load().core }
-
-// use makes t the server of the run.
-func (s *session) use(t *target.Target) error {
-	config := rest.CopyConfig(t.Config)
-	config.QPS = -1 // the server knows best what it can take
-	config.UserAgent = "stint"
-	config.WarningHandler = s.warn
-	c, err := newClients(config)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	s.target = t
-	s.clients.Store(c)
-	return nil
 }
 
 func newClients(config *rest.Config) (*clients, error) {
@@ -64,34 +40,23 @@ func newClients(config *rest.Config) (*clients, error) {
 	return c, err
 }
 
-// errGone says that nothing listens where the server was.
-var errGone = errors.New("the server has gone")
+// warnings passes on each warning of the server once.
+type warnings struct {
+	note func(string)
+	mu   sync.Mutex
+	seen map[string]bool
+}
 
-// reconnect goes on with whatever serves the data directory now: the run that had its server inside it may have
-// ended, and then the server is up to this one. Who cannot start a server waits for it.
-func (s *session) reconnect(ctx context.Context) error {
-	if s.opts.Start == nil {
-		s.out.Note("the server has gone: waiting for it to come back")
-	} else {
-		s.out.Note("the server has gone: looking for another, or going on without")
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(code int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if code != 299 || text == "" || w.seen[text] {
+		return
 	}
-	for {
-		t, err := connect(ctx, s.opts)
-		switch {
-		case err == nil:
-			s.moved = true
-			return s.use(t)
-		case errors.Is(err, ErrInterrupted):
-			s.leave()
-			return err
-		case s.opts.Start != nil || !errors.Is(err, target.ErrNoServer):
-			return err
-		}
-		select {
-		case <-s.opts.Interrupts:
-			s.leave()
-			return ErrInterrupted
-		case <-time.After(tick):
-		}
+	if w.seen == nil {
+		w.seen = map[string]bool{}
 	}
+	w.seen[text] = true
+	w.note("warning: " + text)
 }

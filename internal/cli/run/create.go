@@ -16,7 +16,7 @@ import (
 )
 
 // createSupport makes what Jobs need: namespaces first, the rest in the order of the files.
-func (s *session) createSupport(ctx context.Context, objects []*manifest.Object) error {
+func (s *submitter) createSupport(ctx context.Context, objects []*manifest.Object) error {
 	for _, namespaces := range []bool{true, false} {
 		for _, o := range objects {
 			if _, isJob := o.Job(); isJob || namespaces != (o.GVK.Kind == "Namespace") {
@@ -30,10 +30,9 @@ func (s *session) createSupport(ctx context.Context, objects []*manifest.Object)
 	return nil
 }
 
-// createJobs brings every Job into the run. It starts those it can, even if one fails. First what had their names goes:
-// nobody is to start because a Job of an earlier run has ended.
-func (s *session) createJobs(ctx context.Context, plans []*plan) error {
-	err := inParallel(len(plans), func(i int) error {
+// replace has what has the names of the Jobs go: none of them is to start because a Job of an earlier run has ended.
+func (s *submitter) replace(ctx context.Context, plans []*plan) error {
+	return inParallel(len(plans), func(i int) error {
 		p := plans[i]
 		if p.existing == nil || p.how == output.Followed {
 			return nil
@@ -43,12 +42,10 @@ func (s *session) createJobs(ctx context.Context, plans []*plan) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := s.markPods(ctx, plans); err != nil {
-		return err
-	}
+}
+
+// createJobs gives track every Job of the run. It creates those it can, even if one fails.
+func (s *submitter) createJobs(ctx context.Context, plans []*plan, track func(job *batchv1.Job, how output.How, order int)) error {
 	plans = inOrder(plans)
 	return inParallel(len(plans), func(i int) error {
 		p := plans[i]
@@ -56,12 +53,12 @@ func (s *session) createJobs(ctx context.Context, plans []*plan) error {
 		if err != nil {
 			return fmt.Errorf("create job %s: %w", p.object.Name(), err)
 		}
-		s.track(job, p.how, p.order)
+		track(job, p.how, p.order)
 		return nil
 	})
 }
 
-func (s *session) createJob(ctx context.Context, p *plan) (*batchv1.Job, error) {
+func (s *submitter) createJob(ctx context.Context, p *plan) (*batchv1.Job, error) {
 	if p.how == output.Followed {
 		return p.existing, nil
 	}
@@ -69,7 +66,7 @@ func (s *session) createJob(ctx context.Context, p *plan) (*batchv1.Job, error) 
 }
 
 // makeRoom deletes a Job and waits until its name is free.
-func (s *session) makeRoom(ctx context.Context, old *batchv1.Job) error {
+func (s *submitter) makeRoom(ctx context.Context, old *batchv1.Job) error {
 	jobs := s.batch().Jobs(old.Namespace)
 	if old.DeletionTimestamp == nil {
 		err := jobs.Delete(ctx, old.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),

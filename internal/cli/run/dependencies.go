@@ -1,20 +1,13 @@
 package run
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/cli/manifest"
-	"github.com/stint-dev/stint/internal/cli/output"
-	"github.com/stint-dev/stint/internal/cli/target"
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
@@ -76,51 +69,6 @@ func inOrder(plans []*plan) []*plan {
 		place(p)
 	}
 	return sorted
-}
-
-// tellOrder says which Jobs wait for which, and for which that nobody has made yet.
-func (s *session) tellOrder(ctx context.Context) {
-	missing := map[types.NamespacedName]bool{}
-	jobs := slices.SortedFunc(slices.Values(s.unended()), func(a, b *batchv1.Job) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	for _, job := range jobs {
-		s.tellOrderOf(ctx, job, missing)
-	}
-}
-
-func (s *session) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map[types.NamespacedName]bool) {
-	awaited := jobcore.Awaited(job)
-	if len(awaited) == 0 {
-		return
-	}
-	if job.Spec.ManagedBy == nil && !s.isOfStint(ctx) {
-		s.out.Note(fmt.Sprintf("job %s depends on others: on a cluster it waits for them only with spec.managedBy: %s", job.Name, jobcore.ManagedBy))
-		return
-	}
-	w := output.JobWait{Job: output.Job{Namespace: job.Namespace, Name: job.Name}}
-	for _, d := range awaited {
-		key := types.NamespacedName{Namespace: job.Namespace, Name: d.Job}
-		if _, asked := missing[key]; !asked {
-			_, err := s.batch().Jobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-			missing[key] = apierrors.IsNotFound(err)
-		}
-		w.For = append(w.For, d.String())
-		if missing[key] {
-			w.Missing = append(w.Missing, d.Job)
-		}
-	}
-	s.out.JobWaiting(w)
-}
-
-// isOfStint reports whether the server is one of Stint, which a kubeconfig may name too. It is the one that explains Jobs.
-func (s *session) isOfStint(ctx context.Context) bool {
-	if s.target.Kind != target.Cluster {
-		return true
-	}
-	served := &metav1.APIResourceList{}
-	err := s.batch().RESTClient().Get().AbsPath("/apis/batch/v1").Do(ctx).Into(served)
-	return err == nil && slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "jobs/why" })
 }
 
 // awaitedBy returns the names of the Jobs that a Job waits for, as its status has it.

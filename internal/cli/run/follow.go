@@ -3,11 +3,15 @@ package run
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/cli/target"
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
@@ -17,147 +21,124 @@ var errServerEnded = errors.New("the server inside this process has ended: the j
 // tick is how often progress is told while nothing changes: time left moves by itself.
 const tick = 250 * time.Millisecond
 
+// follower takes the Jobs of a run to their end: it tells how they stand until they have ended, and how they ended.
+//
+//	watcher ── Jobs, pods ──▶ tracker ──▶ progress, waits, pulls, retries
+//	Ctrl-C ──▶ stopper           └─ ended ──▶ concluder
+type follower struct {
+	*connection
+	out        output.Output
+	interrupts <-chan os.Signal
+	// connect finds another server where one has gone; mayStart: it starts one where there is none.
+	connect  func(context.Context) (*target.Target, error)
+	mayStart bool
+
+	jobs    *tracker
+	pods    *podReader
+	watcher *watcher
+	pulls   *pulls
+	retries *retries
+	ends    *concluder
+	stopper *stopper
+}
+
+// newFollower follows Jobs with the server at the end of c. Joined: the Job was there before, and goes on when the user
+// leaves.
+func newFollower(o Options, c *connection, out output.Output, joined bool) *follower {
+	jobs := newTracker()
+	pods := &podReader{connection: c, out: out, jobs: jobs, show: o.Logs}
+	return &follower{
+		connection: c, out: out, interrupts: o.Interrupts, jobs: jobs, pods: pods,
+		connect:  func(ctx context.Context) (*target.Target, error) { return connect(ctx, o) },
+		mayStart: o.Start != nil,
+		watcher:  &watcher{connection: c, note: out.Note, jobs: jobs, pods: pods, gone: make(chan *target.Target, 1)},
+		pulls:    &pulls{connection: c, out: out, jobs: jobs, byImage: map[string]*pull{}},
+		retries:  &retries{connection: c, jobs: jobs},
+		ends: &concluder{connection: c, out: out, jobs: jobs, pods: pods, recall: o.Recall, joined: joined,
+			slots: make(chan struct{}, concludedAtOnce)},
+		stopper: &stopper{connection: c, note: out.Note, jobs: jobs, joined: joined, slack: deletionSlack},
+	}
+}
+
+// track adds a Job to the run.
+func (f *follower) track(job *batchv1.Job, how output.How, order int) {
+	t := newTracked(job, how, order)
+	f.out.Start(t.ref, how)
+	if ptr.Deref(job.Spec.Suspend, false) && !jobcore.IsHeld(job) {
+		f.out.Note("job " + job.Name + " is suspended and waits for: " + f.caller.Command(job.Namespace, "resume", job.Name))
+	}
+	f.jobs.add(t)
+}
+
 // follow returns when every Job has ended, or when what the user interrupted is stopped. It outlives servers.
-func (s *session) follow(ctx context.Context, stopNow bool) error {
+func (f *follower) follow(ctx context.Context, stopNow bool) error {
 	if stopNow {
-		s.stop(ctx)
+		f.stopper.press(ctx)
 	}
 	for {
-		err := s.followHere(ctx)
+		err := f.followHere(ctx)
 		if !errors.Is(err, errGone) {
 			return err
 		}
-		if err := s.reconnect(ctx); err != nil {
+		if err := f.reconnect(ctx); err != nil {
 			return err
 		}
 	}
 }
 
+// giveUp deletes the Jobs that this run has made: nothing would follow them. Those it joined are not its own.
+func (f *follower) giveUp(ctx context.Context) {
+	f.jobs.dropFollowed()
+	// Why the run gives up tells more than that the Jobs are gone.
+	_ = f.follow(ctx, true)
+}
+
 // followHere is follow with one server.
-func (s *session) followHere(ctx context.Context) error {
+func (f *follower) followHere(ctx context.Context) error {
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	s.watch(watching)
+	f.watcher.watch(watching)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	for !s.settled() {
+	for !f.jobs.settled() {
 		select {
-		case <-s.changed:
-			s.tellPulls(watching)
-			s.look(ctx)
+		case <-f.jobs.changed:
+			f.pulls.tell(watching)
+			f.look(ctx)
 		case <-ticker.C:
-			s.tellProgress()
-			s.tellWaits()
-			s.tellPulls(watching)
-			s.askRetry(watching)
-			if s.stuck(time.Now()) {
-				return errors.Join(ErrInterrupted, s.left(ctx))
+			f.tellProgress()
+			f.tellWaits()
+			f.pulls.tell(watching)
+			f.retries.ask(watching)
+			if f.stopper.stuck(time.Now()) {
+				return errors.Join(ErrInterrupted, f.stopper.left(ctx))
 			}
-		case <-s.opts.Interrupts:
-			s.stop(ctx)
-		case which := <-s.gone:
-			if which == s.target {
+		case <-f.interrupts:
+			f.stopper.press(ctx)
+		case which := <-f.watcher.gone:
+			if which == f.target {
 				return errGone
 			}
-		case <-s.target.Stopped():
+		case <-f.target.Stopped():
 			return errServerEnded
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if s.halt.abandon {
+		if f.stopper.abandon {
 			return ErrInterrupted
 		}
 	}
-	s.conclusion.Wait()
-	if s.halt.begun() {
-		s.lastWords(ctx)
+	f.ends.wait()
+	if f.stopper.begun() {
+		f.lastWords(ctx)
 		return ErrInterrupted
 	}
-	return s.verdict()
+	return f.verdict()
 }
 
-// lastWords waits for what pods wrote when they were told to end, unless Ctrl-C is pressed again.
-func (s *session) lastWords(ctx context.Context) {
-	if s.logs == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
-	go func() {
-		for {
-			select {
-			case <-s.opts.Interrupts:
-				if !s.halt.bounces(time.Now()) {
-					cancel()
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	s.logs.DrainAll(ctx)
-}
-
-// look takes in what has changed.
-func (s *session) look(ctx context.Context) {
-	now := time.Now()
-	var tell []output.Progress
-	s.mu.Lock()
-	for _, t := range s.jobs {
-		if !t.updated || t.ended {
-			continue
-		}
-		t.updated = false
-		tell = append(tell, t.progress(now))
-		if jobcore.Finished(t.job) || t.gone {
-			t.ended = true
-			s.conclude(ctx, t, s.halt.begun())
-		}
-	}
-	s.mu.Unlock()
-	for _, p := range tell {
-		s.out.Progress(p)
-	}
-}
-
-func (s *session) tellProgress() {
-	now := time.Now()
-	var tell []output.Progress
-	s.mu.Lock()
-	for _, t := range s.jobs {
-		if !t.ended {
-			tell = append(tell, t.progress(now))
-		}
-	}
-	s.mu.Unlock()
-	for _, p := range tell {
-		s.out.Progress(p)
-	}
-}
-
-// settled reports whether the run is over: every Job has ended and been told of; after an interrupt those that had not
-// ended must be gone.
-func (s *session) settled() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for uid, t := range s.jobs {
-		if s.halt.deleting[uid] && !t.gone {
-			return false
-		}
-		if t.outcome == "" {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *session) verdict() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range s.jobs {
-		if t.outcome != output.Complete {
-			return ErrFailed
-		}
+func (f *follower) verdict() error {
+	if !f.jobs.completed() {
+		return ErrFailed
 	}
 	return nil
 }

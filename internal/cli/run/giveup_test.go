@@ -27,15 +27,15 @@ func TestRunThatCannotCreateAllLeavesWhatItJoined(t *testing.T) {
 	refused := suspendedJob("refused")
 	refused.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	object := &manifest.Object{Typed: refused}
-	err = s.createJobs(t.Context(), []*plan{
+	err = s.submitter.createJobs(t.Context(), []*plan{
 		{object: object, how: output.Followed, job: suspendedJob("joined"), existing: joined},
 		{object: object, how: output.Created, job: suspendedJob("made")},
 		{object: object, how: output.Created, job: refused},
-	})
+	}, s.follower.track)
 	if err == nil {
 		t.Fatal("the invalid job was created")
 	}
-	s.giveUp(t.Context())
+	s.follower.giveUp(t.Context())
 	list, err := s.batch().Jobs("default").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -32,14 +32,15 @@ func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				interrupts, said := make(chan os.Signal, 1), ""
-				s := &session{patience: defaultPatience, opts: Options{Interrupts: interrupts}, halt: halt{presses: 1, last: time.Now()}}
-				s.logs = podlog.New(ctx, slowly("goodbye\n"), podlog.Options{SinglePod: true},
+				s := &follower{connection: &connection{patience: defaultPatience}, interrupts: interrupts, pods: &podReader{},
+					stopper: &stopper{presses: 1, last: time.Now()}}
+				s.pods.logs = podlog.New(ctx, slowly("goodbye\n"), podlog.Options{SinglePod: true},
 					func(l output.Line) { said = string(l.Text) }, func(text string) { t.Error(text) })
 				pod := running("p")
 				pod.Spec.Containers = []corev1.Container{{Name: "main"}}
 				pod.Status.Phase, pod.Status.ContainerStatuses[0] = corev1.PodSucceeded, corev1.ContainerStatus{Name: "main",
 					State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.Now()}}}
-				s.logs.Observe(pod)
+				s.pods.logs.Observe(pod)
 				if tc.again > 0 {
 					time.AfterFunc(tc.again, func() { interrupts <- os.Interrupt })
 				}

@@ -21,25 +21,23 @@ const deletionSlack = 2 * time.Minute
 // leftShown bounds the Jobs that are told of, and the pods of each.
 const leftShown = 5
 
-// stuck reports whether what was deleted does not go: a finalizer that nobody removes, or nobody there to end pods.
-func (s *session) stuck(now time.Time) bool {
-	if !s.halt.begun() || len(s.halt.deleting) == 0 {
+// stuck reports whether what was deleted does not go: a finalizer that nothing removes, or no node there to end pods.
+func (s *stopper) stuck(now time.Time) bool {
+	if !s.deleting {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	since := s.halt.last
-	if s.wentAt.After(since) {
-		since = s.wentAt
+	since := s.last
+	if went := s.jobs.lastWent(); went.After(since) {
+		since = went
 	}
-	return now.Sub(since) > s.halt.patience
+	return now.Sub(since) > s.limit
 }
 
 // left tells what should have gone and has not.
-func (s *session) left(ctx context.Context) error {
+func (s *stopper) left(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	jobs := slices.DeleteFunc(s.unended(), func(job *batchv1.Job) bool { return !s.halt.deleting[job.UID] })
+	jobs := s.jobs.stopping()
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	var errs []error
 	for _, job := range jobs[:min(len(jobs), leftShown)] {
@@ -54,7 +52,7 @@ func (s *session) left(ctx context.Context) error {
 }
 
 // remains tells why a Job is not gone, as far as that can be seen; nothing where it is gone after all.
-func (s *session) remains(ctx context.Context, old *batchv1.Job) string {
+func (s *stopper) remains(ctx context.Context, old *batchv1.Job) string {
 	text := fmt.Sprintf("job %s/%s", old.Namespace, old.Name)
 	job, err := s.batch().Jobs(old.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && job.UID != old.UID {
@@ -83,7 +81,7 @@ func (s *session) remains(ctx context.Context, old *batchv1.Job) string {
 	return text + because(holds)
 }
 
-// withoutWaiting leaves out the finalizer that only waits for the pods, where somebody else's holds the Job as well.
+// withoutWaiting leaves out the finalizer that only waits for the pods, where another one holds the Job as well.
 func withoutWaiting(finalizers []string) []string {
 	if len(finalizers) == 1 {
 		return finalizers

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
@@ -16,9 +15,9 @@ import (
 
 func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	s := newTestSession(t)
-	s.slack = time.Millisecond
+	s.follower.stopper.slack = time.Millisecond
 	interrupts := make(chan os.Signal, 1)
-	s.opts.Interrupts = interrupts
+	s.follower.interrupts = interrupts
 	held := suspendedJob("held")
 	held.Finalizers = []string{"example.com/hold"}
 	held.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0)
@@ -26,9 +25,9 @@ func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.track(job, output.Created, 0)
+	s.follower.track(job, output.Created, 0)
 	interrupts <- os.Interrupt
-	err = s.follow(t.Context(), false)
+	err = s.follower.follow(t.Context(), false)
 	if !errors.Is(err, ErrInterrupted) {
 		t.Fatalf("the run ended with %v", err)
 	}
@@ -66,10 +65,7 @@ func TestStuck(t *testing.T) {
 		"something had gone before it was deleted": {1, 1, pressed.Add(-time.Minute), time.Minute, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := &session{wentAt: tc.wentAt, halt: halt{presses: tc.presses, last: pressed, patience: time.Minute}}
-			if tc.deleting > 0 {
-				s.halt.deleting = map[types.UID]bool{"u": true}
-			}
+			s := &stopper{jobs: &tracker{wentAt: tc.wentAt}, presses: tc.presses, last: pressed, deleting: tc.deleting > 0, limit: time.Minute}
 			if got := s.stuck(pressed.Add(tc.after)); got != tc.want {
 				t.Errorf("got %v", got)
 			}

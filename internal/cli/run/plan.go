@@ -32,8 +32,8 @@ type plan struct {
 // ownManagers are the values of spec.managedBy that a server on this machine takes as meant for it.
 var ownManagers = []string{batchv1.JobControllerName, jobcore.ManagedBy}
 
-// manageable refuses a Job that nobody on this machine would run.
-func (s *session) manageable(o *manifest.Object, job *batchv1.Job) error {
+// manageable refuses a Job that no controller on this machine would take.
+func (s *submitter) manageable(o *manifest.Object, job *batchv1.Job) error {
 	by := job.Spec.ManagedBy
 	if by == nil || s.target.Kind == target.Cluster || slices.Contains(ownManagers, *by) {
 		return nil
@@ -44,7 +44,7 @@ func (s *session) manageable(o *manifest.Object, job *batchv1.Job) error {
 }
 
 // planJob has the server check a Job and decides how it enters the run.
-func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) (*plan, error) {
+func (s *submitter) planJob(ctx context.Context, o *manifest.Object, coming bool) (*plan, error) {
 	original, _ := o.Job()
 	if err := s.manageable(o, original); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *session) planJob(ctx context.Context, o *manifest.Object, coming bool) 
 	return p, nil
 }
 
-func (s *session) dryRunJob(ctx context.Context, job *batchv1.Job, namespace string) error {
+func (s *submitter) dryRunJob(ctx context.Context, job *batchv1.Job, namespace string) error {
 	candidate := job
 	if namespace != job.Namespace {
 		candidate = job.DeepCopy()

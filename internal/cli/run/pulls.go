@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,50 +41,109 @@ func (w *waits) observePulls(p *podWait, pod *corev1.Pod, over bool) {
 	}
 }
 
-// tellPulls says how far the pulls are that pods of this run wait for. Their nodes are asked only while there are some; those of
-// clusters do not tell.
-func (s *session) tellPulls(ctx context.Context) {
-	if s.target.Kind == target.Cluster {
+// pulls tells how far the pulls are that pods of a run wait for.
+type pulls struct {
+	*connection
+	out  output.Output
+	jobs *tracker
+
+	mu      sync.Mutex
+	byImage map[string]*pull
+	// asking: the nodes are being asked about them, as they were at askedAt.
+	asking  bool
+	askedAt time.Time
+}
+
+// tell says what is news. The nodes of the pods are asked only while there are some that wait; those of clusters do not tell.
+func (p *pulls) tell(ctx context.Context) {
+	if p.target.Kind == target.Cluster {
 		return
 	}
-	for _, p := range s.newsOfPulls(ctx, time.Now()) {
-		s.out.Pull(p)
+	for _, news := range p.news(ctx, time.Now()) {
+		p.out.Pull(news)
 	}
 }
 
-func (s *session) newsOfPulls(ctx context.Context, now time.Time) (news []output.Pull) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	awaited := s.awaitedPulls()
+func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
+	awaited, arrived := p.jobs.pulls()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for image, node := range awaited {
-		if s.pulls[image] == nil {
-			s.pulls[image] = &pull{node: node, since: now}
+		if p.byImage[image] == nil {
+			p.byImage[image] = &pull{node: node, since: now}
 		}
 	}
-	for image, p := range s.pulls {
+	for image, is := range p.byImage {
 		_, waits := awaited[image]
 		if !waits {
-			delete(s.pulls, image)
+			delete(p.byImage, image)
 		}
 		switch {
-		case !waits && p.told.Total > 0:
-			news = append(news, s.ended(p, now))
-		case waits && p.found != p.told:
-			p.told = p.found
-			news = append(news, output.Pull{Pull: p.told, At: now, Took: now.Sub(p.since)})
+		case !waits && is.told.Total > 0:
+			news = append(news, is.end(arrived[image], now))
+		case waits && is.found != is.told:
+			is.told = is.found
+			news = append(news, output.Pull{Pull: is.told, At: now, Took: now.Sub(is.since)})
 		}
 	}
-	if len(s.pulls) > 0 && !s.askingPulls && now.Sub(s.askedPullsAt) >= askPause {
-		s.askingPulls, s.askedPullsAt = true, now
-		go s.askPulls(ctx)
+	if len(p.byImage) > 0 && !p.asking && now.Sub(p.askedAt) >= askPause {
+		p.asking, p.askedAt = true, now
+		go p.ask(ctx)
 	}
 	return news
 }
 
-// awaitedPulls are the images that pods wait for, with the node of one of them. The caller holds the lock.
-func (s *session) awaitedPulls() map[string]string {
-	awaited := map[string]string{}
-	for _, t := range s.jobs {
+// end is the end of a pull that the user knows of.
+func (p *pull) end(arrived bool, now time.Time) output.Pull {
+	end := output.Pull{Pull: p.told, At: now, Took: now.Sub(p.since), Ended: true, Arrived: arrived}
+	if arrived {
+		end.Done = end.Total
+	}
+	return end
+}
+
+// ask asks the nodes how far they are.
+func (p *pulls) ask(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	found := map[string][]progress.Pull{}
+	for _, name := range p.nodes() {
+		if node, err := p.core().Nodes().Get(ctx, name, metav1.GetOptions{}); err == nil {
+			found[name] = progress.Of(node)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asking = false
+	for node, pulls := range found {
+		for _, is := range pulls {
+			known := p.byImage[is.Image]
+			if known != nil && known.node == node && is.Total > 0 {
+				known.found = is
+			}
+		}
+	}
+}
+
+// nodes are those that pull.
+func (p *pulls) nodes() (names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, is := range p.byImage {
+		if !slices.Contains(names, is.node) {
+			names = append(names, is.node)
+		}
+	}
+	return names
+}
+
+// pulls are the images that pods wait for, with the node of one of them, and those that pods have waited for and got.
+func (r *tracker) pulls() (awaited map[string]string, arrived map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	awaited, arrived = map[string]string{}, map[string]bool{}
+	for _, t := range r.byUID {
+		maps.Copy(arrived, t.waits.arrived)
 		if t.ended {
 			continue
 		}
@@ -92,51 +153,5 @@ func (s *session) awaitedPulls() map[string]string {
 			}
 		}
 	}
-	return awaited
-}
-
-// ended is the end of a pull that the user knows of. The caller holds the lock.
-func (s *session) ended(p *pull, now time.Time) output.Pull {
-	end := output.Pull{Pull: p.told, At: now, Took: now.Sub(p.since), Ended: true}
-	for _, t := range s.jobs {
-		end.Arrived = end.Arrived || t.waits.arrived[p.told.Image]
-	}
-	if end.Arrived {
-		end.Done = end.Total
-	}
-	return end
-}
-
-// askPulls asks the nodes how far they are.
-func (s *session) askPulls(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
-	found := map[string][]progress.Pull{}
-	for _, name := range s.pullingNodes() {
-		if node, err := s.core().Nodes().Get(ctx, name, metav1.GetOptions{}); err == nil {
-			found[name] = progress.Of(node)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.askingPulls = false
-	for node, pulls := range found {
-		for _, is := range pulls {
-			p := s.pulls[is.Image]
-			if p != nil && p.node == node && is.Total > 0 {
-				p.found = is
-			}
-		}
-	}
-}
-
-func (s *session) pullingNodes() (names []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.pulls {
-		if !slices.Contains(names, p.node) {
-			names = append(names, p.node)
-		}
-	}
-	return names
+	return awaited, arrived
 }

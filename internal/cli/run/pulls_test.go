@@ -1,6 +1,7 @@
 package run
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -24,9 +25,8 @@ type pullsHeard struct {
 func (p pullsHeard) Pull(pull output.Pull) { p.pulls <- pull }
 
 func TestPullsAreToldFromTheNodeOfThePodsThatWait(t *testing.T) {
-	s := newTestSession(t)
-	heard := pullsHeard{s.out, make(chan output.Pull, 10)}
-	s.out = heard
+	heard := pullsHeard{output.NewQuiet(io.Discard, io.Discard, false), make(chan output.Pull, 10)}
+	s := newTestSessionThatShows(t, LogsNone, heard)
 	node, err := s.core().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "here"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +38,11 @@ func TestPullsAreToldFromTheNodeOfThePodsThatWait(t *testing.T) {
 		}
 	}
 	w := newWaits()
-	s.jobs["u"] = &tracked{job: &batchv1.Job{}, waits: w}
+	s.follower.jobs.byUID["u"] = &tracked{job: &batchv1.Job{}, waits: w}
 	hear := func() output.Pull {
 		var got output.Pull
 		await.Until(t, "a pull is told of", func() bool {
-			s.tellPulls(t.Context())
+			s.follower.pulls.tell(t.Context())
 			select {
 			case got = <-heard.pulls:
 				return true
@@ -86,20 +86,20 @@ func TestHowPullsEnd(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			w := newWaits()
-			s := &session{jobs: map[types.UID]*tracked{"u": {waits: w}}, pulls: map[string]*pull{}, askingPulls: true}
+			s := &pulls{jobs: &tracker{byUID: map[types.UID]*tracked{"u": {waits: w}}}, byImage: map[string]*pull{}, asking: true}
 			now := time.Now()
 			w.observe(podThat("p", "ContainerCreating", progress.Message("a:1")), false)
-			if news := s.newsOfPulls(t.Context(), now); news != nil {
+			if news := s.news(t.Context(), now); news != nil {
 				t.Errorf("told %v before the node has", news)
 			}
-			s.pulls["a:1"].told = progress.Pull{Image: "a:1", Done: 5, Total: 9}
-			s.pulls["a:1"].found = s.pulls["a:1"].told
+			s.byImage["a:1"].told = progress.Pull{Image: "a:1", Done: 5, Total: 9}
+			s.byImage["a:1"].found = s.byImage["a:1"].told
 			w.observe(tc.then, tc.gone)
 			end := output.Pull{Pull: progress.Pull{Image: "a:1", Done: 5, Total: 9}, At: now.Add(time.Minute), Took: time.Minute, Ended: true}
 			if tc.want {
 				end.Arrived, end.Done = true, 9
 			}
-			if diff := cmp.Diff([]output.Pull{end}, s.newsOfPulls(t.Context(), now.Add(time.Minute))); diff != "" {
+			if diff := cmp.Diff([]output.Pull{end}, s.news(t.Context(), now.Add(time.Minute))); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -14,14 +14,14 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// recall completes a Job that was deleted while nobody watched with what its events tell of its end.
-func (s *session) recall(ctx context.Context, job *batchv1.Job) *batchv1.Job {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
+// endByEvents completes a Job that was deleted while it was not watched with what its events tell of its end.
+func (c *concluder) endByEvents(ctx context.Context, job *batchv1.Job) *batchv1.Job {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	ended := job
 	// What cannot be read tells nothing.
 	_ = wait.PollUntilContextCancel(ctx, 500*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		list, err := s.core().Events(job.Namespace).List(ctx, metav1.ListOptions{
+		list, err := c.core().Events(job.Namespace).List(ctx, metav1.ListOptions{
 			FieldSelector: fields.OneTermEqualSelector("involvedObject.uid", string(job.UID)).String()})
 		if err != nil {
 			return false, err

@@ -12,7 +12,7 @@ import (
 )
 
 // noteRelative says which files of the user's directory the containers will not find, for they start elsewhere.
-func (s *session) noteRelative(jobs []*batchv1.Job) {
+func (s *submitter) noteRelative(jobs []*batchv1.Job) {
 	here, err := os.Getwd()
 	if err != nil {
 		return

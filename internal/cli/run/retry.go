@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -23,32 +24,58 @@ func (t *tracked) isDelayed(now time.Time) bool {
 		!t.retryAt.After(now)
 }
 
-// askRetry finds out when a Job that waits gets its next pod: its controller knows the delay. One Job is asked about at a
+// retries finds out when Jobs that wait get their next pods: their controller knows the delay. One Job is asked about at a
 // time.
-func (s *session) askRetry(ctx context.Context) {
+type retries struct {
+	*connection
+	jobs *tracker
+
+	mu sync.Mutex
+	// asking: the server is being asked, as it was at askedAt.
+	asking  bool
+	askedAt time.Time
+}
+
+// ask asks about one Job, unless it is too early.
+func (r *retries) ask(ctx context.Context) {
 	now := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asking || now.Sub(s.askedAt) < askPause {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asking || now.Sub(r.askedAt) < askPause {
 		return
 	}
-	for _, t := range s.jobs {
-		if t.isDelayed(now) {
-			s.asking, s.askedAt = true, now
-			go s.ask(ctx, s.target.Config, t, t.job)
-			return
-		}
+	if job := r.jobs.delayed(now); job != nil {
+		r.asking, r.askedAt = true, now
+		go r.askAbout(ctx, r.target.Config, job)
 	}
 }
 
-func (s *session) ask(ctx context.Context, server *rest.Config, t *tracked, job *batchv1.Job) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
+func (r *retries) askAbout(ctx context.Context, server *rest.Config, job *batchv1.Job) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	at := delayedUntil(ctx, server, job)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asking = false
-	if t.job.Status.Failed == job.Status.Failed {
+	r.jobs.retriedAt(job, delayedUntil(ctx, server, job))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asking = false
+}
+
+// delayed is a Job that waits for its next pod, if there is one.
+func (r *tracker) delayed(now time.Time) *batchv1.Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.byUID {
+		if t.isDelayed(now) {
+			return t.job
+		}
+	}
+	return nil
+}
+
+// retriedAt notes when a Job gets its next pod, unless another has failed meanwhile.
+func (r *tracker) retriedAt(job *batchv1.Job, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.byUID[job.UID]; t != nil && t.job.Status.Failed == job.Status.Failed {
 		t.retryAt = at
 	}
 }

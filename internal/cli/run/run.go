@@ -43,7 +43,7 @@ type Options struct {
 	Output func() output.Output
 	// Interrupts delivers Ctrl-C and its like.
 	Interrupts <-chan os.Signal
-	// Recall completes, for Follow, a Job that was deleted before its end was seen, where somebody knows it still.
+	// Recall completes, for Follow, a Job that was deleted before its end was seen, where that can still be known.
 	Recall func(context.Context, *batchv1.Job) *batchv1.Job
 }
 

@@ -18,7 +18,7 @@ import (
 
 // missingClass refuses a Job whose pods would be refused. A server takes it, since the RuntimeClass may be made later; a
 // run would wait for its end.
-func (s *session) missingClass(ctx context.Context, o *manifest.Object, job *batchv1.Job, coming []*manifest.Object) (manifest.Problems, error) {
+func (s *submitter) missingClass(ctx context.Context, o *manifest.Object, job *batchv1.Job, coming []*manifest.Object) (manifest.Problems, error) {
 	name := ptr.Deref(job.Spec.Template.Spec.RuntimeClassName, runtime.ClassProcess)
 	inFile := func(other *manifest.Object) bool { return other.GVK.Kind == "RuntimeClass" && other.Name() == name }
 	if s.target.Kind == target.Cluster || name == runtime.ClassProcess || name == runtime.ClassOCI || slices.ContainsFunc(coming, inFile) {

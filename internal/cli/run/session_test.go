@@ -23,6 +23,11 @@ import (
 // newTestSession is a run against a server without a node: its Jobs stay as they are.
 func newTestSession(t *testing.T) *session {
 	t.Helper()
+	return newTestSessionThatShows(t, LogsNone, output.NewQuiet(io.Discard, io.Discard, false))
+}
+
+func newTestSessionThatShows(t *testing.T, logs Logs, out output.Output) *session {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	dir := t.TempDir()
 	s, err := server.Start(ctx, server.Options{DataDir: dir})
@@ -35,8 +40,8 @@ func newTestSession(t *testing.T) *session {
 			t.Errorf("stop the server: %v", err)
 		}
 	})
-	run, err := newSession(Options{Logs: LogsNone, Target: target.Options{DataDir: dir}},
-		&target.Target{Kind: target.Embedded, Config: s.RESTConfig()}, output.NewQuiet(io.Discard, io.Discard, false))
+	run, err := newSession(Options{Logs: logs, Target: target.Options{DataDir: dir}},
+		&target.Target{Kind: target.Embedded, Config: s.RESTConfig()}, out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +50,11 @@ func newTestSession(t *testing.T) *session {
 }
 
 func TestLogsAreReadFromTheNextServerWhereOneHasGone(t *testing.T) {
-	s := newTestSession(t)
 	out := newEndings()
-	s.out, s.opts.Logs = out, LogsAll
-	s.collectLogs(t.Context(), nil)
+	s := newTestSessionThatShows(t, LogsAll, out)
+	s.follower.pods.begin(t.Context(), nil)
 	job := createUnmanaged(t, s, "outlives")
-	s.track(job, output.Created, 0)
+	s.follower.track(job, output.Created, 0)
 	endPod(t, s, job, "last words")
 
 	alive, asked := s.target, make(chan struct{}, 10)
@@ -64,7 +68,7 @@ func TestLogsAreReadFromTheNextServerWhereOneHasGone(t *testing.T) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		s.finishLogs(t.Context(), job, 0)
+		s.follower.pods.finish(t.Context(), job, 0)
 	}()
 	<-asked
 	if err := s.use(alive); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // since watches from what is known already instead of what a first list shows: a Job may end and be deleted before
-// anybody has listed it, and a watch tells of that only if it begins before.
+// anything has listed it, and a watch tells of that only if it begins before.
 type since struct {
 	*cache.ListWatch
 	known atomic.Pointer[runtime.Object]
@@ -56,9 +56,9 @@ func asCreated(jobs []*batchv1.Job) *batchv1.JobList {
 }
 
 // markPods remembers as of when there are no pods yet of the Jobs that are about to be made, where these may be deleted
-// with their pods before anybody has listed them.
-func (s *session) markPods(ctx context.Context, plans []*plan) error {
-	if s.logs == nil {
+// with their pods before anything has listed them.
+func (w *watcher) markPods(ctx context.Context, plans []*plan) error {
+	if w.pods.logs == nil {
 		return nil
 	}
 	brief, followed := map[string]bool{}, map[string]bool{}
@@ -67,16 +67,16 @@ func (s *session) markPods(ctx context.Context, plans []*plan) error {
 		brief[namespace] = brief[namespace] || p.job.Spec.TTLSecondsAfterFinished != nil
 		followed[namespace] = followed[namespace] || p.how == output.Followed
 	}
-	s.podless = map[string]*corev1.PodList{}
+	w.podless = map[string]*corev1.PodList{}
 	for namespace := range brief {
 		if !brief[namespace] || followed[namespace] {
 			continue
 		}
-		list, err := s.core().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		list, err := w.core().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {
 			return fmt.Errorf("list pods: %w", err)
 		}
-		s.podless[namespace] = &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: list.ResourceVersion}}
+		w.podless[namespace] = &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: list.ResourceVersion}}
 	}
 	return nil
 }

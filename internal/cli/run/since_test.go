@@ -56,9 +56,8 @@ func end(t *testing.T, s *session, job *batchv1.Job, kind batchv1.JobConditionTy
 }
 
 func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
-	s := newTestSession(t)
 	out := newEndings()
-	s.out = out
+	s := newTestSessionThatShows(t, LogsNone, out)
 	for sentence, tc := range map[string]struct {
 		end     batchv1.JobConditionType
 		outcome output.Outcome
@@ -69,14 +68,14 @@ func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 		"it was deleted unfinished": {"", output.Deleted, ErrFailed},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s.forget()
+			s.follower.jobs.forget()
 			job := createUnmanaged(t, s, "brief")
-			s.track(job, output.Created, 0)
+			s.follower.track(job, output.Created, 0)
 			if tc.end != "" {
 				end(t, s, job.DeepCopy(), tc.end)
 			}
 			remove(t, s, job)
-			if err := s.follow(t.Context(), false); !errors.Is(err, tc.err) {
+			if err := s.follower.follow(t.Context(), false); !errors.Is(err, tc.err) {
 				t.Errorf("the run ended with %v, want %v", err, tc.err)
 			}
 			got := <-out.results
@@ -89,10 +88,10 @@ func TestOutcomeOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
 }
 
 // forget makes room for another run, while the watches of the last one may still end.
-func (s *session) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.jobs)
+func (r *tracker) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.byUID)
 }
 
 // createUnmanaged makes a Job that no controller takes.
@@ -110,29 +109,28 @@ func createUnmanaged(t *testing.T, s *session, name string) *batchv1.Job {
 // remove deletes a Job and returns when it is gone.
 func remove(t *testing.T, s *session, job *batchv1.Job) {
 	t.Helper()
-	if err := s.makeRoom(t.Context(), job); err != nil {
+	if err := s.submitter.makeRoom(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestLogsOfAJobThatIsGoneBeforeTheWatchBegins(t *testing.T) {
-	s := newTestSession(t)
 	out := newEndings()
-	s.out, s.opts.Logs = out, LogsAll
-	s.collectLogs(t.Context(), nil)
+	s := newTestSessionThatShows(t, LogsAll, out)
+	s.follower.pods.begin(t.Context(), nil)
 	brief := suspendedJob("brief")
 	brief.Spec.TTLSecondsAfterFinished = ptr.To[int32](0)
-	if err := s.markPods(t.Context(), []*plan{{object: &manifest.Object{Typed: brief}, job: brief, how: output.Created}}); err != nil {
+	if err := s.follower.watcher.markPods(t.Context(), []*plan{{object: &manifest.Object{Typed: brief}, job: brief, how: output.Created}}); err != nil {
 		t.Fatal(err)
 	}
 	job := createUnmanaged(t, s, "brief")
-	s.track(job, output.Created, 0)
+	s.follower.track(job, output.Created, 0)
 	runPod(t, s, job, "last words")
 	done := job.DeepCopy()
 	done.Status.Succeeded = 1
 	end(t, s, done, batchv1.JobComplete)
 	remove(t, s, job)
-	if err := s.follow(t.Context(), false); err != nil {
+	if err := s.follower.follow(t.Context(), false); err != nil {
 		t.Errorf("the run ended with %v", err)
 	}
 	select {
@@ -198,11 +196,11 @@ func TestEndThatEventsTell(t *testing.T) {
 }
 
 func TestOutcomeOfAJobThatVanishedIsToldByItsEvents(t *testing.T) {
-	s := newTestSession(t)
 	out := newEndings()
-	s.out, s.moved = out, true
+	s := newTestSessionThatShows(t, LogsNone, out)
+	s.moved = true
 	job := createUnmanaged(t, s, "brief")
-	s.track(job, output.Created, 0)
+	s.follower.track(job, output.Created, 0)
 	_, err := s.core().Events("default").Create(t.Context(), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: "brief.1"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Job", Namespace: "default", Name: job.Name, UID: job.UID},
@@ -212,7 +210,7 @@ func TestOutcomeOfAJobThatVanishedIsToldByItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove(t, s, job)
-	if err := s.follow(t.Context(), false); err != nil {
+	if err := s.follower.follow(t.Context(), false); err != nil {
 		t.Errorf("the run ended with %v", err)
 	}
 	if got := <-out.results; got.Outcome != output.Complete {

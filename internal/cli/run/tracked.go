@@ -4,13 +4,14 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/cli/output"
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// tracked is a Job of this run as it was last seen.
+// tracked is a Job of a run as it was last seen. The tracker that has it guards it.
 type tracked struct {
 	job   *batchv1.Job
 	ref   output.Job
@@ -18,67 +19,32 @@ type tracked struct {
 	how   output.How
 	meter meter
 	waits *waits
-	// gone: the Job was deleted, and unseen: what job tells may be older than that. ended: it is gone or has a terminal
-	// condition, and is being concluded.
-	gone   bool
-	unseen bool
-	ended  bool
-	// failure is how the newest failed pod failed; retryAt is when the next pod comes, where that is known.
-	failure string
-	retryAt time.Time
+	// gone: the Job was deleted, and unseen: what job tells may be older than that. stopping: this run has deleted it.
+	// ended: it is gone or has a terminal condition, and is being concluded.
+	gone     bool
+	unseen   bool
+	stopping bool
+	ended    bool
+	// failedPods were told of already, failure is how the newest of them failed; retryAt is when the next pod comes, where
+	// that is known.
+	failedPods map[types.UID]bool
+	failure    string
+	retryAt    time.Time
 	// outcome is set when the conclusion is written.
 	outcome output.Outcome
 	// updated since the loop last looked.
 	updated bool
 }
 
-// track adds a Job to the run.
-func (s *session) track(job *batchv1.Job, how output.How, order int) {
-	ref := output.Job{Namespace: job.Namespace, Name: job.Name}
-	s.out.Start(ref, how)
-	if ptr.Deref(job.Spec.Suspend, false) && !jobcore.IsHeld(job) {
-		s.out.Note("job " + ref.Name + " is suspended and waits for: " + s.caller.Command(ref.Namespace, "resume", ref.Name))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.jobs[job.UID] = &tracked{job: job, ref: ref, order: order, how: how, waits: newWaits(), updated: true}
+func newTracked(job *batchv1.Job, how output.How, order int) *tracked {
+	return &tracked{job: job, ref: output.Job{Namespace: job.Namespace, Name: job.Name}, how: how, order: order,
+		waits: newWaits(), failedPods: map[types.UID]bool{}, updated: true}
 }
 
-// fate is what has become of an object.
-type fate int
+// isOver reports whether the Job has ended or is gone.
+func (t *tracked) isOver() bool { return jobcore.Finished(t.job) || t.gone }
 
-const (
-	there fate = iota
-	// deleted: what is known is how it was then.
-	deleted
-	// vanished: it was deleted while nobody watched.
-	vanished
-)
-
-// seen takes in a new state of a Job, of this run or not.
-func (s *session) seen(job *batchv1.Job, now fate) {
-	s.mu.Lock()
-	t, ours := s.jobs[job.UID]
-	if ours && (now != there || job.Status.Active < t.job.Status.Active) {
-		s.wentAt = time.Now()
-	}
-	if ours && !t.gone {
-		t.job, t.gone, t.unseen, t.updated = job, now != there, now == vanished, true
-	}
-	s.mu.Unlock()
-	if ours {
-		s.wake()
-	}
-}
-
-func (s *session) wake() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
-}
-
-// progress is what the output is told about a Job. The caller holds the lock.
+// progress is what the output is told about a Job.
 func (t *tracked) progress(now time.Time) output.Progress {
 	status := t.job.Status
 	t.meter.add(now, status.Succeeded)
@@ -89,6 +55,24 @@ func (t *tracked) progress(now time.Time) output.Progress {
 		p.Left = t.meter.left(p.Wanted - p.Succeeded)
 	}
 	return p
+}
+
+// ending is a Job that has ended, as it was known then.
+type ending struct {
+	job    *batchv1.Job
+	ref    output.Job
+	how    output.How
+	gone   bool
+	unseen bool
+	// waiting are some pods that never got to run; there are moreWaiting others.
+	waiting     []output.PodWait
+	moreWaiting int
+}
+
+func (t *tracked) end() ending {
+	e := ending{job: t.job, ref: t.ref, how: t.how, gone: t.gone, unseen: t.unseen}
+	e.waiting, e.moreWaiting = t.waits.neverRan(t.ref)
+	return e
 }
 
 // took is how long the Job ran.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -153,17 +152,17 @@ func (p *podWait) output(job output.Job) output.PodWait {
 	return output.PodWait{Job: job, Pod: p.name, Reason: p.reason, Message: p.message}
 }
 
-// tellWaits says what pods wait for.
-func (s *session) tellWaits() {
-	var tell []output.PodWait
-	var notes []string
-	s.mu.Lock()
+// waits returns what the user does not know yet of the pods that wait, by Job, and how many further pods wait where that is
+// worth saying.
+func (r *tracker) waits() (tell []output.PodWait, more []moreWait) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	placed, queues := 0, 0
-	for _, t := range s.jobs {
+	for _, t := range r.byUID {
 		placed += len(t.waits.placed)
 		queues += min(1, len(t.waits.queued))
 	}
-	byJob := slices.SortedFunc(maps.Values(s.jobs), func(a, b *tracked) int {
+	byJob := slices.SortedFunc(maps.Values(r.byUID), func(a, b *tracked) int {
 		return cmp.Or(cmp.Compare(a.ref.Namespace, b.ref.Namespace), cmp.Compare(a.ref.Name, b.ref.Name))
 	})
 	for _, t := range byJob {
@@ -171,22 +170,22 @@ func (s *session) tellWaits() {
 			continue
 		}
 		before := len(t.waits.queued)
-		waiting, more := t.waits.news(placed == 0 || queues < queuesShown)
+		waiting, others := t.waits.news(placed == 0 || queues < queuesShown)
 		if before == 0 && len(t.waits.queued) > 0 {
 			queues++
 		}
 		for _, p := range waiting {
 			tell = append(tell, p.output(t.ref))
 		}
-		if more > 0 {
-			notes = append(notes, fmt.Sprintf("job %s: and %s waiting: see %s", t.ref.Name, numbered(more, "more pod"), s.caller.Command(t.ref.Namespace, "get", "pods")))
+		if others > 0 {
+			more = append(more, moreWait{t.ref, others})
 		}
 	}
-	s.mu.Unlock()
-	for _, w := range tell {
-		s.out.PodWaiting(w)
-	}
-	for _, note := range notes {
-		s.out.Note(note)
-	}
+	return tell, more
+}
+
+// moreWait is how many further pods of a Job wait.
+type moreWait struct {
+	job  output.Job
+	pods int
 }

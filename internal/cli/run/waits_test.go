@@ -143,8 +143,8 @@ func TestWatchedPods(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: &tc.completions}}
-			s := &session{opts: Options{Logs: tc.logs}, jobs: map[types.UID]*tracked{"u": {job: job}}}
-			if got := s.watched("a=b", s.fewPods()).FieldSelector; got != tc.want {
+			r := &tracker{byUID: map[types.UID]*tracked{"u": {job: job}}}
+			if got := watchedPods(tc.logs, "a=b", r.fewPods()).FieldSelector; got != tc.want {
 				t.Errorf("watches %q, want %q", got, tc.want)
 			}
 		})

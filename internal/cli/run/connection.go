@@ -1,0 +1,102 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/stint-dev/stint/internal/cli/target"
+	"github.com/stint-dev/stint/internal/node/podlogs"
+)
+
+// defaultPatience is far beyond what a busy machine takes.
+const defaultPatience = 30 * time.Second
+
+// connection is the way to the server of a run. It leads to another one where the run has to go on without the first.
+type connection struct {
+	target *target.Target
+	// caller words the commands that the user is told of.
+	caller  target.Caller
+	clients atomic.Pointer[clients]
+	// moved: the server is not the one that the run began with.
+	moved bool
+	warn  *warnings
+	// stored reads the logs of a server on this machine from its files; nil for other servers.
+	stored *podlogs.Store
+	// patience is how long the run waits for what may be late, or may never come: answers, the last logs, pods and events of a Job.
+	patience time.Duration
+}
+
+// newConnection leads to t. Warnings of servers are passed to note.
+func newConnection(t *target.Target, dataDir string, note func(string)) (*connection, error) {
+	c := &connection{caller: t.Caller, warn: &warnings{note: note}, patience: defaultPatience}
+	if t.Kind != target.Cluster {
+		c.stored = podlogs.Stored(dataDir)
+	}
+	return c, c.use(t)
+}
+
+// use makes t the server of the run.
+func (c *connection) use(t *target.Target) error {
+	config := rest.CopyConfig(t.Config)
+	config.QPS = -1 // the server knows best what it can take
+	config.UserAgent = "stint"
+	config.WarningHandler = c.warn
+	to, err := newClients(config)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	c.target = t
+	c.clients.Store(to)
+	return nil
+}
+
+func (c *connection) batch() batchclient.BatchV1Interface { return c.clients.Load().batch }
+
+func (c *connection) core() coreclient.CoreV1Interface { return c.clients.Load().core }
+
+// namespaced answers for Jobs without asking the server: most runs need no discovery.
+func (c *connection) namespaced(gvk schema.GroupVersionKind) (bool, error) {
+	if gvk.Group == "batch" {
+		return true, nil
+	}
+	mapping, err := c.clients.Load().mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return false, err
+	}
+	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
+// isOfStint reports whether the server is one of Stint, which a kubeconfig may name too. It is the one that explains Jobs.
+func (c *connection) isOfStint(ctx context.Context) bool {
+	if c.target.Kind != target.Cluster {
+		return true
+	}
+	served := &metav1.APIResourceList{}
+	err := c.batch().RESTClient().Get().AbsPath("/apis/batch/v1").Do(ctx).Into(served)
+	return err == nil && slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "jobs/why" })
+}
+
+// openLog reads a log through the server. A pod that is gone has none there, but a server on this machine keeps the file
+// for a moment: a pod may end and go before a watch tells of it.
+func (c *connection) openLog(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
+	body, err := c.core().Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
+	if apierrors.IsNotFound(err) && c.stored != nil {
+		if stored, failed := c.stored.PodLogs(ctx, pod, opts); failed == nil {
+			return stored, nil
+		}
+	}
+	return body, err
+}

@@ -1,0 +1,57 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// look takes in what has changed.
+func (f *follower) look(ctx context.Context) {
+	tell, ended := f.jobs.news(time.Now())
+	for _, p := range tell {
+		f.out.Progress(p)
+	}
+	for _, e := range ended {
+		f.ends.conclude(ctx, e, f.stopper.begun())
+	}
+}
+
+func (f *follower) tellProgress() {
+	for _, p := range f.jobs.progress(time.Now()) {
+		f.out.Progress(p)
+	}
+}
+
+// tellWaits says what pods wait for.
+func (f *follower) tellWaits() {
+	tell, more := f.jobs.waits()
+	for _, w := range tell {
+		f.out.PodWaiting(w)
+	}
+	for _, m := range more {
+		f.out.Note(fmt.Sprintf("job %s: and %s waiting: see %s", m.job.Name, numbered(m.pods, "more pod"), f.caller.Command(m.job.Namespace, "get", "pods")))
+	}
+}
+
+// lastWords waits for what pods wrote when they were told to end, unless Ctrl-C is pressed again.
+func (f *follower) lastWords(ctx context.Context) {
+	if f.pods.logs == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	defer cancel()
+	go func() {
+		for {
+			select {
+			case <-f.interrupts:
+				if !f.stopper.bounces(time.Now()) {
+					cancel()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	f.pods.logs.DrainAll(ctx)
+}

@@ -1,0 +1,70 @@
+package node
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/stint-dev/stint/internal/image/pull"
+	"github.com/stint-dev/stint/internal/node/config"
+	"github.com/stint-dev/stint/internal/node/containers"
+	"github.com/stint-dev/stint/internal/node/downward"
+	"github.com/stint-dev/stint/internal/node/env"
+	"github.com/stint-dev/stint/internal/node/images"
+	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/volumes"
+)
+
+// build makes the parts of a node whose config is complete.
+func (n *Node) build() {
+	n.pods, n.uses = &pods{byUID: map[types.UID]*pod{}}, &uses{}
+	n.Logs = podlogs.Of(n.Dir, n.pods, n.hasSynced)
+	n.keeper = podlogs.NewKeeper(n.Logs, podlogs.Config{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Frozen: n.Cordoned,
+		Linger: n.times.logsLinger, LeaveWithin: n.times.leaveWithin})
+	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.leaveWithin)
+	var manager *images.Manager
+	if n.Images != nil {
+		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.announcePull)
+	}
+	ip := address()
+	n.buildWorkers(manager, ip)
+	n.buildRegistration(manager, ip)
+}
+
+// buildWorkers makes what brings pods forward.
+func (n *Node) buildWorkers(manager *images.Manager, ip string) {
+	w := &podWorkers{
+		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
+		pods: n.pods, uses: n.uses, dirs: n.dirs, logs: n.Logs, keeper: n.keeper, events: podEvents{n.Recorder},
+	}
+	n.workers = w
+	n.alarms = newAlarms(func(uid types.UID) { w.wake(uid) })
+	n.placer = newPlacer(n.Allocatable, n.Cordoned, w.wake)
+	w.alarms, w.placer = n.alarms, n.placer
+	w.status = &statusManager{pods: w.client, node: w.node, placer: w.placer, alarms: w.alarms, events: w.events,
+		after: n.times.reportAfter, quiet: n.Cordoned}
+	facts := downward.Facts{NodeName: w.node, IP: ip, Allocatable: n.Allocatable}
+	configs := config.Reader{Client: n.Client}
+	w.containers = containers.NewMaker(containers.Config{
+		Runtime: n.Runtime, Images: manager, WhyNoImages: n.WhyNoImages, DataDir: n.Dir,
+		Env:     env.Resolver{Configs: configs, Facts: facts, Base: env.Base(n.Environ)},
+		Volumes: volumes.Maker{Configs: configs, Facts: facts},
+	})
+	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
+}
+
+// buildRegistration makes what tells of the node itself.
+func (n *Node) buildRegistration(manager *images.Manager, ip string) {
+	reference := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name(), UID: types.UID(n.Name())}}
+	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }
+	gc := &imageGC{store: n.Images, policy: n.ImageGC, inUse: n.pods.images, event: event, pulled: make(chan struct{}, 1)}
+	n.disk = &disk{node: n.Name(), dirs: []string{n.Dir}, images: gc, lookEvery: n.times.lookAtDisk, event: event}
+	if n.Images != nil {
+		n.disk.dirs = append(n.disk.dirs, n.Images.Dir())
+	}
+	n.pulls = &pullProgress{nodes: n.Client.Nodes(), node: n.Name(), images: manager, begun: make(chan struct{}, 1)}
+	n.registration = &registration{client: n.Client, name: n.Name(), dir: n.Dir, version: n.Version, address: ip,
+		allocatable: n.Allocatable, isolation: n.Runtime.Info(), disk: n.disk, pulls: n.pulls, missing: make(chan struct{}, 1)}
+	n.disk.report = n.registration.register
+}

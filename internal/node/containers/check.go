@@ -1,0 +1,36 @@
+package containers
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/node/volumes"
+)
+
+// Check returns why this machine cannot run the pod, as far as that depends on the machine. What no machine of ours can
+// do is refused by the API server; what slipped past it, stored before this release, is refused here too.
+func (m *Maker) Check(pod *corev1.Pod) error {
+	switch handler := runtime.HandlerOf(pod); {
+	case handler != runtime.ClassOCI && handler != runtime.ClassProcess:
+		return fmt.Errorf("this machine has no runtime handler %s", handler)
+	case handler == runtime.ClassOCI && !m.isolation.CanRunImages:
+		return fmt.Errorf("images cannot be run here: %s", m.isolation.WhyNoImages)
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if err := m.checkContainer(pod, &list[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return volumes.Check(pod, m.isolation.Of(runtime.HandlerOf(pod)))
+}
+
+func (m *Maker) checkContainer(pod *corev1.Pod, c *corev1.Container) error {
+	if c.LivenessProbe != nil || c.ReadinessProbe != nil || c.StartupProbe != nil || c.Lifecycle != nil {
+		return fmt.Errorf("container %s: probes and lifecycle hooks are not supported", c.Name)
+	}
+	return m.checkUser(pod, c)
+}

@@ -1,0 +1,32 @@
+package node
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/node/images"
+)
+
+// imagePulled has a pod that has waited for an image try again.
+func (n *Node) imagePulled(uid types.UID) {
+	if p := n.pods.get(uid); p != nil {
+		p.refresh()
+		n.workers.wake(uid)
+	}
+}
+
+// announcePull tells that a pull has begun or ended, for one of the pods that wait for it.
+func (n *Node) announcePull(uid types.UID, e images.Event) {
+	switch {
+	case e.Begins:
+		n.pulls.begin()
+	case e.Failure == nil:
+		n.disk.images.added()
+	}
+	p := n.pods.get(uid)
+	if p == nil {
+		return
+	}
+	if api, _ := p.current(); api != nil {
+		n.workers.events.pull(api, e)
+	}
+}

@@ -1,0 +1,51 @@
+package podlogs
+
+import (
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// block is what the smallest file or folder takes on most disks. Counting in blocks bounds the number of files too.
+const block = 4 << 10
+
+// trim drops the logs of the pods that ended first until the others fit. Before all are counted it cannot tell which
+// those are.
+func (k *Keeper) trim() {
+	if k.Frozen || !k.counted {
+		return
+	}
+	var until time.Time
+	for k.kept.bytes > k.Limit {
+		l := k.kept.oldest[0]
+		k.kept.remove(l)
+		k.trash.Add(l.folder, l.dropAfter)
+		until = l.mark.Ended
+	}
+	if until.After(k.dropped) {
+		k.dropUntil(until)
+	}
+}
+
+// measure returns what a pod's folder takes.
+func measure(dir string) (int64, error) {
+	bytes := int64(block) // the mark
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		size := info.Size()
+		if e.IsDir() {
+			size = block
+		}
+		if e.Name() != markName {
+			bytes += (size + block - 1) / block * block
+		}
+		return nil
+	})
+	return bytes, err
+}

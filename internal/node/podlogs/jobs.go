@@ -1,0 +1,73 @@
+package podlogs
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
+
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// lives reports whether the Job of a log exists and is to stay.
+func (k *Keeper) lives(ctx context.Context, folder string, m mark) bool {
+	if m.JobUID == "" {
+		return false
+	}
+	namespace, _, _ := splitFolder(folder)
+	is := func(job *batchv1.Job) bool { return job.UID == m.JobUID && job.DeletionTimestamp == nil }
+	if job := k.known(namespace, m.Job); job != nil && is(job) {
+		return true
+	}
+	// The informer of Jobs may be behind that of pods.
+	job, err := k.Jobs.Get(context.WithoutCancel(ctx), namespace, m.Job)
+	if err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return is(job)
+}
+
+func (k *Keeper) known(namespace, name string) *batchv1.Job {
+	obj, ok, err := k.Jobs.Informer().GetStore().GetByKey(cache.NewObjectName(namespace, name).String())
+	if err != nil || !ok {
+		return nil
+	}
+	return obj.(*batchv1.Job)
+}
+
+// guess finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The mark is
+// empty where no Job fits.
+func (k *Keeper) guess(folder string) mark {
+	info, err := os.Stat(filepath.Join(k.dir, folder))
+	if err != nil {
+		return mark{}
+	}
+	namespace, pod, _ := splitFolder(folder)
+	name, _ := cutLast(pod)
+	shorter, index := cutLast(name)
+	for _, c := range []struct {
+		job, index string
+		mode       batchv1.CompletionMode
+	}{{name, "", batchv1.NonIndexedCompletion}, {shorter, index, batchv1.IndexedCompletion}} {
+		job := k.known(namespace, c.job)
+		// The pod of an earlier Job of this name had printed before this one was made.
+		if job == nil || info.ModTime().Before(job.CreationTimestamp.Time) || core.ModeOf(job) != c.mode {
+			continue
+		}
+		return mark{Job: job.Name, JobUID: job.UID, Index: c.index, Ended: info.ModTime().UTC().Truncate(time.Second)}
+	}
+	return mark{}
+}
+
+func cutLast(name string) (before, after string) {
+	i := strings.LastIndexByte(name, '-')
+	if i < 0 {
+		return "", name
+	}
+	return name[:i], name[i+1:]
+}

@@ -1,0 +1,96 @@
+package podlogs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/datadir"
+	core "github.com/stint-dev/stint/internal/job"
+)
+
+// markName is the file in a pod's log folder that says whose log it is; it is there once the pod is deleted.
+const markName = "kept.json"
+
+// mark is what a kept log needs to be known of its pod.
+type mark struct {
+	Job    string    `json:"job"`
+	JobUID types.UID `json:"jobUID"`
+	// Index is the completion index, if there is one.
+	Index string `json:"index,omitempty"`
+	// Ended is when the last container ended, or else when the pod was deleted.
+	Ended time.Time `json:"ended"`
+}
+
+// markFor is the mark of a deleted pod, if a Job owns it.
+func markFor(api *corev1.Pod) (mark, bool) {
+	job := jobOf(api)
+	if job == nil {
+		return mark{}, false
+	}
+	m := mark{Job: job.Name, JobUID: job.UID}
+	if _, indexed := api.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed {
+		m.Index = strconv.Itoa(core.IndexOf(api))
+	}
+	for _, list := range [][]corev1.ContainerStatus{api.Status.InitContainerStatuses, api.Status.ContainerStatuses} {
+		for i := range list {
+			if t := list[i].State.Terminated; t != nil && t.FinishedAt.After(m.Ended) {
+				m.Ended = t.FinishedAt.UTC().Truncate(time.Second)
+			}
+		}
+	}
+	if m.Ended.IsZero() {
+		m.Ended = now().UTC().Truncate(time.Second)
+	}
+	return m, true
+}
+
+// jobOf is the Job that owns a pod, if one does.
+func jobOf(api *corev1.Pod) *metav1.OwnerReference {
+	owner := metav1.GetControllerOf(api)
+	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
+		return nil
+	}
+	return owner
+}
+
+func readMark(dir string) (m mark, err error) {
+	text, err := datadir.ReadFile(filepath.Join(dir, markName))
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil || m.JobUID == "" {
+		return mark{}, fmt.Errorf("%s of %s says nothing", markName, dir)
+	}
+	return m, nil
+}
+
+// writeMark writes the mark unless it is there already.
+func writeMark(dir string, m mark) error {
+	if before, err := readMark(dir); err == nil && before == m {
+		return nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return replace(filepath.Join(dir, markName), text)
+}
+
+// replace writes a file whole or not at all, whenever the process dies. It does not wait for the disk, which thousands
+// of deleted pods would take up for long: after a power failure a lost mark is guessed.
+func replace(path string, text []byte) error {
+	fresh := path + ".new"
+	if err := os.WriteFile(fresh, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
+}

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"context"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/node/containers"
+	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/node/podlogs"
+	"github.com/stint-dev/stint/internal/node/runtime"
+)
+
+// podWorkers bring pods forward: they start and stop containers, and see to what belongs to a pod from its admission to
+// its end. One of them at a time has a pod, and it alone writes what only workers write of it; see pod.
+type podWorkers struct {
+	queue workqueue.TypedInterface[types.UID]
+
+	node    string
+	address string
+	client  client.Resource[*corev1.Pod]
+	runtime runtime.Runtime
+	pods    *pods
+	// containers, dirs and logs are what a container is made of, and what it leaves.
+	containers *containers.Maker
+	dirs       *podDirs
+	logs       *podlogs.Store
+	keeper     *podlogs.Keeper
+	placer     *placer
+	uses       *uses
+	alarms     *alarms
+	status     *statusManager
+	events     podEvents
+}
+
+// wake has pods looked at.
+func (w *podWorkers) wake(uids ...types.UID) {
+	for _, uid := range uids {
+		w.queue.Add(uid)
+	}
+}
+
+// run has so many workers work until ctx ends.
+func (w *podWorkers) run(ctx context.Context, workers int) {
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() { w.work(ctx) })
+	}
+	<-ctx.Done()
+	w.queue.ShutDown()
+	all.Wait()
+}
+
+func (w *podWorkers) work(ctx context.Context) {
+	for {
+		uid, down := w.queue.Get()
+		if down {
+			return
+		}
+		w.syncOne(ctx, uid)
+	}
+}
+
+func (w *podWorkers) syncOne(ctx context.Context, uid types.UID) {
+	defer w.queue.Done(uid)
+	if ctx.Err() != nil {
+		return
+	}
+	if p := w.pods.get(uid); p != nil {
+		w.sync(ctx, p)
+	}
+}
+
+// taken reports whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
+func (w *podWorkers) taken(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == w.node || w.placer.holds(pod.UID)
+}
+
+func (w *podWorkers) host(pod *corev1.Pod) lifecycle.Host {
+	return lifecycle.Host{IP: w.address, Runtime: runtime.HandlerOf(pod)}
+}

@@ -1,0 +1,26 @@
+package scheduledjob
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Event is one to be told of the ScheduledJob.
+type Event struct {
+	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
+	Type    string
+	Reason  string
+	Message string
+}
+
+// events are told in this order.
+type events []Event
+
+func (e *events) tell(reason, format string, args ...any) {
+	*e = append(*e, Event{corev1.EventTypeNormal, reason, fmt.Sprintf(format, args...)})
+}
+
+func (e *events) warn(reason, format string, args ...any) {
+	*e = append(*e, Event{corev1.EventTypeWarning, reason, fmt.Sprintf(format, args...)})
+}

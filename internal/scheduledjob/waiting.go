@@ -1,0 +1,75 @@
+package scheduledjob
+
+import (
+	"fmt"
+
+	stintv1 "github.com/stint-dev/stint/api/stint/v1"
+)
+
+// waiting is what pending runs wait for.
+type waiting struct {
+	view    *view
+	gate    *gate
+	running []stintv1.Execution
+	// turn are the runs that may start.
+	turn []stintv1.Execution
+}
+
+func (s *draft) waiting() waiting {
+	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, turn: s.turn()}
+}
+
+// explain says of each run why it waits.
+func (p *pending) explain(w waiting) {
+	for i := range p.list {
+		e := &p.list[i]
+		reason, message := w.why(*e)
+		p.tellWaiting(*e, reason, message)
+		e.Reason, e.Message = reason, message
+	}
+}
+
+// tellWaiting tells once that a run has to wait in the queue: what it waits for next is in its message.
+func (p *pending) tellWaiting(e stintv1.Execution, reason, message string) {
+	switch {
+	case queued(reason) && !queued(e.Reason):
+		p.events.tell(ReasonRunQueued, "Run %s %s", e.Tag, message)
+	case reason == ReasonTemplateNotFound && e.Reason != reason:
+		p.events.warn(ReasonTemplateNotFound, "Run %s %s", e.Tag, message)
+	}
+}
+
+func queued(reason string) bool { return reason == ReasonQueued || reason == ReasonBlocked }
+
+// why gives no reason for a run that may start.
+func (w waiting) why(e stintv1.Execution) (reason, message string) {
+	switch {
+	case w.gate.holds(e):
+		return w.gate.why()
+	case !has(w.turn, e.Tag):
+		return ReasonQueued, w.whyQueued()
+	case w.view.Template == nil:
+		return ReasonTemplateNotFound, missingTemplate(w.view.sj)
+	case e.Reason == ReasonFailedCreate:
+		return e.Reason, e.Message
+	}
+	return "", ""
+}
+
+func (w waiting) whyQueued() string {
+	switch {
+	case concurrent(w.view.sj):
+		return fmt.Sprintf("%d runs are enough at a time", maxRunning)
+	case len(w.running) > 0:
+		return "waits for run " + w.running[0].Tag
+	default:
+		return "waits for run " + w.turn[0].Tag
+	}
+}
+
+func missingTemplate(sj *stintv1.ScheduledJob) string {
+	if ref := sj.Spec.TemplateRef; ref != nil {
+		return fmt.Sprintf("waits for PodTemplate %q", ref.Name)
+	}
+	return "waits for a template: the spec has neither template nor templateRef"
+}
