@@ -85,8 +85,8 @@ func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod
 }
 
 // StartRecording is Record along with the status write, so that a round takes no longer. What it returns waits for the
-// end of both; stored says whether the status was. The first results of a Job follow the status: from that the next
-// controller knows that there are any.
+// end of Record; stored says whether the status was written. The first results of a Job follow the status: from that the
+// next controller knows that there are any.
 func (s *Store) StartRecording(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (wait func(stored bool) error) {
 	if len(pods) == 0 || !s.of(job.UID).sequence.known {
 		return func(stored bool) error {
