@@ -24,6 +24,7 @@ func owner(job *batchv1.Job) *metav1.OwnerReference {
 func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.CronJob) {
 		if is == nil {
+			c.jobs.Forget(was.UID)
 			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
 			return
 		}

@@ -39,7 +39,10 @@ func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resourc
 func (c *Children[T]) doubtful(parent types.UID, listed map[string]types.UID) map[string]types.UID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.family(parent)
+	f := c.families[parent]
+	if f == nil {
+		return nil // The parent was forgotten meanwhile.
+	}
 	doubtful := map[string]types.UID{}
 	names := sets.New[string]()
 	for uid, child := range f.children {
@@ -76,8 +79,11 @@ func (c *Children[T]) overdue(child *Child[T]) bool {
 func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.family(parent).unknown.Delete(name)
-	if uid == "" {
+	f := c.families[parent]
+	if f == nil {
+		return
+	}
+	if f.unknown.Delete(name); uid == "" {
 		return
 	}
 	if c.child(uid) == nil {

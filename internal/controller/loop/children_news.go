@@ -63,7 +63,9 @@ func (c *Children[T]) End(parent types.UID, gone T) (news bool) {
 func (c *Children[T]) Expect(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.family(parent).unknown.Insert(name)
+	if f := c.families[parent]; f != nil {
+		f.unknown.Insert(name)
+	}
 }
 
 // Refused takes in that a child of this name was not created.

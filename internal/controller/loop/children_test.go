@@ -277,3 +277,21 @@ func TestChildrenDoNotGrowWithHistory(t *testing.T) {
 		}
 	})
 }
+
+func TestNothingIsKeptOfAParentThatIsForgottenDuringItsSync(t *testing.T) {
+	job := wrappers.MakeJob("j").Namespace("ns").UID(parentUID).Obj()
+	children, server := loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "Pod"}, nil), &stored{pods: []*corev1.Pod{child("1")}}
+	children.Open(parentUID)
+	children.Expect(parentUID, "p")
+	children.Forget(parentUID)
+	children.Expect(parentUID, "q")
+	if err := children.Confirm(t.Context(), job, server, map[string]types.UID{"r": "r"}); err != nil {
+		t.Fatal(err)
+	}
+	children.Answered(parentUID, child("1"))
+	children.Refused(parentUID, "q")
+	children.Close(parentUID)
+	if children.Size() != 0 {
+		t.Error("something is kept")
+	}
+}

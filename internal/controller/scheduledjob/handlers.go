@@ -19,6 +19,7 @@ func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *stintv1.ScheduledJob) {
 		if is == nil {
 			c.users.forget(was)
+			c.jobs.Forget(was.UID)
 			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
 			return
 		}
