@@ -54,7 +54,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
 }
 
-// buildRegistration makes what tells of the node itself.
+// buildRegistration makes what reports the node itself.
 func (n *Node) buildRegistration(manager *images.Manager, ip string) {
 	reference := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name(), UID: types.UID(n.Name())}}
 	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }

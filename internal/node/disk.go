@@ -27,7 +27,7 @@ type disk struct {
 	lookEvery time.Duration
 	// report has the node's object say how it is.
 	report func(context.Context) error
-	// event tells of the node.
+	// event records an event of the node.
 	event func(kind, reason, message string)
 
 	mu sync.Mutex

@@ -21,7 +21,7 @@
 //	disk, imageGC           the room on the file systems, and the images that take it
 //	localStorageEviction    which pods take more of it than they may
 //	registration            the node's object and its Lease
-//	pullProgress            what the node's object tells of pulls
+//	pullProgress            what the node's object says about pulls
 //
 // Few writes. A pod that ends within a moment (reportAfter) gets one write: node name, start time and final status
 // together. Only a pod that lives longer is reported Running, and only then is there an event that tells so.

@@ -19,7 +19,7 @@ import (
 // Events are writes too, so there are few: none for a pod that ends by itself within a moment, Started together with
 // the report that the pod runs, and always those that tell of trouble or of the end of a container from outside.
 
-// podEvents tells of pods.
+// podEvents records the events of pods.
 type podEvents struct{ record.EventRecorder }
 
 // announce turns notices into events, each once.
@@ -31,7 +31,7 @@ func (e podEvents) announce(p *pod, api *corev1.Pod, notices []lifecycle.Notice)
 	}
 }
 
-// readOnly tells of the directories that a container cannot write to because the machine lacks mount points in
+// readOnly records an event for the directories that a container cannot write to because the machine lacks mount points in
 // them, once a container, however often it starts.
 func (e podEvents) readOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
 	const reason = "MissingMountPoint"
@@ -61,7 +61,7 @@ func readOnlyMessage(container, dir string, missing []noderuntime.MissingMountPo
 		dir, container, strings.Join(paths, " and "), strings.Join(commands, " && "))
 }
 
-// started tells of the containers that run, each attempt once.
+// started records that containers run, once for each attempt.
 func (e podEvents) started(p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if p.first(lifecycle.NoticeKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {

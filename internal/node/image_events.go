@@ -14,7 +14,7 @@ func (n *Node) imagePulled(uid types.UID) {
 	}
 }
 
-// announcePull tells that a pull has begun or ended, for one of the pods that wait for it.
+// announcePull records that a pull has begun or ended, for one of the pods that wait for it.
 func (n *Node) announcePull(uid types.UID, e images.Event) {
 	switch {
 	case e.Begins:

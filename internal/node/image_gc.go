@@ -17,7 +17,7 @@ type imageGC struct {
 	policy store.GCPolicy
 	// inUse are the names of images that must stay.
 	inUse func() []string
-	// event tells of the node.
+	// event records an event of the node.
 	event func(kind, reason, message string)
 	// pulled gets a value when the store has got a new image.
 	pulled chan struct{}

@@ -32,7 +32,7 @@ type statusManager struct {
 	events podEvents
 	// after is how long a change waits for others.
 	after time.Duration
-	// quiet: this node is there to end pods only, and tells of none that it waits.
+	// quiet: this node is there to end pods only, and reports of none that it waits.
 	quiet bool
 }
 

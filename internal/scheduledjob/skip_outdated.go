@@ -41,7 +41,7 @@ func (p *pending) skipOutdated() (gone skipped) {
 	return gone
 }
 
-// skip counts due times that are skipped, and tells of them.
+// skip counts due times that are skipped, and records an event for them.
 func (s *draft) skip(gone skipped) {
 	if gone.n == 0 {
 		return

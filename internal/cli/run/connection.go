@@ -90,7 +90,7 @@ func (c *connection) isOfStint(ctx context.Context) bool {
 }
 
 // openLog reads a log through the server. A pod that is gone has none there, but a server on this machine keeps the file
-// for a moment: a pod may end and go before a watch tells of it.
+// for a moment: a pod may end and go before a watch shows it.
 func (c *connection) openLog(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	body, err := c.core().Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
 	if apierrors.IsNotFound(err) && c.stored != nil {

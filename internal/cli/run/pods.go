@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/podlog"
 )
 
-// podReader tells of the pods of a run: what they print, and which of them fail.
+// podReader reports on the pods of a run: what they print, and which of them fail.
 type podReader struct {
 	*connection
 	out  output.Output

@@ -16,7 +16,7 @@ import (
 )
 
 // since watches from what is known already instead of what a first list shows: a Job may end and be deleted before
-// anything has listed it, and a watch tells of that only if it begins before.
+// anything has listed it, and a watch shows that only if it begins before.
 type since struct {
 	*cache.ListWatch
 	known atomic.Pointer[runtime.Object]

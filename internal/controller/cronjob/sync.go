@@ -52,8 +52,8 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	return errors.Join(failed, c.delete(ctx, cj, d.Prune))
 }
 
-// releaseLeftBehind lets the runs go on that wait for nobody any more: their CronJob was deleted, without them, while no
-// controller was there.
+// releaseLeftBehind resumes the runs of a namespace that are held and have no CronJob any more: it was deleted, without
+// them, while no controller was there.
 func (c *Controller) releaseLeftBehind(ctx context.Context, key types.NamespacedName) error {
 	var failed error
 	for _, run := range c.jobs.Of(types.UID(key.String())) {

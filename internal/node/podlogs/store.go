@@ -23,7 +23,7 @@ type Store struct {
 	synced []cache.InformerSynced
 }
 
-// Attempts tells of the attempts at containers what the statuses of their pods may not say yet.
+// Attempts has what is known of attempts at containers that the statuses of their pods may not say yet.
 type Attempts interface {
 	// Newest returns the number of the newest attempt at a container, if there was one.
 	Newest(pod types.UID, container string) (attempt int32, started bool)
