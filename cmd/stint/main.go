@@ -8,13 +8,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/stint-dev/stint/internal/cli"
-	"github.com/stint-dev/stint/internal/descriptors"
+	"github.com/stint-dev/stint/internal/closeonexec"
 	"github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/node/process"
 )
 
 func main() {
-	if err := descriptors.Keep(); err != nil {
+	if err := closeonexec.Keep(); err != nil {
 		fmt.Fprintln(os.Stderr, "Error: what the caller has open cannot be kept from containers:", err)
 		os.Exit(1)
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/apiserver/openapi"
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
-	"github.com/stint-dev/stint/internal/strangers"
+	"github.com/stint-dev/stint/internal/connlimit"
 )
 
 // memoryHost is the host in the URLs of clients that need no socket.
@@ -84,7 +84,7 @@ func (s *Server) secure(c *genericapiserver.Config) error {
 	if err != nil {
 		return fmt.Errorf("read the server certificate: %w", err)
 	}
-	s.peers = strangers.Limit(s.config.Listener, strangers.Room())
+	s.peers = connlimit.Limit(s.config.Listener, connlimit.Room())
 	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.peers, Cert: cert, ClientCA: ca}
 	c.ExternalAddress = s.config.Listener.Addr().String()
 	url, err := serverURL(s.config.Listener.Addr())

@@ -34,8 +34,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 	podregistry "github.com/stint-dev/stint/internal/apiserver/registry/pod"
 	"github.com/stint-dev/stint/internal/client"
+	"github.com/stint-dev/stint/internal/connlimit"
 	"github.com/stint-dev/stint/internal/store"
-	"github.com/stint-dev/stint/internal/strangers"
 )
 
 // Config says what to serve and where.
@@ -73,7 +73,7 @@ type Server struct {
 	client          *inprocess.Client
 	loopback        *rest.Config
 	// peers is nil on a server that does not listen.
-	peers *strangers.Listener
+	peers *connlimit.Listener
 
 	// stopping is over when the server is to stop.
 	stopping context.Context

@@ -18,7 +18,6 @@ import (
 	"github.com/stint-dev/stint/internal/endpoint"
 	"github.com/stint-dev/stint/internal/events"
 	"github.com/stint-dev/stint/internal/memory"
-	"github.com/stint-dev/stint/internal/pages"
 )
 
 // SyncBatchPeriod is longer than on one machine: here a write has a price, and there may be a limit on them.
@@ -125,7 +124,7 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), c.Filled) {
 			p.stage.Store(leading)
-			pages.DropStartup()
+			memory.DropStartup()
 		}
 	}()
 	ended := make(chan error, 1)

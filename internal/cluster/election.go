@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
 
-	"github.com/stint-dev/stint/internal/pages"
+	"github.com/stint-dev/stint/internal/memory"
 )
 
 // Election keeps all but one of several processes waiting, by a Lease.
@@ -79,7 +79,7 @@ func (p *process) elect(ctx context.Context, t *tenure) (won, ended chan struct{
 			OnNewLeader: func(leader string) {
 				klog.FromContext(ctx).Info("Leader", "lease", t.Describe(), "leader", leader, "self", leader == t.Identity())
 				if leader != t.Identity() && p.stage.CompareAndSwap(starting, standingBy) {
-					pages.DropStartup()
+					memory.DropStartup()
 				}
 			},
 		},

@@ -15,7 +15,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // measures requests, queues and leader election
 
-	"github.com/stint-dev/stint/internal/strangers"
+	"github.com/stint-dev/stint/internal/connlimit"
 )
 
 // Config says what to serve, and where.
@@ -49,7 +49,7 @@ func New(c Config) (*Endpoint, error) {
 	mux.Handle("/metrics", promhttp.HandlerFor(series, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", answer(func() error { return nil }))
 	mux.HandleFunc("/readyz", answer(c.Ready))
-	return &Endpoint{strangers.Limit(listener, strangers.Room()), &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}, nil
+	return &Endpoint{connlimit.Limit(listener, connlimit.Room()), &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}, nil
 }
 
 func buildInfo(version string) (prometheus.Gatherer, error) {

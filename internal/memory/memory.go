@@ -1,4 +1,5 @@
-// Package memory trades memory for time in processes that live long.
+// Package memory tunes the memory of long-lived processes: how often garbage is collected, and what is given back after
+// the start.
 package memory
 
 import (

@@ -22,7 +22,6 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 	imagestore "github.com/stint-dev/stint/internal/image/store"
 	"github.com/stint-dev/stint/internal/memory"
-	"github.com/stint-dev/stint/internal/pages"
 )
 
 // Options choose what Start puts together.
@@ -97,7 +96,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}()
 	select {
 	case <-p.ready:
-		pages.DropStartup()
+		memory.DropStartup()
 		return s, nil
 	case <-s.done: // ctx may have ended before the start had
 		return nil, cmp.Or(s.err, context.Cause(ctx))

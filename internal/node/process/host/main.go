@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/stint-dev/stint/internal/descriptors"
+	"github.com/stint-dev/stint/internal/closeonexec"
+	"github.com/stint-dev/stint/internal/memory"
 	"github.com/stint-dev/stint/internal/node/process/rundir"
-	"github.com/stint-dev/stint/internal/pages"
 )
 
 // Exit codes that tell the control plane what to try next.
@@ -37,7 +37,7 @@ const (
 
 // Main runs a host until it has been idle for long enough.
 func Main(config Config) int {
-	if err := descriptors.Keep(); err != nil {
+	if err := closeonexec.Keep(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return ExitFailed
 	}
@@ -133,7 +133,7 @@ func run(config Config) error {
 	h.rest()
 	h.mu.Unlock()
 	go h.serve(listener)
-	pages.DropStartup()
+	memory.DropStartup()
 	<-h.done
 	listener.Close()
 	h.box.Close()

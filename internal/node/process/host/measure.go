@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stint-dev/stint/internal/diskusage"
 	"github.com/stint-dev/stint/internal/node/runtime"
-	"github.com/stint-dev/stint/internal/treesize"
 )
 
 // measure is done by the host because the control plane may not read all that belongs to users of a user namespace.
@@ -58,5 +58,5 @@ func measureDir(dir *os.File, err error) (int64, error) {
 		return 0, err
 	}
 	defer dir.Close()
-	return treesize.Of(dir)
+	return diskusage.Of(dir)
 }

@@ -1,8 +1,8 @@
-// Package treesize measures how much of a disk a directory takes, with all that is below it, while others change it.
+// Package diskusage measures how much of a disk a directory takes, with all that is below it, while others change it.
 //
 // Names are looked up one by one from an open directory, so that no link is followed. What is mounted below the directory
 // is not counted.
-package treesize
+package diskusage
 
 import (
 	"errors"

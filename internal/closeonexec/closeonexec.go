@@ -1,6 +1,6 @@
-// Package descriptors keeps what the caller of this program has open out of the programs that it starts: a file that
+// Package closeonexec keeps what the caller of this program has open out of the programs that it starts: a file that
 // only the caller may read, or a lock that is to end with this program.
-package descriptors
+package closeonexec
 
 import (
 	"math"

@@ -1,8 +1,4 @@
-// Package pages keeps small what a long-lived process holds of its own program in memory.
-//
-// Starting touches most of a large Go program once, by initialising its packages; these pages are more than half of
-// what is resident in an idle server.
-package pages
+package memory
 
 import (
 	"bufio"
@@ -13,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DropStartup gives back the pages of the program that only starting has needed. They are clean copies of the file, and
-// come back if they are needed again.
+// DropStartup gives back the pages of the program that only its start has needed: more than half of what an idle server
+// keeps resident, as initialising its packages touches most of a large program once. They are clean copies of the file,
+// and come back if they are needed again.
 func DropStartup() {
 	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -40,7 +37,7 @@ func DropStartup() {
 // mapping is a part of the address space; length 0 is one to leave alone.
 type mapping struct{ start, length uintptr }
 
-// parseMapping keeps only what can be read again from the file: private mappings of the program that nobody may write.
+// parseMapping keeps only what can be read again from the file: private mappings of the program that cannot be written.
 func parseMapping(fields []string, program string) mapping {
 	readOnly := fields[1] == "r--p" || fields[1] == "r-xp"
 	from, to, _ := strings.Cut(fields[0], "-")

@@ -1,4 +1,4 @@
-package treesize_test
+package diskusage_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/stint-dev/stint/internal/treesize"
+	"github.com/stint-dev/stint/internal/diskusage"
 )
 
 const mib = 1 << 20
@@ -21,7 +21,7 @@ func size(t testing.TB, path string) int64 {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	bytes, err := treesize.Of(dir)
+	bytes, err := diskusage.Of(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/stint-dev/stint/internal/strangers"
+	"github.com/stint-dev/stint/internal/connlimit"
 	"github.com/stint-dev/stint/test/await"
 )
 
@@ -23,7 +23,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	}
 	defer changes.Stop()
 	address := strings.TrimPrefix(r.http.Host, "https://")
-	for range 2 * strangers.Room() {
+	for range 2 * connlimit.Room() {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
-// Package strangers keeps those who only open connections from keeping others out.
+// Package connlimit keeps those who only open connections from keeping others out.
 //
 // Whoever connects is a stranger until a request of theirs has been let in. There is room for so many strangers; one more
 // costs the oldest its connection. So there is always room for the next one, who may be the owner.
-package strangers
+package connlimit
 
 import (
 	"container/list"

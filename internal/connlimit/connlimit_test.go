@@ -1,4 +1,4 @@
-package strangers_test
+package connlimit_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stint-dev/stint/internal/strangers"
+	"github.com/stint-dev/stint/internal/connlimit"
 	"github.com/stint-dev/stint/test/await"
 )
 
@@ -40,7 +40,7 @@ func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := strangers.Limit(plain, 3)
+	l := connlimit.Limit(plain, 3)
 	t.Cleanup(func() { l.Close() })
 	known, _ := connect(t, l)
 	l.Know(known.LocalAddr().String())
@@ -67,7 +67,7 @@ func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
 }
 
 func TestThereIsAlwaysRoom(t *testing.T) {
-	if room := strangers.Room(); room < 8 || room > 256 {
+	if room := connlimit.Room(); room < 8 || room > 256 {
 		t.Errorf("room for %d", room)
 	}
 }
