@@ -24,7 +24,7 @@ type jobDependencies struct {
 	// one keeps two Jobs from overlooking each other: it is held until a new one is stored.
 	one sync.Mutex
 	// waiters has all Jobs that wait, and some that waited or whose change failed. It is nil until somebody depends on a Job.
-	waiters *core.Waiters
+	waiters *core.DependencyGraph
 	// room is how many waiters are known when it is time to forget those that wait no more.
 	room int
 }
@@ -57,7 +57,7 @@ func refuseCycles(jobs *genericregistry.Store) {
 }
 
 func (d *jobDependencies) beginCreate(ctx context.Context, job *batchv1.Job, dry bool) (finish func(created bool), err error) {
-	awaits := core.AwaitedNames(&batchv1.Job{ObjectMeta: job.ObjectMeta}) // a new Job has no status, whatever it brings
+	awaits := core.UnmetDependencyNames(&batchv1.Job{ObjectMeta: job.ObjectMeta}) // a new Job has no status, whatever it brings
 	if len(awaits) == 0 {
 		return func(bool) {}, nil
 	}
@@ -80,7 +80,7 @@ func (d *jobDependencies) beginUpdate(ctx context.Context, job, old *batchv1.Job
 	if job.Annotations[core.DependsOn] == old.Annotations[core.DependsOn] {
 		return nil
 	}
-	awaits := core.AwaitedNames(&batchv1.Job{ObjectMeta: job.ObjectMeta, Status: old.Status})
+	awaits := core.UnmetDependencyNames(&batchv1.Job{ObjectMeta: job.ObjectMeta, Status: old.Status})
 	if len(awaits) == 0 {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (d *jobDependencies) beginUpdate(ctx context.Context, job, old *batchv1.Job
 	if err := d.refuse(ctx, job, awaits); err != nil {
 		return err
 	}
-	d.waiters.Set(keyIn(ctx, job.Name), append(awaits, core.AwaitedNames(old)...))
+	d.waiters.Set(keyIn(ctx, job.Name), append(awaits, core.UnmetDependencyNames(old)...))
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (d *jobDependencies) isThere(ctx context.Context, way []string) (bool, erro
 }
 
 func awaitsStill(job *batchv1.Job, name string) bool {
-	return slices.ContainsFunc(core.Awaited(job), func(d core.Dependence) bool { return d.Job == name })
+	return slices.ContainsFunc(core.UnmetDependencies(job), func(d core.DependencyRule) bool { return d.Job == name })
 }
 
 // load finds the Jobs that wait, the first time and whenever there may be many that wait no more.
@@ -146,10 +146,10 @@ func (d *jobDependencies) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.waiters = core.NewWaiters()
+	d.waiters = core.NewDependencyGraph()
 	jobs := list.(*batchv1.JobList).Items
 	for i := range jobs {
-		d.waiters.Set(types.NamespacedName{Namespace: jobs[i].Namespace, Name: jobs[i].Name}, core.AwaitedNames(&jobs[i]))
+		d.waiters.Set(types.NamespacedName{Namespace: jobs[i].Namespace, Name: jobs[i].Name}, core.UnmetDependencyNames(&jobs[i]))
 	}
 	d.room = 2*d.waiters.Len() + 1000
 	return nil

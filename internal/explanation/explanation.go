@@ -59,7 +59,7 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 		return nil, fmt.Errorf("the pods of Job %s: %w", name, err)
 	}
 	pods = o.withPulls(ctx, pods)
-	obs := core.Stored(job, pods, now, o.Settings)
+	obs := core.ObserveStored(job, pods, now, o.Settings)
 	if obs.Dependencies, err = o.dependencies(ctx, job); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (o *Observer) pods(ctx context.Context, job *batchv1.Job) (pods []*corev1.P
 
 func (o *Observer) dependencies(ctx context.Context, job *batchv1.Job) ([]core.Dependency, error) {
 	var list []core.Dependency
-	for _, d := range core.Awaited(job) {
+	for _, d := range core.UnmetDependencies(job) {
 		other, err := o.Client.Jobs().Get(ctx, job.Namespace, d.Job)
 		switch {
 		case apierrors.IsNotFound(err):

@@ -40,39 +40,39 @@ var AnnotationsPath = field.NewPath("metadata", "annotations")
 // maxDependencies bounds the conditions that dependencies take in a Job's status.
 const maxDependencies = 32
 
-// Asked is what the annotations of a Job ask for. The zero value asks for nothing.
-type Asked struct {
+// AnnotationSettings is what the annotations of a Job ask for. The zero value asks for nothing.
+type AnnotationSettings struct {
 	// Backoff and MaxBackoff stand in for the settings of the same meaning.
 	Backoff, MaxBackoff *time.Duration
 	FailedPodsLimit     *int
 	// PendingTimeout is 0 for none.
 	PendingTimeout                 time.Duration
 	PendingTimeoutIncludesQueueing bool
-	DependsOn                      []Dependence
+	DependsOn                      []DependencyRule
 }
 
-// Dependence is one entry of the annotation DependsOn.
-type Dependence struct {
+// DependencyRule is one entry of the annotation DependsOn.
+type DependencyRule struct {
 	// Job is a name in the namespace of the Job that depends on it.
 	Job string
-	End DependenceEnd
+	End DependencyCondition
 }
 
-// DependenceEnd is how a Job must have ended for another to start.
-type DependenceEnd string
+// DependencyCondition is how a Job must have ended for another to start.
+type DependencyCondition string
 
 // The ends that can be asked for.
 const (
-	DependsOnComplete DependenceEnd = "Complete"
-	DependsOnFailed   DependenceEnd = "Failed"
+	DependsOnComplete DependencyCondition = "Complete"
+	DependsOnFailed   DependencyCondition = "Failed"
 	// DependsOnFinished takes either.
-	DependsOnFinished DependenceEnd = "Finished"
+	DependsOnFinished DependencyCondition = "Finished"
 )
 
 // ReadAnnotations reads what annotations ask for. What is wrong asks for nothing and is among the errors.
-func ReadAnnotations(annotations map[string]string, p *field.Path) (Asked, field.ErrorList) {
+func ReadAnnotations(annotations map[string]string, p *field.Path) (AnnotationSettings, field.ErrorList) {
 	r := annotationReader{annotations: annotations, path: p}
-	a := Asked{
+	a := AnnotationSettings{
 		Backoff:         r.seconds(BackoffSeconds, 0),
 		MaxBackoff:      r.seconds(MaxBackoffSeconds, 0),
 		FailedPodsLimit: r.number(FailedPodsLimit, 0),
@@ -92,7 +92,7 @@ func ReadAnnotations(annotations map[string]string, p *field.Path) (Asked, field
 }
 
 // overriddenBy returns the settings with what a Job asks for in their place. A delay above the bound for all Jobs raises it.
-func (s Settings) overriddenBy(a Asked) Settings {
+func (s Settings) overriddenBy(a AnnotationSettings) Settings {
 	if a.Backoff != nil {
 		s.PodFailureBackoff = *a.Backoff
 		s.MaxPodFailureBackoff = max(s.MaxPodFailureBackoff, s.PodFailureBackoff)
@@ -148,15 +148,15 @@ func (r *annotationReader) boolean(key string) bool {
 }
 
 // dependsOn reads NAME or NAME=END, separated by commas.
-func (r *annotationReader) dependsOn() []Dependence {
+func (r *annotationReader) dependsOn() []DependencyRule {
 	text, ok := r.annotations[DependsOn]
 	if !ok {
 		return nil
 	}
-	var list []Dependence
+	var list []DependencyRule
 	for entry := range strings.SplitSeq(text, ",") {
-		d, why := parseDependence(strings.TrimSpace(entry))
-		if why == "" && slices.ContainsFunc(list, func(other Dependence) bool { return other.Job == d.Job }) {
+		d, why := parseDependencyRule(strings.TrimSpace(entry))
+		if why == "" && slices.ContainsFunc(list, func(other DependencyRule) bool { return other.Job == d.Job }) {
 			why = fmt.Sprintf("names Job %s twice", d.Job)
 		}
 		if why != "" {
@@ -172,16 +172,16 @@ func (r *annotationReader) dependsOn() []Dependence {
 	return list
 }
 
-func parseDependence(entry string) (d Dependence, why string) {
+func parseDependencyRule(entry string) (d DependencyRule, why string) {
 	name, end, given := strings.Cut(entry, "=")
-	d = Dependence{Job: strings.TrimSpace(name), End: DependsOnComplete}
+	d = DependencyRule{Job: strings.TrimSpace(name), End: DependsOnComplete}
 	if given {
-		d.End = DependenceEnd(strings.TrimSpace(end))
+		d.End = DependencyCondition(strings.TrimSpace(end))
 	}
 	if problems := validation.IsDNS1123Subdomain(d.Job); len(problems) > 0 {
 		return d, fmt.Sprintf("must be names of Jobs, such as \"extract, clean=Finished\"; %q is none: %s", d.Job, problems[0])
 	}
-	if !slices.Contains([]DependenceEnd{DependsOnComplete, DependsOnFailed, DependsOnFinished}, d.End) {
+	if !slices.Contains([]DependencyCondition{DependsOnComplete, DependsOnFailed, DependsOnFinished}, d.End) {
 		return d, fmt.Sprintf("%s=%s: a Job ends %s, %s or %s", d.Job, d.End, DependsOnComplete, DependsOnFailed, DependsOnFinished)
 	}
 	return d, ""

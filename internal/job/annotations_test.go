@@ -26,43 +26,43 @@ func TestReadAnnotations(t *testing.T) {
 	seconds := func(n int) *time.Duration { return ptr.To(time.Duration(n) * time.Second) }
 	tests := map[string]struct {
 		key, value string
-		want       Asked
+		want       AnnotationSettings
 		// remedy is part of the error, empty for none.
 		remedy string
 	}{
-		"a delay":                           {BackoffSeconds, "10", Asked{Backoff: seconds(10)}, ""},
-		"no delay":                          {BackoffSeconds, "0", Asked{Backoff: seconds(0)}, ""},
-		"leading zeros are read as decimal": {BackoffSeconds, "010", Asked{Backoff: seconds(10)}, ""},
-		"the longest delay":                 {BackoffSeconds, "2147483647", Asked{Backoff: seconds(2147483647)}, ""},
-		"one second more":                   {BackoffSeconds, "2147483648", Asked{}, "from 0 to 2147483647"},
-		"more than any number":              {BackoffSeconds, strings.Repeat("9", 400), Asked{}, "from 0 to 2147483647"},
-		"nothing at all":                    {BackoffSeconds, "", Asked{}, "from 0 to 2147483647"},
-		"spaces":                            {BackoffSeconds, " 10 ", Asked{}, "from 0 to 2147483647"},
-		"a unit":                            {BackoffSeconds, "10s", Asked{}, "from 0 to 2147483647"},
-		"a sign":                            {BackoffSeconds, "+5", Asked{}, "from 0 to 2147483647"},
-		"less than nothing":                 {MaxBackoffSeconds, "-1", Asked{}, "from 0 to 2147483647"},
-		"no failed pods":                    {FailedPodsLimit, "0", Asked{FailedPodsLimit: number(0)}, ""},
-		"some failed pods":                  {FailedPodsLimit, "3", Asked{FailedPodsLimit: number(3)}, ""},
-		"half a failed pod":                 {FailedPodsLimit, "0.5", Asked{}, "from 0 to 2147483647"},
-		"a timeout":                         {PendingTimeoutSeconds, "60", Asked{PendingTimeout: time.Minute}, ""},
-		"a timeout of nothing":              {PendingTimeoutSeconds, "0", Asked{}, "from 1 to 2147483647"},
-		"queueing counts":                   {PendingTimeoutIncludesQueueing, "true", Asked{PendingTimeoutIncludesQueueing: true}, ""},
-		"queueing does not":                 {PendingTimeoutIncludesQueueing, "false", Asked{}, ""},
-		"queueing may":                      {PendingTimeoutIncludesQueueing, "yes", Asked{}, "must be true or false"},
-		"queueing is not said":              {PendingTimeoutIncludesQueueing, "", Asked{}, "must be true or false"},
-		"one Job":                           {DependsOn, "a", Asked{DependsOn: []Dependence{{"a", DependsOnComplete}}}, ""},
-		"two Jobs": {DependsOn, " a , b = Finished ", Asked{DependsOn: []Dependence{
+		"a delay":                           {BackoffSeconds, "10", AnnotationSettings{Backoff: seconds(10)}, ""},
+		"no delay":                          {BackoffSeconds, "0", AnnotationSettings{Backoff: seconds(0)}, ""},
+		"leading zeros are read as decimal": {BackoffSeconds, "010", AnnotationSettings{Backoff: seconds(10)}, ""},
+		"the longest delay":                 {BackoffSeconds, "2147483647", AnnotationSettings{Backoff: seconds(2147483647)}, ""},
+		"one second more":                   {BackoffSeconds, "2147483648", AnnotationSettings{}, "from 0 to 2147483647"},
+		"more than any number":              {BackoffSeconds, strings.Repeat("9", 400), AnnotationSettings{}, "from 0 to 2147483647"},
+		"nothing at all":                    {BackoffSeconds, "", AnnotationSettings{}, "from 0 to 2147483647"},
+		"spaces":                            {BackoffSeconds, " 10 ", AnnotationSettings{}, "from 0 to 2147483647"},
+		"a unit":                            {BackoffSeconds, "10s", AnnotationSettings{}, "from 0 to 2147483647"},
+		"a sign":                            {BackoffSeconds, "+5", AnnotationSettings{}, "from 0 to 2147483647"},
+		"less than nothing":                 {MaxBackoffSeconds, "-1", AnnotationSettings{}, "from 0 to 2147483647"},
+		"no failed pods":                    {FailedPodsLimit, "0", AnnotationSettings{FailedPodsLimit: number(0)}, ""},
+		"some failed pods":                  {FailedPodsLimit, "3", AnnotationSettings{FailedPodsLimit: number(3)}, ""},
+		"half a failed pod":                 {FailedPodsLimit, "0.5", AnnotationSettings{}, "from 0 to 2147483647"},
+		"a timeout":                         {PendingTimeoutSeconds, "60", AnnotationSettings{PendingTimeout: time.Minute}, ""},
+		"a timeout of nothing":              {PendingTimeoutSeconds, "0", AnnotationSettings{}, "from 1 to 2147483647"},
+		"queueing counts":                   {PendingTimeoutIncludesQueueing, "true", AnnotationSettings{PendingTimeoutIncludesQueueing: true}, ""},
+		"queueing does not":                 {PendingTimeoutIncludesQueueing, "false", AnnotationSettings{}, ""},
+		"queueing may":                      {PendingTimeoutIncludesQueueing, "yes", AnnotationSettings{}, "must be true or false"},
+		"queueing is not said":              {PendingTimeoutIncludesQueueing, "", AnnotationSettings{}, "must be true or false"},
+		"one Job":                           {DependsOn, "a", AnnotationSettings{DependsOn: []DependencyRule{{"a", DependsOnComplete}}}, ""},
+		"two Jobs": {DependsOn, " a , b = Finished ", AnnotationSettings{DependsOn: []DependencyRule{
 			{"a", DependsOnComplete}, {"b", DependsOnFinished}}}, ""},
-		"a Job that fails":              {DependsOn, "a=Failed", Asked{DependsOn: []Dependence{{"a", DependsOnFailed}}}, ""},
-		"no Job":                        {DependsOn, "", Asked{}, "must be names of Jobs"},
-		"a comma too many":              {DependsOn, "a,", Asked{}, "must be names of Jobs"},
-		"an end of no Job":              {DependsOn, "=Failed", Asked{}, "must be names of Jobs"},
-		"a name that no Job can have":   {DependsOn, "A", Asked{}, "must be names of Jobs"},
-		"no end":                        {DependsOn, "a=", Asked{}, "Complete, Failed or Finished"},
-		"an end that Jobs do not have":  {DependsOn, "a=complete", Asked{}, "Complete, Failed or Finished"},
-		"two ends":                      {DependsOn, "a=Failed=Complete", Asked{}, "Complete, Failed or Finished"},
-		"a Job twice":                   {DependsOn, "a, a=Failed", Asked{}, "twice"},
-		"more Jobs than can be told of": {DependsOn, strings.Join(names(repeat(33, numbered)), ","), Asked{}, "at most 32 Jobs"},
+		"a Job that fails":              {DependsOn, "a=Failed", AnnotationSettings{DependsOn: []DependencyRule{{"a", DependsOnFailed}}}, ""},
+		"no Job":                        {DependsOn, "", AnnotationSettings{}, "must be names of Jobs"},
+		"a comma too many":              {DependsOn, "a,", AnnotationSettings{}, "must be names of Jobs"},
+		"an end of no Job":              {DependsOn, "=Failed", AnnotationSettings{}, "must be names of Jobs"},
+		"a name that no Job can have":   {DependsOn, "A", AnnotationSettings{}, "must be names of Jobs"},
+		"no end":                        {DependsOn, "a=", AnnotationSettings{}, "Complete, Failed or Finished"},
+		"an end that Jobs do not have":  {DependsOn, "a=complete", AnnotationSettings{}, "Complete, Failed or Finished"},
+		"two ends":                      {DependsOn, "a=Failed=Complete", AnnotationSettings{}, "Complete, Failed or Finished"},
+		"a Job twice":                   {DependsOn, "a, a=Failed", AnnotationSettings{}, "twice"},
+		"more Jobs than can be told of": {DependsOn, strings.Join(names(repeat(33, numbered)), ","), AnnotationSettings{}, "at most 32 Jobs"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,13 +143,13 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for n, want := range tt.want {
-				whole := look(seen(annotated(tt.annotations).Obj(),
+				whole := newView(seen(annotated(tt.annotations).Obj(),
 					repeat(n+1, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(1, at(60)).Obj() })...))
 				if got := jobDelay(whole); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures: %v, want %d s", n+1, got, want)
 				}
 				last := aPod("p").Index(1).IndexFailureCount(n).Exited(1, at(60)).Obj()
-				index := look(seen(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
+				index := newView(seen(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
 				if got := indexDelay(index, last); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures of an index: %v, want %d s", n+1, got, want)
 				}
@@ -160,7 +160,7 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 
 func TestRetryingAtOnceDoesNotHeedTheNodesClock(t *testing.T) {
 	j := aJob().Annotation(BackoffSeconds, "0").Obj()
-	if d := Decide(seen(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.LookAgainAfter > 0 {
-		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.LookAgainAfter)
+	if d := Decide(seen(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.RequeueAfter > 0 {
+		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.RequeueAfter)
 	}
 }

@@ -15,8 +15,8 @@ import (
 type Assessment struct {
 	Job *batchv1.Job
 	Now time.Time
-	// Foreign is set where the Job is left to a controller whose rules are not known here.
-	Foreign bool
+	// ExternalController is set where the Job is left to a controller whose rules are not known here.
+	ExternalController bool
 
 	// Verdict is nil while the Job's end is open. Of a Job that is foreign or finished it is the stored one.
 	Verdict *Verdict
@@ -36,17 +36,17 @@ type Assessment struct {
 	Wanted int
 	// Create is how many pods are about to be created, and Discard are those about to be ended. A Job that is foreign or
 	// finished has neither.
-	Create  int
-	Discard []*corev1.Pod
+	Create          int
+	DeleteUncounted []*corev1.Pod
 	// NextPod is when a pod may be created that may not be now; zero where none waits for a time.
 	NextPod time.Time
 	Backoff Backoff
-	// Refused is set while the controller is known to be refused pods. It asks for none until NoPodsBefore.
-	Refused      *Refusal
-	NoPodsBefore time.Time
+	// CreateFailure is set while the controller is known to be refused pods. It asks for none until NextCreateAt.
+	CreateFailure *CreateFailure
+	NextCreateAt  time.Time
 
-	// Awaited are the Jobs that must end before this one starts.
-	Awaited []AwaitedJob
+	// UnmetDependencies are the Jobs that must end before this one starts.
+	UnmetDependencies []UnmetDependency
 	// Start is when the Job became active, Deadline when it fails for being active too long; nil and zero for never.
 	Start    *metav1.Time
 	Deadline time.Time
@@ -65,9 +65,9 @@ type Backoff struct {
 	Since time.Time
 }
 
-// AwaitedJob is a dependency that is not met.
-type AwaitedJob struct {
-	Dependence
+// UnmetDependency is a dependency that is not met.
+type UnmetDependency struct {
+	DependencyRule
 	// Message tells how far the other Job has come: as observed, else as the status has it.
 	Message string
 	// Since is when the status took note of it; zero while it has not.
@@ -76,16 +76,16 @@ type AwaitedJob struct {
 
 // Assess returns what Decide would go by, found by the same functions.
 func Assess(obs Observation) Assessment {
-	v, foreign := look(obs), isForeign(obs.Job)
+	v, foreign := newView(obs), hasExternalController(obs.Job)
 	if len(v.adopt) > 0 && !foreign {
-		v = look(withAdopted(obs, v.adopt))
+		v = newView(withAdopted(obs, v.adopt))
 	}
 	a := Assessment{
-		Job: v.job, Now: v.Now, Foreign: foreign,
+		Job: v.job, Now: v.Now, ExternalController: foreign,
 		Owned: v.owned, Active: v.active, Terminating: v.terminating, Uncounted: uncountedPods(v), Ready: countReady(v.active),
 		Succeeded: v.succeeded, Failed: v.failed, FailedIndexes: v.failedIndexes, RestartLimit: restartLimit(v.job),
-		Wanted: wantActive(v), Backoff: backoff(v), Refused: v.Refused, NoPodsBefore: v.NoPodsBefore,
-		Awaited: awaitedJobs(v), Start: v.start, Deadline: deadline(v),
+		Wanted: wantActive(v), Backoff: backoff(v), CreateFailure: v.CreateFailure, NextCreateAt: v.NextCreateAt,
+		UnmetDependencies: unmetDependencies(v), Start: v.start, Deadline: deadline(v),
 	}
 	if v.restartsCount() {
 		a.Restarts = v.restarts()
@@ -98,7 +98,7 @@ func Assess(obs Observation) Assessment {
 		return a
 	}
 	end, plan := conclude(v)
-	a.Verdict, a.Create, a.Discard = end, len(plan.create), plan.discard
+	a.Verdict, a.Create, a.DeleteUncounted = end, len(plan.create), plan.deleteUncounted
 	if plan.after > 0 {
 		a.NextPod = v.Now.Add(plan.after)
 	}
@@ -120,7 +120,7 @@ func withAdopted(obs Observation, orphans []*corev1.Pod) Observation {
 // uncountedPods have ended, and only being counted keeps their finalizer.
 func uncountedPods(v view) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(v.owned), func(p *corev1.Pod) bool {
-		return !Ended(p) || !v.tracked(p) || v.retained[IndexOf(p)] == p
+		return !Ended(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
 	})
 }
 
@@ -131,7 +131,7 @@ func backoff(v view) Backoff {
 		return b
 	}
 	b.Since = time.Time{}
-	for i, p := range v.retained {
+	for i, p := range v.lastFailedByIndex {
 		if indexDelay(v, p) > 0 {
 			b.Indexes, b.Since = b.Indexes.With(i), later(b.Since, EndedAt(p))
 		}
@@ -139,16 +139,16 @@ func backoff(v view) Backoff {
 	return b
 }
 
-func awaitedJobs(v view) []AwaitedJob {
-	var list []AwaitedJob
-	for _, d := range v.awaited {
-		a := AwaitedJob{Dependence: d}
+func unmetDependencies(v view) []UnmetDependency {
+	var list []UnmetDependency
+	for _, d := range v.unmetDependencies {
+		a := UnmetDependency{DependencyRule: d}
 		if c := condition(v.job.Status.Conditions, d.condition()); c != nil {
 			a.Message, a.Since = c.Message, c.LastTransitionTime.Time
 		}
 		observed := slices.ContainsFunc(v.Dependencies, func(dep Dependency) bool { return dep.Name == d.Job })
 		if a.Message == "" || observed {
-			a.Message = v.standing(d).message
+			a.Message = v.dependencyState(d).message
 		}
 		list = append(list, a)
 	}
@@ -166,7 +166,7 @@ func deadline(v view) time.Time {
 }
 
 func startBy(v view) map[types.UID]time.Time {
-	if v.asked.PendingTimeout == 0 {
+	if v.annotations.PendingTimeout == 0 {
 		return nil
 	}
 	limit, times := v.startLimit(), map[types.UID]time.Time{}

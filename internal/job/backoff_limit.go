@@ -29,12 +29,12 @@ func backoffLimit(job *batchv1.Job) int32 {
 	}
 }
 
-// unlimited is what defaults and people write where failures of indexes are to be counted, not those of the Job.
-const unlimited = 1 << 30
+// unlimitedFailures is what defaults and people write where failures of indexes are to be counted, not those of the Job.
+const unlimitedFailures = 1 << 30
 
 // FailureLimit is how many pods of the Job may fail before it does; nil where failures are counted for each index.
 func FailureLimit(job *batchv1.Job) *int32 {
-	if limit := backoffLimit(job); limit < unlimited {
+	if limit := backoffLimit(job); limit < unlimitedFailures {
 		return &limit
 	}
 	return nil

@@ -42,16 +42,16 @@ func storedFailedIndexes(v view) Indexes {
 func newlyFailedIndexes(v view) Indexes {
 	var spent []int
 	for _, p := range v.owned {
-		if v.tracked(p) && v.countable(p) && failed(v.job, p) && spendsIndex(v.job, p) {
+		if v.tracked(p) && v.countable(p) && failed(v.job, p) && exhaustsIndex(v.job, p) {
 			spent = append(spent, IndexOf(p))
 		}
 	}
 	return Indexes(nil).With(spent...)
 }
 
-// spendsIndex reports whether the failure of p is the last that its index may have.
-func spendsIndex(job *batchv1.Job, p *corev1.Pod) bool {
-	j := judgePod(job, p)
+// exhaustsIndex reports whether the failure of p is the last that its index may have.
+func exhaustsIndex(job *batchv1.Job, p *corev1.Pod) bool {
+	j := matchFailurePolicy(job, p)
 	if j.action == batchv1.PodFailurePolicyActionFailIndex {
 		return true
 	}
@@ -96,7 +96,7 @@ func countIndexFailures(job *batchv1.Job, annotations map[string]string, last *c
 	counted, ignored := int32(0), int32(0)
 	if last != nil {
 		counted, ignored = failuresBefore(last), ignoredBefore(last)
-		if judgePod(job, last).counts() {
+		if matchFailurePolicy(job, last).counts() {
 			counted++
 		} else {
 			ignored++

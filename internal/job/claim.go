@@ -40,11 +40,11 @@ func (v *view) claim() {
 		case ref != nil && (matches || err != nil || leaving):
 			v.owned = append(v.owned, p)
 		case ref != nil:
-			v.letGo = append(v.letGo, p)
+			v.release = append(v.release, p)
 		case ref == nil && matches && !leaving && p.DeletionTimestamp == nil:
 			v.adopt = append(v.adopt, p)
 		}
 	}
 	slices.SortFunc(v.adopt, byIndexThenUID)
-	slices.SortFunc(v.letGo, byIndexThenUID)
+	slices.SortFunc(v.release, byIndexThenUID)
 }

@@ -13,10 +13,10 @@ import (
 func TestAdoptionComesBeforeAllElse(t *testing.T) {
 	orphan := aPod("a").Running().OwnerReferences().Obj()
 	d := Decide(seen(aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), orphan, aPod("b").Running().Obj(), aPod("c").Exited(0, at(0)).Obj()))
-	if diff := cmp.Diff([]string{"a"}, names(d.Adopt)); diff != "" || !d.Again {
-		t.Errorf("decides again: %v, adopts (-want +got):\n%s", d.Again, diff)
+	if diff := cmp.Diff([]string{"a"}, names(d.Adopt)); diff != "" || !d.Requeue {
+		t.Errorf("decides again: %v, adopts (-want +got):\n%s", d.Requeue, diff)
 	}
-	if next, _ := d.Status(Outcome{}); next != nil || len(d.Create)+len(d.Discard)+len(d.Delete)+len(d.Release) > 0 {
+	if next, _ := d.Status(Outcome{}); next != nil || len(d.Create)+len(d.DeleteUncounted)+len(d.Delete)+len(d.RemoveFinalizer) > 0 {
 		t.Errorf("and does more: %+v", d)
 	}
 }

@@ -10,8 +10,8 @@ func ModeOf(job *batchv1.Job) batchv1.CompletionMode {
 	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion)
 }
 
-// KnowsMode reports whether the completions of job can be counted. Nobody works on a Job with a mode from another release.
-func KnowsMode(job *batchv1.Job) bool {
+// IsKnownCompletionMode reports whether the completions of job can be counted. Nobody works on a Job with a mode from another release.
+func IsKnownCompletionMode(job *batchv1.Job) bool {
 	return ModeOf(job) == batchv1.NonIndexedCompletion || ModeOf(job) == batchv1.IndexedCompletion
 }
 

@@ -2,14 +2,14 @@ package job
 
 import batchv1 "k8s.io/api/batch/v1"
 
-// reachedCompletions completes a Job with enough successes once the plan leaves no pod active. Without a count (a work
+// completedByCount completes a Job with enough successes once the plan leaves no pod active. Without a count (a work
 // queue) one success tells that the work is done; the other pods finish by themselves.
-func reachedCompletions(v view, plan plan) *Verdict {
+func completedByCount(v view, plan plan) *Verdict {
 	enough := v.succeeded > 0
 	if v.job.Spec.Completions != nil {
 		enough = v.succeeded >= *v.job.Spec.Completions
 	}
-	if !enough || v.waits() || len(v.active) > len(plan.discard) || len(plan.create) > 0 {
+	if !enough || v.isWaiting() || len(v.active) > len(plan.deleteUncounted) || len(plan.create) > 0 {
 		return nil
 	}
 	return success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")

@@ -40,7 +40,7 @@ func deadlineLeft(v view) (left time.Duration, bounded bool) {
 func (v *view) startTime() *metav1.Time {
 	now := metav1.NewTime(v.Now.Truncate(time.Second))
 	switch {
-	case v.waits():
+	case v.isWaiting():
 		return nil
 	case suspended(v.job):
 		return v.job.Status.StartTime

@@ -2,51 +2,51 @@ package job
 
 // Decide tells what shall be done about a Job that is not finished.
 func Decide(obs Observation) Decision {
-	v := look(obs)
+	v := newView(obs)
 	if len(v.adopt) > 0 {
 		// First the Job takes what is its own: an adopted pod is changed, and not what obs shows any more.
-		return Decision{Adopt: v.adopt, LetGo: v.letGo, Again: true, Action: Reconciling,
+		return Decision{Adopt: v.adopt, Release: v.release, Requeue: true, Action: Reconciling,
 			persisted: &v.job.Status, next: v.job.Status.DeepCopy()}
 	}
 	end, plan := conclude(v)
 	t := track(v, end)
-	late, nextLate := stuck(v, plan)
+	late, nextLate := pendingTooLong(v, plan)
 
 	d := Decision{
-		LetGo:   v.letGo,
-		Create:  plan.create,
-		Discard: plan.discard,
-		Delete:  plan.delete,
-		Fail:    late,
-		Release: t.release,
-		Counts:  t.counts,
-		Action:  plan.action,
+		Release:         v.release,
+		Create:          plan.create,
+		DeleteUncounted: plan.deleteUncounted,
+		Delete:          plan.delete,
+		FailPending:     late,
+		RemoveFinalizer: t.removeFinalizer,
+		Counts:          t.counts,
+		Action:          plan.action,
 
-		More:           plan.more || t.more,
-		LookAgainAfter: earliest(plan.after, earliest(nextLate, untilDeadline(v, end))),
-		persisted:      &v.job.Status,
-		full:           t.more,
+		RequeueFair:       plan.more || t.more,
+		RequeueAfter:      earliest(plan.after, earliest(nextLate, untilDeadline(v, end))),
+		persisted:         &v.job.Status,
+		uncountedListFull: t.more,
 	}
 	d.limitFailedPods(v, end)
 	s := nextStatus(v, end, plan, t)
 	d.next, d.Events = s.status, append(plan.events, s.events...)
 	d.Counts.creationReason(v)
 	d.Counts.compare(v, s)
-	d.Again = end != nil && !s.finished && quiet(v) || len(d.Fail) > 0 || s.met
+	d.Requeue = end != nil && !s.finished && noLivingPods(v) || len(d.FailPending) > 0 || s.satisfied
 	return d
 }
 
-// quiet tells that no pod of the Job lives, so that an end that is settled waits for finalizers only.
-func quiet(v view) bool {
+// noLivingPods tells that no pod of the Job lives, so that an end that is settled waits for finalizers only.
+func noLivingPods(v view) bool {
 	return len(v.active) == 0 && len(v.terminating) == 0
 }
 
 // conclude judges the Job and plans for its pods.
 func conclude(v view) (end *Verdict, p plan) {
 	end = judge(v)
-	p = manage(v, end)
+	p = planPods(v, end)
 	if end == nil {
-		end = reachedCompletions(v, p)
+		end = completedByCount(v, p)
 	}
 	return end, p
 }

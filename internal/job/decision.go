@@ -16,23 +16,23 @@ import (
 type Decision struct {
 	// Adopt are orphans to put under the Job's control. All else then waits for the next decision.
 	Adopt []*corev1.Pod
-	// LetGo are pods that no longer match the selector: the Job's reference and the finalizer go.
-	LetGo []*corev1.Pod
+	// Release are pods that no longer match the selector: the Job's reference and the finalizer go.
+	Release []*corev1.Pod
 	// Create are new pods, lowest index first.
 	Create []*corev1.Pod
-	// Discard are pods to end uncounted (suspension, scale-down): first the finalizer goes, then the pod.
-	Discard []*corev1.Pod
+	// DeleteUncounted are pods to end uncounted (suspension, scale-down): first the finalizer goes, then the pod.
+	DeleteUncounted []*corev1.Pod
 	// Delete are pods to end because the Job failed. They count as failed, and so are among Release too.
 	Delete []*corev1.Pod
 
-	// Fail are pods to be made Failed, as they cannot start.
-	Fail []Stuck
-	// Remove are counted failed pods beyond the limit, to delete.
-	Remove []*corev1.Pod
+	// FailPending are pods to be made Failed, as they cannot start.
+	FailPending []PendingTooLong
+	// DeleteFailed are counted failed pods beyond the limit, to delete.
+	DeleteFailed []*corev1.Pod
 
-	// Release are pods that the next status accounts for (the persisted one, where nothing is to be written): their
+	// RemoveFinalizer are pods that the next status accounts for (the persisted one, where nothing is to be written): their
 	// tracking finalizer may go.
-	Release []*corev1.Pod
+	RemoveFinalizer []*corev1.Pod
 	// Events tell what the next status says; record them once it is stored.
 	Events []Event
 	// Counts are increments for metrics, under the same condition.
@@ -41,21 +41,21 @@ type Decision struct {
 	// Action is what became of the pods, as the metrics call it.
 	Action Action
 
-	// Again asks for another decision as soon as this one is applied.
-	Again bool
-	// More tells that something is left to do, for one because of a bound: another decision is wanted once other Jobs
+	// Requeue asks for another decision as soon as this one is applied.
+	Requeue bool
+	// RequeueFair tells that something is left to do, for one because of a bound: another decision is wanted once other Jobs
 	// have had their turn.
-	More bool
-	// LookAgainAfter, where positive, is when time alone changes the decision.
-	LookAgainAfter time.Duration
+	RequeueFair bool
+	// RequeueAfter, where positive, is when time alone changes the decision.
+	RequeueAfter time.Duration
 
 	persisted, next *batchv1.JobStatus
-	// full tells that the status has no room for more ended pods.
-	full bool
+	// uncountedListFull tells that the status has no room for more ended pods.
+	uncountedListFull bool
 }
 
-// Stuck is a pod that has not started in time.
-type Stuck struct {
+// PendingTooLong is a pod that has not started in time.
+type PendingTooLong struct {
 	Pod *corev1.Pod
 	// Reason and Message are what it was stuck for.
 	Reason, Message string
@@ -88,76 +88,76 @@ const (
 type Outcome struct {
 	// NotCreated is the number of pods of Create that do not exist.
 	NotCreated int
-	// NotRemoved are pods of Discard and Delete that were not told to end.
-	NotRemoved []*corev1.Pod
-	// Gone are pods of Discard and Delete that are no more. Somebody took their finalizer, and so decided what they count.
-	Gone []*corev1.Pod
+	// NotDeleted are pods of Discard and Delete that were not told to end.
+	NotDeleted []*corev1.Pod
+	// AlreadyDeleted are pods of Discard and Delete that are no more. Somebody took their finalizer, and so decided what they count.
+	AlreadyDeleted []*corev1.Pod
 }
 
-// Patience tells how long a status may stay unwritten. A later decision repeats it.
-type Patience int
+// WriteUrgency tells how long a status may stay unwritten. A later decision repeats it.
+type WriteUrgency int
 
 const (
-	// Urgent is a status that others wait for.
-	Urgent Patience = iota
-	// Holding is a status that only lists ended pods. Until it is stored, none of Release may happen.
-	Holding
-	// Harmless is a status that could be worked out again from the pods alone. Nothing depends on it.
-	Harmless
+	// Immediate is a status that others wait for.
+	Immediate WriteUrgency = iota
+	// Batched is a status that only lists ended pods. Until it is stored, none of Release may happen.
+	Batched
+	// Deferrable is a status that could be worked out again from the pods alone. Nothing depends on it.
+	Deferrable
 )
 
 // Status returns the status to store after the pods were created and removed, or nil if it is stored already.
-func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience Patience) {
+func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience WriteUrgency) {
 	next = d.next.DeepCopy()
 	if len(d.Adopt) > 0 {
-		return nil, Urgent
+		return nil, Immediate
 	}
 	next.Active -= int32(o.NotCreated)
-	for _, p := range o.NotRemoved {
+	for _, p := range o.NotDeleted {
 		next.Active++
 		*next.Terminating--
 		if ready(p) {
 			*next.Ready++
 		}
 	}
-	*next.Terminating -= int32(len(o.Gone))
-	next.UncountedTerminatedPods.Failed = slices.DeleteFunc(next.UncountedTerminatedPods.Failed, d.spared(o))
+	*next.Terminating -= int32(len(o.AlreadyDeleted))
+	next.UncountedTerminatedPods.Failed = slices.DeleteFunc(next.UncountedTerminatedPods.Failed, d.notToList(o))
 	if equality.Semantic.DeepEqual(d.persisted, next) {
-		return nil, Urgent
+		return nil, Immediate
 	}
-	return next, d.patience(next)
+	return next, d.urgency(next)
 }
 
-func (d Decision) patience(next *batchv1.JobStatus) Patience {
+func (d Decision) urgency(next *batchv1.JobStatus) WriteUrgency {
 	switch {
-	case nothingToLose(d.persisted, next):
-		return Harmless
-	case nothingToLose(d.persisted, withoutEnded(d.persisted, next)) && !d.full:
-		return Holding
+	case recomputable(d.persisted, next):
+		return Deferrable
+	case recomputable(d.persisted, withoutTerminated(d.persisted, next)) && !d.uncountedListFull:
+		return Batched
 	default:
-		return Urgent
+		return Immediate
 	}
 }
 
-// withoutEnded returns next less what it says about ended pods.
-func withoutEnded(old, next *batchv1.JobStatus) *batchv1.JobStatus {
+// withoutTerminated returns next less what it says about ended pods.
+func withoutTerminated(old, next *batchv1.JobStatus) *batchv1.JobStatus {
 	s := next.DeepCopy()
 	s.UncountedTerminatedPods, s.CompletedIndexes, s.FailedIndexes = old.UncountedTerminatedPods, old.CompletedIndexes, old.FailedIndexes
 	return s
 }
 
-// Releasable returns the pods of Release without those that run on because they could not be told to end, and those that
+// FinalizersToRemove returns the pods of Release without those that run on because they could not be told to end, and those that
 // are gone.
-func (d Decision) Releasable(o Outcome) []*corev1.Pod {
-	spared := d.spared(o)
-	return slices.DeleteFunc(slices.Clone(d.Release), func(p *corev1.Pod) bool { return spared(p.UID) })
+func (d Decision) FinalizersToRemove(o Outcome) []*corev1.Pod {
+	spared := d.notToList(o)
+	return slices.DeleteFunc(slices.Clone(d.RemoveFinalizer), func(p *corev1.Pod) bool { return spared(p.UID) })
 }
 
-// spared tells which pods the next status must not list after all. What is listed already has to stay.
-func (d Decision) spared(o Outcome) func(types.UID) bool {
+// notToList tells which pods the next status must not list after all. What is listed already has to stay.
+func (d Decision) notToList(o Outcome) func(types.UID) bool {
 	listed := orEmpty(d.persisted.UncountedTerminatedPods).Failed
 	spared := sets.New[types.UID]()
-	for _, p := range slices.Concat(o.NotRemoved, o.Gone) {
+	for _, p := range slices.Concat(o.NotDeleted, o.AlreadyDeleted) {
 		if !slices.Contains(listed, p.UID) {
 			spared.Insert(p.UID)
 		}
@@ -165,16 +165,16 @@ func (d Decision) spared(o Outcome) func(types.UID) bool {
 	return spared.Has
 }
 
-// Rest tells that nothing is to be done until something changes.
-func (d Decision) Rest() bool {
+// IsNoop tells that nothing is to be done until something changes.
+func (d Decision) IsNoop() bool {
 	next, _ := d.Status(Outcome{})
-	pods := len(d.Adopt) + len(d.LetGo) + len(d.Create) + len(d.Discard) + len(d.Delete) + len(d.Fail) + len(d.Remove) + len(d.Release)
-	return next == nil && pods == 0 && !d.Again && !d.More
+	pods := len(d.Adopt) + len(d.Release) + len(d.Create) + len(d.DeleteUncounted) + len(d.Delete) + len(d.FailPending) + len(d.DeleteFailed) + len(d.RemoveFinalizer)
+	return next == nil && pods == 0 && !d.Requeue && !d.RequeueFair
 }
 
-// nothingToLose tells that next could be worked out again from the pods alone if it were not stored: it differs from
+// recomputable tells that next could be worked out again from the pods alone if it were not stored: it differs from
 // old in numbers of living pods, in the start, and in pods that moved from the list to the counters.
-func nothingToLose(old, next *batchv1.JobStatus) bool {
+func recomputable(old, next *batchv1.JobStatus) bool {
 	was := old.DeepCopy()
 	was.Active, was.Ready, was.Terminating = next.Active, next.Ready, next.Terminating
 	was.Succeeded, was.Failed = next.Succeeded, next.Failed

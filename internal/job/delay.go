@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// remembered bounds the failures in a History: the delay doubles with each, so further ones change nothing.
-const remembered = 40
+// maxRecordedFailures bounds the failures in a History: the delay doubles with each, so further ones change nothing.
+const maxRecordedFailures = 40
 
 // History tells the newest ends of a Job's pods. It is made from pods alone, so that a new controller finds the same
 // delays as the one before. The zero value is empty.
@@ -18,8 +18,8 @@ type History struct {
 	lastSuccess time.Time
 	// failures are the newest, oldest first.
 	failures []failureAt
-	// carried is what pods tell of failures whose pods may be gone.
-	carried carried
+	// backoffRecord is what pods tell of failures whose pods may be gone.
+	backoffRecord backoffRecord
 }
 
 type failureAt struct {
@@ -27,9 +27,9 @@ type failureAt struct {
 	at  time.Time
 }
 
-// Record takes in a pod that ended or, where that counts as a failure, was told to end. Of a pod that is recorded twice,
+// Add takes in a pod that ended or, where that counts as a failure, was told to end. Of a pod that is recorded twice,
 // in whatever order its versions come, the later end holds.
-func (h *History) Record(p *corev1.Pod) {
+func (h *History) Add(p *corev1.Pod) {
 	at := EndedAt(p)
 	if p.Status.Phase == corev1.PodSucceeded {
 		if at.After(h.lastSuccess) {
@@ -37,7 +37,7 @@ func (h *History) Record(p *corev1.Pod) {
 		}
 		return
 	}
-	h.carried = h.carried.newer(carriedBy(p))
+	h.backoffRecord = h.backoffRecord.newer(backoffRecordOf(p))
 	h.failures = slices.DeleteFunc(slices.Clone(h.failures), func(f failureAt) bool {
 		if f.pod == p.UID {
 			at = later(at, f.at)
@@ -46,7 +46,7 @@ func (h *History) Record(p *corev1.Pod) {
 	})
 	n, _ := slices.BinarySearchFunc(h.failures, at, func(f failureAt, at time.Time) int { return f.at.Compare(at) })
 	h.failures = slices.Insert(h.failures, n, failureAt{p.UID, at})
-	if len(h.failures) > remembered {
+	if len(h.failures) > maxRecordedFailures {
 		h.failures = h.failures[1:]
 	}
 }
@@ -59,12 +59,12 @@ func (h History) sinceSuccess() (n int, last time.Time) {
 			continue
 		}
 		n, last = n+1, f.at
-		if !h.carried.covers(f.at) {
+		if !h.backoffRecord.covers(f.at) {
 			further++
 		}
 	}
-	if h.carried.until.After(h.lastSuccess) {
-		n, last = max(n, h.carried.failures+further), later(last, h.carried.until)
+	if h.backoffRecord.until.After(h.lastSuccess) {
+		n, last = max(n, h.backoffRecord.failures+further), later(last, h.backoffRecord.until)
 	}
 	return n, last
 }
@@ -79,11 +79,11 @@ func failuresInARow(v view) (n int, last time.Time) { return recorded(v).sinceSu
 func recorded(v view) History {
 	h := v.History
 	for _, p := range v.owned {
-		h.carried = h.carried.newer(carriedBy(p))
+		h.backoffRecord = h.backoffRecord.newer(backoffRecordOf(p))
 		ended := failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded
 		// A pod that is listed as failed may live on, and a new controller knows it from the list only.
 		if ended && v.countable(p) && (v.tracked(p) || v.uncounted.failed.Has(p.UID)) {
-			h.Record(p)
+			h.Add(p)
 		}
 	}
 	return h
@@ -121,14 +121,14 @@ func EndedAt(p *corev1.Pod) time.Time {
 	if c := podCondition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time
 	}
-	if at := ToldToEndAt(p); !at.IsZero() {
+	if at := DeletedAt(p); !at.IsZero() {
 		return at
 	}
 	return p.CreationTimestamp.Time
 }
 
-// ToldToEndAt is when p was told to end, zero where the pod does not say that it was.
-func ToldToEndAt(p *corev1.Pod) time.Time {
+// DeletedAt is when p was told to end, zero where the pod does not say that it was.
+func DeletedAt(p *corev1.Pod) time.Time {
 	if p.DeletionTimestamp == nil {
 		return time.Time{}
 	}

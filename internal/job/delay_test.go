@@ -29,16 +29,16 @@ func TestDelay(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			live := look(seen(aJob().Obj(), tt.pods...))
+			live := newView(seen(aJob().Obj(), tt.pods...))
 			if got := jobDelay(live); got != tt.want {
 				t.Errorf("from living pods: %v, want %v", got, tt.want)
 			}
 			past := seen(aJob().Obj())
 			for _, p := range tt.pods {
-				past.History.Record(p)
-				past.History.Record(p)
+				past.History.Add(p)
+				past.History.Add(p)
 			}
-			if got := jobDelay(look(past)); got != tt.want {
+			if got := jobDelay(newView(past)); got != tt.want {
 				t.Errorf("from history: %v, want %v", got, tt.want)
 			}
 		})
@@ -50,8 +50,8 @@ func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 	told := lost.DeepCopy()
 	told.DeletionTimestamp = ptr.To(at(50))
 	h := History{}
-	h.Record(told)
-	h.Record(lost)
+	h.Add(told)
+	h.Add(lost)
 	if n, last := h.sinceSuccess(); n != 1 || !last.Equal(at(50).Time) {
 		t.Errorf("%d failures, the last at %v", n, last)
 	}
@@ -60,17 +60,17 @@ func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 func TestAListedFailureDelaysThoughItsPodLives(t *testing.T) {
 	j := aJob().UncountedFailed("a").Obj()
 	p := aPod("a").Running().Finalizers().DeletionTimestamp(at(55)).Obj()
-	if got := jobDelay(look(seen(j, p))); got != 5*time.Second {
+	if got := jobDelay(newView(seen(j, p))); got != 5*time.Second {
 		t.Errorf("delay %v, want 5s", got)
 	}
 }
 
 func TestHistoryIsBounded(t *testing.T) {
 	h := History{}
-	for i := range 10 * remembered {
-		h.Record(aPod(podNumber(i)).Exited(1, at(i)).Obj())
+	for i := range 10 * maxRecordedFailures {
+		h.Add(aPod(podNumber(i)).Exited(1, at(i)).Obj())
 	}
-	if n, last := h.sinceSuccess(); n != remembered || !last.Equal(at(10*remembered-1).Time) {
+	if n, last := h.sinceSuccess(); n != maxRecordedFailures || !last.Equal(at(10*maxRecordedFailures-1).Time) {
 		t.Errorf("remembers %d failures, the last at %v", n, last)
 	}
 }

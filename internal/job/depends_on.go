@@ -24,9 +24,9 @@ type Dependency struct {
 	Cycle []string
 }
 
-// Awaited returns what job must wait for before it starts: the dependencies that its status does not show to be met. A
+// UnmetDependencies returns what job must wait for before it starts: the dependencies that its status does not show to be met. A
 // dependency that was met once stays so, and one that is asked for after the start comes too late.
-func Awaited(job *batchv1.Job) []Dependence {
+func UnmetDependencies(job *batchv1.Job) []DependencyRule {
 	if job.Status.StartTime != nil || isTrue(condition(job.Status.Conditions, batchv1.JobFailureTarget)) {
 		return nil
 	}
@@ -34,14 +34,14 @@ func Awaited(job *batchv1.Job) []Dependence {
 		return nil
 	}
 	asked, _ := ReadAnnotations(job.Annotations, AnnotationsPath)
-	return notMet(asked.DependsOn, job.Status.Conditions)
+	return unsatisfied(asked.DependsOn, job.Status.Conditions)
 }
 
-// AwaitedNames returns the names of the Jobs that job waits for. A Job that has failed since it was in a cycle goes on to
+// UnmetDependencyNames returns the names of the Jobs that job waits for. A Job that has failed since it was in a cycle goes on to
 // be part of that, so that the others find it too.
-func AwaitedNames(job *batchv1.Job) []string {
+func UnmetDependencyNames(job *batchv1.Job) []string {
 	var names []string
-	for _, d := range Awaited(job) {
+	for _, d := range UnmetDependencies(job) {
 		names = append(names, d.Job)
 	}
 	for _, c := range job.Status.Conditions {
@@ -52,8 +52,8 @@ func AwaitedNames(job *batchv1.Job) []string {
 	return names
 }
 
-func notMet(list []Dependence, conditions []batchv1.JobCondition) []Dependence {
-	return slices.DeleteFunc(slices.Clone(list), func(d Dependence) bool {
+func unsatisfied(list []DependencyRule, conditions []batchv1.JobCondition) []DependencyRule {
+	return slices.DeleteFunc(slices.Clone(list), func(d DependencyRule) bool {
 		return isTrue(condition(conditions, d.condition()))
 	})
 }
@@ -74,39 +74,39 @@ func isDependency(c batchv1.JobCondition) bool {
 	return strings.HasPrefix(string(c.Type), DependsOnCondition)
 }
 
-func (d Dependence) condition() batchv1.JobConditionType {
+func (d DependencyRule) condition() batchv1.JobConditionType {
 	return batchv1.JobConditionType(DependsOnCondition + d.Job)
 }
 
 // String is the entry as the annotation has it.
-func (d Dependence) String() string {
+func (d DependencyRule) String() string {
 	if d.End == DependsOnComplete {
 		return d.Job
 	}
 	return d.Job + "=" + string(d.End)
 }
 
-// awaitDependencies finds what is Awaited, but for what only pods tell: a Job that has some has started, though its
+// observeDependencies finds what is Awaited, but for what only pods tell: a Job that has some has started, though its
 // status may not say so yet. Of a Job that is known to wait they are somebody else's work.
-func (v *view) awaitDependencies() {
+func (v *view) observeDependencies() {
 	s := &v.job.Status
 	known := slices.ContainsFunc(s.Conditions, isDependency)
 	counted := int(s.Succeeded+s.Failed) + len(v.uncounted.succeeded) + len(v.uncounted.failed)
 	if s.StartTime != nil || !known && len(v.owned)+counted > 0 {
 		return
 	}
-	if v.awaited = notMet(v.asked.DependsOn, s.Conditions); v.waits() {
+	if v.unmetDependencies = unsatisfied(v.annotations.DependsOn, s.Conditions); v.isWaiting() {
 		v.adopt = nil
 	}
 }
 
-// waits tells that the Job must not have pods yet.
-func (v *view) waits() bool { return len(v.awaited) > 0 }
+// isWaiting tells that the Job must not have pods yet.
+func (v *view) isWaiting() bool { return len(v.unmetDependencies) > 0 }
 
 // failedDependency fails a Job that waits for what cannot come any more.
 func failedDependency(v view) *Verdict {
-	for _, d := range v.awaited {
-		if s := v.standing(d); s.hopeless {
+	for _, d := range v.unmetDependencies {
+		if s := v.dependencyState(d); s.unsatisfiable {
 			return failure(DependencyFailed, s.message)
 		}
 	}
@@ -126,19 +126,19 @@ func (s *statusDraft) followDependencies(v view, end *Verdict) {
 		return
 	}
 	s.status.Conditions = slices.DeleteFunc(s.status.Conditions, func(c batchv1.JobCondition) bool {
-		return isDependency(c) && !slices.ContainsFunc(v.asked.DependsOn, func(d Dependence) bool { return d.condition() == c.Type })
+		return isDependency(c) && !slices.ContainsFunc(v.annotations.DependsOn, func(d DependencyRule) bool { return d.condition() == c.Type })
 	})
-	if !v.waits() {
+	if !v.isWaiting() {
 		return
 	}
-	for _, d := range v.awaited {
-		s.setDependency(d, v.standing(d))
+	for _, d := range v.unmetDependencies {
+		s.setDependency(d, v.dependencyState(d))
 	}
-	left := notMet(v.awaited, s.status.Conditions)
+	left := unsatisfied(v.unmetDependencies, s.status.Conditions)
 	switch {
 	case end != nil:
 	case len(left) == 0:
-		s.met = true
+		s.satisfied = true
 		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that were waited for have ended")
 	case !slices.ContainsFunc(v.job.Status.Conditions, isDependency):
 		s.event(corev1.EventTypeNormal, "WaitingForJobs", "Waiting for "+strings.Join(entries(left), ", "))
@@ -146,9 +146,9 @@ func (s *statusDraft) followDependencies(v view, end *Verdict) {
 }
 
 // setDependency keeps the condition as it is where nothing is new.
-func (s *statusDraft) setDependency(d Dependence, now standing) {
+func (s *statusDraft) setDependency(d DependencyRule, now dependencyState) {
 	status := corev1.ConditionFalse
-	if now.met {
+	if now.satisfied {
 		status = corev1.ConditionTrue
 	}
 	old := condition(s.status.Conditions, d.condition())
@@ -161,7 +161,7 @@ func (s *statusDraft) setDependency(d Dependence, now standing) {
 }
 
 // entries are those that the annotation has for the list.
-func entries(list []Dependence) []string {
+func entries(list []DependencyRule) []string {
 	texts := make([]string, 0, len(list))
 	for _, d := range list {
 		texts = append(texts, d.String())

@@ -12,8 +12,8 @@ func EndedBefore(job, next *batchv1.Job) bool {
 	return end != nil && end.LastTransitionTime.Before(&next.CreationTimestamp)
 }
 
-// maxWalk bounds how many Jobs are looked at in search of a cycle.
-const maxWalk = 10_000
+// maxCycleSearch bounds how many Jobs are looked at in search of a cycle.
+const maxCycleSearch = 10_000
 
 // Cycle returns a shortest way on which the Job name would wait for itself, with its name first and last; nil if there is
 // none. Awaits tells whom a Job waits for.
@@ -21,10 +21,10 @@ func Cycle(name string, awaits func(name string) []string) []string {
 	// cameFrom is the Job that waits for each of those reached.
 	cameFrom := map[string]string{}
 	reached := []string{name}
-	for at := 0; at < len(reached) && at < maxWalk; at++ {
+	for at := 0; at < len(reached) && at < maxCycleSearch; at++ {
 		for _, next := range awaits(reached[at]) {
 			if next == name {
-				return wayBack(name, reached[at], cameFrom)
+				return pathBack(name, reached[at], cameFrom)
 			}
 			if _, known := cameFrom[next]; !known {
 				cameFrom[next] = reached[at]
@@ -35,7 +35,7 @@ func Cycle(name string, awaits func(name string) []string) []string {
 	return nil
 }
 
-func wayBack(name, last string, cameFrom map[string]string) []string {
+func pathBack(name, last string, cameFrom map[string]string) []string {
 	way := []string{name}
 	for at := last; at != name; at = cameFrom[at] {
 		way = append(way, at)

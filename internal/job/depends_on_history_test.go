@@ -66,7 +66,7 @@ func (w *dependents) look(lost bool) {
 		return
 	}
 	obs := Observation{Job: w.seen, Now: w.now, Settings: DefaultSettings()}
-	for _, d := range Awaited(w.seen) {
+	for _, d := range UnmetDependencies(w.seen) {
 		shown := w.late[d.Job]
 		if shown != nil && Finished(shown) {
 			shown = w.stored[d.Job]
@@ -116,7 +116,7 @@ func (w *dependents) checkStatus(next *batchv1.JobStatus, obs Observation) {
 			}
 		}
 	}
-	if next.StartTime != nil && len(notMet(asked.DependsOn, next.Conditions)) > 0 && condition(next.Conditions, batchv1.JobFailed) == nil {
+	if next.StartTime != nil && len(unsatisfied(asked.DependsOn, next.Conditions)) > 0 && condition(next.Conditions, batchv1.JobFailed) == nil {
 		w.t.Fatalf("the Job starts while it waits: %v", told(next))
 	}
 }

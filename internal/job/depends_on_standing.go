@@ -7,34 +7,34 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// standing is how far a dependency has come, as the condition tells it.
-type standing struct {
+// dependencyState is how far a dependency has come, as the condition tells it.
+type dependencyState struct {
 	reason, message string
-	// met: it has ended as asked. hopeless: it never will.
-	met, hopeless bool
+	// satisfied: it has ended as asked. hopeless: it never will.
+	satisfied, unsatisfiable bool
 }
 
-func (v *view) standing(d Dependence) standing {
+func (v *view) dependencyState(d DependencyRule) dependencyState {
 	var dep Dependency
 	if i := slices.IndexFunc(v.Dependencies, func(dep Dependency) bool { return dep.Name == d.Job }); i >= 0 {
 		dep = v.Dependencies[i]
 	}
 	if len(dep.Cycle) > 0 {
 		way := append([]string{v.job.Name}, dep.Cycle...)
-		return standing{reason: cycle, message: "Jobs wait for each other: " + Path(way), hopeless: true}
+		return dependencyState{reason: cycle, message: "Jobs wait for each other: " + Path(way), unsatisfiable: true}
 	}
-	s := standing{reason: Standing(dep.Job)}
-	s.message = "Job " + d.Job + " " + inWords[s.reason]
+	s := dependencyState{reason: DependencyState(dep.Job)}
+	s.message = "Job " + d.Job + " " + endWords[s.reason]
 	if dep.Job == nil || !Finished(dep.Job) {
 		return s
 	}
-	s.met = d.End == DependsOnFinished || string(d.End) == s.reason
-	s.hopeless = !s.met
+	s.satisfied = d.End == DependsOnFinished || string(d.End) == s.reason
+	s.unsatisfiable = !s.satisfied
 	switch {
-	case s.reason == standingFailed:
+	case s.reason == stateFailed:
 		// No more than the reason: in a chain of Jobs the messages would grow.
 		s.message += ": " + End(dep.Job).Reason
-	case s.hopeless:
+	case s.unsatisfiable:
 		s.message += ", but was to fail"
 	}
 	return s
@@ -42,42 +42,42 @@ func (v *view) standing(d Dependence) standing {
 
 // The standings of a Job.
 const (
-	standingNotFound    = "NotFound"
-	standingTerminating = "Terminating"
-	standingSuspended   = "Suspended"
-	standingWaiting     = "Waiting"
-	standingRunning     = "Running"
-	standingComplete    = string(batchv1.JobComplete)
-	standingFailed      = string(batchv1.JobFailed)
+	stateNotFound    = "NotFound"
+	stateTerminating = "Terminating"
+	stateSuspended   = "Suspended"
+	stateWaiting     = "Waiting"
+	stateRunning     = "Running"
+	stateComplete    = string(batchv1.JobComplete)
+	stateFailed      = string(batchv1.JobFailed)
 	// cycle stands in for one of these where the Job waits, itself or through others, for the one that waits for it.
 	cycle = "Cycle"
 )
 
-var inWords = map[string]string{
-	standingNotFound:    "does not exist",
-	standingTerminating: "is being deleted",
-	standingSuspended:   "is suspended",
-	standingWaiting:     "waits for other Jobs",
-	standingRunning:     "has not ended",
-	standingComplete:    "has completed",
-	standingFailed:      "has failed",
+var endWords = map[string]string{
+	stateNotFound:    "does not exist",
+	stateTerminating: "is being deleted",
+	stateSuspended:   "is suspended",
+	stateWaiting:     "waits for other Jobs",
+	stateRunning:     "has not ended",
+	stateComplete:    "has completed",
+	stateFailed:      "has failed",
 }
 
-// Standing is what matters about job to those that wait for it, in one word. A nil job is none.
-func Standing(job *batchv1.Job) string {
+// DependencyState is what matters about job to those that wait for it, in one word. A nil job is none.
+func DependencyState(job *batchv1.Job) string {
 	switch {
 	case job == nil:
-		return standingNotFound
+		return stateNotFound
 	case Finished(job):
 		return string(End(job).Type)
 	case job.DeletionTimestamp != nil:
-		return standingTerminating
+		return stateTerminating
 	case suspended(job):
-		return standingSuspended
+		return stateSuspended
 	case WaitsForJobs(job):
-		return standingWaiting
+		return stateWaiting
 	}
-	return standingRunning
+	return stateRunning
 }
 
 // Path writes names of Jobs, each of which waits for the next.

@@ -23,7 +23,7 @@ func dependent(annotation string) *wrappers.JobWrapper {
 // shownAs puts the condition of a dependency into the status.
 func shownAs(name string, status corev1.ConditionStatus, reason string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
-		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: Dependence{Job: name}.condition(),
+		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: DependencyRule{Job: name}.condition(),
 			Status: status, Reason: reason, LastTransitionTime: at(1)})
 	}
 }
@@ -161,8 +161,8 @@ func TestDependencies(t *testing.T) {
 			if diff := cmp.Diff(tt.events, events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if len(d.Create) != tt.pods0 || d.Again != tt.again || len(d.Adopt)+len(d.Delete)+len(d.Discard) > 0 {
-				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Again, d.Adopt, d.Delete, d.Discard)
+			if len(d.Create) != tt.pods0 || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteUncounted) > 0 {
+				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Requeue, d.Adopt, d.Delete, d.DeleteUncounted)
 			}
 			if waits := tt.pods0 == 0; waits && next.StartTime != nil {
 				t.Errorf("starts at %v", next.StartTime)
@@ -187,7 +187,7 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 			for range 2 { // the verdict, then the end
 				obs := seen(job)
 				obs.Dependencies = []Dependency{tt.dependency}
-				if len(Awaited(job)) == 0 {
+				if len(UnmetDependencies(job)) == 0 {
 					obs.Dependencies = nil
 				}
 				d := Decide(obs)
@@ -240,13 +240,13 @@ func TestAwaited(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
-			for _, d := range Awaited(tt.job) {
+			for _, d := range UnmetDependencies(tt.job) {
 				asked = append(asked, d.String())
 			}
 			if diff := cmp.Diff(tt.asked, asked); diff != "" {
 				t.Errorf("asked for (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.names, AwaitedNames(tt.job)); diff != "" {
+			if diff := cmp.Diff(tt.names, UnmetDependencyNames(tt.job)); diff != "" {
 				t.Errorf("names (-want +got):\n%s", diff)
 			}
 		})

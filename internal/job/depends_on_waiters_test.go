@@ -9,7 +9,7 @@ import (
 
 func TestWaitersKnowTheLastThatWasSaid(t *testing.T) {
 	in := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: name} }
-	w := NewWaiters()
+	w := NewDependencyGraph()
 	w.Set(in("b"), []string{"a"})
 	w.Set(in("c"), []string{"a", "b"})
 	w.Set(types.NamespacedName{Namespace: "other", Name: "d"}, []string{"a"})

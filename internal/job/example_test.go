@@ -79,7 +79,7 @@ func ExampleDecide_counting() {
 
 	status, _ := d.Status(job.Outcome{})
 	fmt.Println("store: uncounted", status.UncountedTerminatedPods.Succeeded, "succeeded", status.Succeeded)
-	for _, pod := range d.Release {
+	for _, pod := range d.RemoveFinalizer {
 		fmt.Println("then remove the finalizer of", pod.Name)
 	}
 	// Output:
@@ -99,10 +99,10 @@ func ExampleDecide_backoff() {
 	})
 	later := noon.Add(4 * time.Second)
 
-	d := job.Decide(job.Stored(j, []*corev1.Pod{failed}, later, job.DefaultSettings()))
+	d := job.Decide(job.ObserveStored(j, []*corev1.Pod{failed}, later, job.DefaultSettings()))
 
 	fmt.Println("pods to create:", len(d.Create))
-	fmt.Println("look again after", d.LookAgainAfter)
+	fmt.Println("look again after", d.RequeueAfter)
 	// Output:
 	// pods to create: 0
 	// look again after 6s

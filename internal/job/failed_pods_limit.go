@@ -20,28 +20,28 @@ const (
 	LastFailure = "stint.dev/last-failure"
 )
 
-// carried is what a pod tells of failures before it.
-type carried struct {
+// backoffRecord is what a pod tells of failures before it.
+type backoffRecord struct {
 	failures int
 	// until is when the last of them ended, in whole seconds. All that ended later came later.
 	until time.Time
 }
 
-func carriedBy(p *corev1.Pod) carried {
+func backoffRecordOf(p *corev1.Pod) backoffRecord {
 	count, told := p.Annotations[FailuresBefore]
 	if !told {
-		return carried{}
+		return backoffRecord{}
 	}
 	n, err := strconv.ParseInt(count, 10, 32)
 	until, timeErr := time.Parse(time.RFC3339, p.Annotations[LastFailure])
 	if err != nil || timeErr != nil || n < 1 {
-		return carried{}
+		return backoffRecord{}
 	}
-	return carried{int(n), until}
+	return backoffRecord{int(n), until}
 }
 
 // newer returns the one that knows of more.
-func (c carried) newer(other carried) carried {
+func (c backoffRecord) newer(other backoffRecord) backoffRecord {
 	if cmp.Or(c.until.Compare(other.until), cmp.Compare(c.failures, other.failures)) < 0 {
 		return other
 	}
@@ -49,10 +49,10 @@ func (c carried) newer(other carried) carried {
 }
 
 // covers reports whether a failure at that time is among the carried ones.
-func (c carried) covers(at time.Time) bool { return !at.Truncate(time.Second).After(c.until) }
+func (c backoffRecord) covers(at time.Time) bool { return !at.Truncate(time.Second).After(c.until) }
 
-// carrying has new pods tell of the failures before them.
-func carrying(v view, pods []*corev1.Pod) []*corev1.Pod {
+// withBackoffRecord has new pods tell of the failures before them.
+func withBackoffRecord(v view, pods []*corev1.Pod) []*corev1.Pod {
 	if v.FailedPodsLimit == nil || perIndex(v.job) {
 		return pods
 	}
@@ -75,24 +75,24 @@ func (d *Decision) limitFailedPods(v view, end *Verdict) {
 	}
 	old, kept := splitByLimit(v.FailedPods, *v.FailedPodsLimit)
 	if perIndex(v.job) || end != nil && end.Stored {
-		d.Remove = old
+		d.DeleteFailed = old
 		return
 	}
-	told, since := carriedByAny(v, kept), recorded(v).lastSuccess
+	told, since := latestBackoffRecord(v, kept), recorded(v).lastSuccess
 	for _, p := range old {
 		if at := EndedAt(p); told.covers(at) || !at.After(since) {
-			d.Remove = append(d.Remove, p)
+			d.DeleteFailed = append(d.DeleteFailed, p)
 		}
 	}
 	// New pods tell of the others.
-	d.More = d.More || len(d.Create) > 0 && len(d.Remove) < len(old)
+	d.RequeueFair = d.RequeueFair || len(d.Create) > 0 && len(d.DeleteFailed) < len(old)
 }
 
-// carriedByAny is what the pods tell that stay.
-func carriedByAny(v view, kept []*corev1.Pod) (c carried) {
+// latestBackoffRecord is what the pods tell that stay.
+func latestBackoffRecord(v view, kept []*corev1.Pod) (c backoffRecord) {
 	for _, p := range slices.Concat(v.owned, kept) {
 		if p.DeletionTimestamp == nil && !v.InFlight.Deleted.Has(p.UID) {
-			c = c.newer(carriedBy(p))
+			c = c.newer(backoffRecordOf(p))
 		}
 	}
 	return c
@@ -113,8 +113,8 @@ func (s Settings) LimitOfFailedPods(job *batchv1.Job) *int {
 	return s.overriddenBy(asked).FailedPodsLimit
 }
 
-// LeftOver returns the failed pods of a finished Job beyond its limit. No delay depends on them any more.
-func (s Settings) LeftOver(job *batchv1.Job, failed []*corev1.Pod) []*corev1.Pod {
+// ExcessFailedPods returns the failed pods of a finished Job beyond its limit. No delay depends on them any more.
+func (s Settings) ExcessFailedPods(job *batchv1.Job, failed []*corev1.Pod) []*corev1.Pod {
 	limit := s.LimitOfFailedPods(job)
 	if limit == nil {
 		return nil

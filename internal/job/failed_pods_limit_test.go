@@ -58,7 +58,7 @@ func TestFailedPodsBeyondTheLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obs := seen(tt.job, tt.pods...)
 			obs.FailedPods = tt.failed
-			if diff := cmp.Diff(tt.want, names(Decide(obs).Remove)); diff != "" {
+			if diff := cmp.Diff(tt.want, names(Decide(obs).DeleteFailed)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -115,9 +115,9 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 func TestNewPodsHaveTheJobLookedAtAgain(t *testing.T) {
 	obs := seen(aJob().Annotation(FailedPodsLimit, "0").Annotation(BackoffSeconds, "0").Obj())
 	obs.FailedPods = []*corev1.Pod{aPod("a").Exited(1, at(10)).Finalizers().Obj()}
-	obs.History.Record(obs.FailedPods[0])
-	if d := Decide(obs); len(d.Create) == 0 || len(d.Remove) > 0 || !d.More {
-		t.Errorf("creates %v, removes %v, more %v", names(d.Create), names(d.Remove), d.More)
+	obs.History.Add(obs.FailedPods[0])
+	if d := Decide(obs); len(d.Create) == 0 || len(d.DeleteFailed) > 0 || !d.RequeueFair {
+		t.Errorf("creates %v, removes %v, more %v", names(d.Create), names(d.DeleteFailed), d.RequeueFair)
 	}
 }
 
@@ -203,7 +203,7 @@ func (k *keeper) restart() {
 	k.history = History{}
 	for _, p := range k.sorted() {
 		if Ended(p) {
-			k.history.Record(p)
+			k.history.Add(p)
 		}
 	}
 }
@@ -218,15 +218,15 @@ func (k *keeper) end(t *rapid.T, code int32) {
 	k.pods[p.UID] = p
 	silent := p.DeepCopy()
 	silent.Annotations = nil // The list needs nobody's word for it.
-	k.all.Record(silent)
+	k.all.Add(silent)
 }
 
 func (k *keeper) sync() {
 	obs := Observation{Job: k.job, Now: k.now, History: k.history, FailedPods: k.counted(), Settings: DefaultSettings()}
-	obs.Pods = slices.DeleteFunc(k.sorted(), func(p *corev1.Pod) bool { return !Matters(p) })
-	n, last := failuresInARow(look(obs))
+	obs.Pods = slices.DeleteFunc(k.sorted(), func(p *corev1.Pod) bool { return !IsRelevant(p) })
+	n, last := failuresInARow(newView(obs))
 	want, wantLast := k.all.sinceSuccess()
-	if min(n, remembered) != want || !last.Equal(wantLast) {
+	if min(n, maxRecordedFailures) != want || !last.Equal(wantLast) {
 		k.t.Fatalf("knows of %d failures in a row until %v, there were %d until %v", n, last, want, wantLast)
 	}
 	d := Decide(obs)
@@ -240,13 +240,13 @@ func (k *keeper) sync() {
 		k.job = k.job.DeepCopy()
 		k.job.Status = *next
 	}
-	for _, p := range d.Release {
-		k.history.Record(p)
+	for _, p := range d.RemoveFinalizer {
+		k.history.Add(p)
 		p = p.DeepCopy()
 		RemoveFinalizer(p)
 		k.pods[p.UID] = p
 	}
-	for _, p := range d.Remove {
+	for _, p := range d.DeleteFailed {
 		if !CountedAsFailed(k.pods[p.UID]) {
 			k.t.Fatalf("pod %s is removed before it is counted", p.UID)
 		}
@@ -281,7 +281,7 @@ func (w *world) checkLeftOver() {
 			failed = append(failed, p)
 		}
 	}
-	left := DefaultSettings().LeftOver(w.job, failed)
+	left := DefaultSettings().ExcessFailedPods(w.job, failed)
 	for _, p := range left {
 		w.removeFailed(p)
 	}

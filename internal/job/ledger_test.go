@@ -32,8 +32,8 @@ func newLedger() ledger {
 
 // checkDecision checks what must hold for any decision, however stale its observation.
 func (l *ledger) checkDecision(w *world, obs Observation, d Decision) {
-	if len(d.Create) > 0 && len(d.Discard)+len(d.Delete) > 0 {
-		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.Discard)+len(d.Delete))
+	if len(d.Create) > 0 && len(d.DeleteUncounted)+len(d.Delete) > 0 {
+		w.t.Fatalf("both creates %d and removes %d pods", len(d.Create), len(d.DeleteUncounted)+len(d.Delete))
 	}
 	l.checkCreations(w, obs, d)
 	shuffled := obs
@@ -49,7 +49,7 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 	if len(d.Create) == 0 {
 		return
 	}
-	v := look(obs)
+	v := newView(obs)
 	if replacesEndedOnly(obs.Job) && len(v.active)+len(v.terminating)+len(d.Create) > int(*obs.Job.Spec.Parallelism) {
 		w.t.Fatalf("%d pods are replaced before they have ended", len(v.terminating))
 	}
@@ -75,7 +75,7 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 func (l *ledger) created(w *world, made *corev1.Pod) {
 	for _, p := range w.seen {
 		if perIndex(w.job) && IndexOf(p) == IndexOf(made) && failed(w.seenJob, p) && HasFinalizer(p) &&
-			!w.flight.Released.Has(p.UID) && allFailuresBefore(p) >= allFailuresBefore(made) {
+			!w.flight.FinalizerRemoved.Has(p.UID) && allFailuresBefore(p) >= allFailuresBefore(made) {
 			w.t.Fatalf("index %d forgets the failure of %s", IndexOf(p), p.UID)
 		}
 	}
@@ -102,7 +102,7 @@ func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
 	if slices.Contains(u.Succeeded, p.UID) || slices.Contains(u.Failed, p.UID) {
 		return
 	}
-	ignored := !judgePod(w.job, p).counts()
+	ignored := !matchFailurePolicy(w.job, p).counts()
 	if w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion {
 		// The stored indexes may be those of a Job that was larger.
 		i, n := IndexOf(p), 100
@@ -198,7 +198,7 @@ func (l *ledger) checkConditions(w *world, next *batchv1.JobStatus) {
 		}
 		l.ended = end
 		if len(orEmpty(next.UncountedTerminatedPods).Failed)+len(orEmpty(next.UncountedTerminatedPods).Succeeded) > 0 ||
-			next.Active > 0 || *next.Terminating > 0 || next.StartTime == nil && !neverHadWork(w.job) {
+			next.Active > 0 || *next.Terminating > 0 || next.StartTime == nil && !hasZeroCompletions(w.job) {
 			w.t.Fatalf("the Job ends too early: %+v", next)
 		}
 	}

@@ -15,8 +15,8 @@ func ManagerOf(job *batchv1.Job) string {
 	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
 }
 
-// isForeign reports whether a Job is neither Kubernetes' nor ours.
-func isForeign(job *batchv1.Job) bool {
+// hasExternalController reports whether a Job is neither Kubernetes' nor ours.
+func hasExternalController(job *batchv1.Job) bool {
 	return !slices.Contains([]string{batchv1.JobControllerName, ManagedBy}, ManagerOf(job))
 }
 

@@ -21,23 +21,23 @@ type Observation struct {
 	Now time.Time
 	// InFlight are the observer's own writes that Pods does not show yet.
 	InFlight InFlight
-	// NoPodsBefore is until when the server, which refused the last pods, shall not be asked for others.
-	NoPodsBefore time.Time
-	// NoMorePods: the server makes none any more, as the namespace is being deleted. It goes when its pods have.
-	NoMorePods bool
+	// NextCreateAt is until when the server, which refused the last pods, shall not be asked for others.
+	NextCreateAt time.Time
+	// NamespaceTerminating: the server makes none any more, as the namespace is being deleted. It goes when its pods have.
+	NamespaceTerminating bool
 	// History tells the newest successes and failures among pods that may be gone from Pods.
 	History History
 	// Dependencies are the Jobs that this one depends on, those that were met before may be missing.
 	Dependencies []Dependency
 	// FailedPods are pods that are counted as failed and still there. They are told only where their number is limited.
 	FailedPods []*corev1.Pod
-	// Refused is set while the server refuses the Job's pods.
-	Refused *Refusal
+	// CreateFailure is set while the server refuses the Job's pods.
+	CreateFailure *CreateFailure
 	Settings
 }
 
-// Refusal is why the server makes no pods.
-type Refusal struct {
+// CreateFailure is why the server makes no pods.
+type CreateFailure struct {
 	// Since and Last are when it refused the first and the last in an unbroken row.
 	Since, Last time.Time
 	// Message is what it said last.
@@ -48,8 +48,8 @@ type Refusal struct {
 type InFlight struct {
 	// Deleted pods have been told to end.
 	Deleted sets.Set[types.UID]
-	// Released pods have lost the tracking finalizer.
-	Released sets.Set[types.UID]
+	// FinalizerRemoved pods have lost the tracking finalizer.
+	FinalizerRemoved sets.Set[types.UID]
 }
 
 // Settings are the same for all Jobs of a controller.
@@ -64,8 +64,8 @@ type Settings struct {
 	MaxPodCreateDelete int
 	// FailedPodsLimit bounds the failed pods that are kept of a Job that says nothing; nil keeps all.
 	FailedPodsLimit *int
-	// PodsTakeTurns tells that pods wait for a node with room by design, and are not stuck while they do.
-	PodsTakeTurns bool
+	// QueuedPodsAreNotPending tells that pods wait for a node with room by design, and are not stuck while they do.
+	QueuedPodsAreNotPending bool
 }
 
 // DefaultSettings are upstream's.
@@ -78,12 +78,12 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Stored is the observation of who has no memory of the Job, as of a controller that has just started.
-func Stored(job *batchv1.Job, pods []*corev1.Pod, now time.Time, s Settings) Observation {
+// ObserveStored is the observation of who has no memory of the Job, as of a controller that has just started.
+func ObserveStored(job *batchv1.Job, pods []*corev1.Pod, now time.Time, s Settings) Observation {
 	obs := Observation{Job: job, Now: now, Settings: s}
 	for _, p := range pods {
 		if metav1.IsControlledBy(p, job) && Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
-			obs.History.Record(p)
+			obs.History.Add(p)
 		}
 		obs.Pods = append(obs.Pods, p)
 	}

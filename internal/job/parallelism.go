@@ -10,38 +10,38 @@ import (
 
 // plan is what changes among the living pods: some are removed, or some are made, never both.
 type plan struct {
-	create, discard, delete []*corev1.Pod
-	events                  []Event
-	action                  Action
+	create, deleteUncounted, delete []*corev1.Pod
+	events                          []Event
+	action                          Action
 	// more tells that there is more to do as soon as the plan is carried out.
 	more bool
 	// after, where positive, is when a pod may be created that may not be now.
 	after time.Duration
 }
 
-func manage(v view, end *Verdict) plan {
+func planPods(v view, end *Verdict) plan {
 	switch {
 	case end.Success():
-		return plan{discard: v.active, action: Reconciling}
+		return plan{deleteUncounted: v.active, action: Reconciling}
 	case end.Failure():
 		return plan{delete: v.active, action: Reconciling}
 	case v.job.DeletionTimestamp != nil:
 		// Who deletes the Job decides about its pods.
 		return plan{action: Reconciling}
 	case suspended(v.job):
-		return plan{discard: v.active, action: PodsDeleted}
-	case v.waits():
+		return plan{deleteUncounted: v.active, action: PodsDeleted}
+	case v.isWaiting():
 		return plan{action: Reconciling}
 	}
 	want := wantActive(v)
 	if surplus := surplusPods(v, len(v.active)-want); len(surplus) > 0 {
-		return shrink(v, surplus)
+		return scaleDown(v, surplus)
 	}
 	missing := want - len(v.active)
 	if replacesEndedOnly(v.job) {
 		missing -= len(v.terminating)
 	}
-	p := grow(v, min(missing, v.MaxPodCreateDelete))
+	p := scaleUp(v, min(missing, v.MaxPodCreateDelete))
 	p.more = p.more || len(p.create) > 0 && missing > v.MaxPodCreateDelete
 	return p
 }
@@ -59,9 +59,9 @@ func wantActive(v view) int {
 	return parallelism
 }
 
-func shrink(v view, surplus []*corev1.Pod) plan {
+func scaleDown(v view, surplus []*corev1.Pod) plan {
 	n := min(len(surplus), v.MaxPodCreateDelete)
-	p := plan{discard: surplus[:n], more: n < len(surplus), action: PodsDeleted}
+	p := plan{deleteUncounted: surplus[:n], more: n < len(surplus), action: PodsDeleted}
 	if v.job.Spec.Completions != nil && int(v.succeeded) >= v.completions() {
 		p.events = append(p.events, Event{corev1.EventTypeWarning, "TooManyActivePods",
 			"Too many active pods running after completion count reached"})
@@ -69,11 +69,11 @@ func shrink(v view, surplus []*corev1.Pod) plan {
 	return p
 }
 
-func grow(v view, missing int) plan {
+func scaleUp(v view, missing int) plan {
 	if missing <= 0 {
 		return plan{action: Tracking}
 	}
-	if wait := v.NoPodsBefore.Sub(v.Now); wait > 0 {
+	if wait := v.NextCreateAt.Sub(v.Now); wait > 0 {
 		return plan{after: wait, action: PodsCreated}
 	}
 	if !perIndex(v.job) {
@@ -82,12 +82,12 @@ func grow(v view, missing int) plan {
 		}
 	}
 	if !v.indexed() {
-		return plan{create: carrying(v, newPods(v, missing)), action: PodsCreated}
+		return plan{create: withBackoffRecord(v, newPods(v, missing)), action: PodsCreated}
 	}
 	indexes, wait := startable(v, pendingIndexes(v, missing))
 	// A new pod takes over the count of failures of the one before, which can be counted from then on.
-	frees := slices.ContainsFunc(indexes, func(i int) bool { return v.retained[i] != nil })
-	return plan{create: carrying(v, newIndexedPods(v, indexes)), after: wait, action: PodsCreated, more: frees}
+	frees := slices.ContainsFunc(indexes, func(i int) bool { return v.lastFailedByIndex[i] != nil })
+	return plan{create: withBackoffRecord(v, newIndexedPods(v, indexes)), after: wait, action: PodsCreated, more: frees}
 }
 
 // pendingIndexes returns the lowest n indexes that need a pod.
@@ -105,7 +105,7 @@ func pendingIndexes(v view, n int) []int {
 // startable returns the indexes whose delay is over, and how long until the next one's is.
 func startable(v view, indexes []int) (now []int, after time.Duration) {
 	for _, i := range indexes {
-		if wait := indexDelay(v, v.retained[i]); wait > 0 {
+		if wait := indexDelay(v, v.lastFailedByIndex[i]); wait > 0 {
 			after = earliest(after, wait)
 			continue
 		}

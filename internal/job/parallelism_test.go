@@ -67,7 +67,7 @@ func TestManage(t *testing.T) {
 			if len(d.Create) != tt.create {
 				t.Errorf("creates %d pods, want %d", len(d.Create), tt.create)
 			}
-			if diff := cmp.Diff(tt.discard, names(d.Discard), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tt.discard, names(d.DeleteUncounted), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("discards (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.delete, names(d.Delete), cmpopts.EquateEmpty()); diff != "" {
@@ -103,8 +103,8 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 
 func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 	obs := seen(aJob().Completions(2000).Parallelism(2000).Obj())
-	if d := Decide(obs); len(d.Create) != 500 || !d.More {
-		t.Errorf("creates %d pods, wants to go on: %v", len(d.Create), d.More)
+	if d := Decide(obs); len(d.Create) != 500 || !d.RequeueFair {
+		t.Errorf("creates %d pods, wants to go on: %v", len(d.Create), d.RequeueFair)
 	}
 }
 
@@ -112,26 +112,26 @@ func TestAReplacedFailureIsCountedNext(t *testing.T) {
 	j := aJob().Indexed().Completions(1).BackoffLimitPerIndex(3).Obj()
 	failure := aPod("a").Index(0).Exited(1, at(0)).Obj()
 	d := Decide(seen(j, failure))
-	if len(d.Create) != 1 || len(d.Release) != 0 || !d.More {
-		t.Errorf("creates %d pods, releases %d, wants to go on: %v", len(d.Create), len(d.Release), d.More)
+	if len(d.Create) != 1 || len(d.RemoveFinalizer) != 0 || !d.RequeueFair {
+		t.Errorf("creates %d pods, releases %d, wants to go on: %v", len(d.Create), len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	if d := Decide(seen(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.Release) != 1 || d.More {
-		t.Errorf("then releases %d pods, wants to go on: %v", len(d.Release), d.More)
+	if d := Decide(seen(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.RemoveFinalizer) != 1 || d.RequeueFair {
+		t.Errorf("then releases %d pods, wants to go on: %v", len(d.RemoveFinalizer), d.RequeueFair)
 	}
 	doomed := seen(j, failure)
-	doomed.NoMorePods = true
-	if d := Decide(doomed); len(d.Release) != 1 {
-		t.Errorf("releases %d pods where none is made any more", len(d.Release))
+	doomed.NamespaceTerminating = true
+	if d := Decide(doomed); len(d.RemoveFinalizer) != 1 {
+		t.Errorf("releases %d pods where none is made any more", len(d.RemoveFinalizer))
 	}
 }
 
 func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
 	obs := seen(aJob().Obj())
-	obs.NoPodsBefore = obs.Now.Add(time.Second)
-	if d := Decide(obs); len(d.Create) != 0 || d.LookAgainAfter != time.Second {
-		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.LookAgainAfter)
+	obs.NextCreateAt = obs.Now.Add(time.Second)
+	if d := Decide(obs); len(d.Create) != 0 || d.RequeueAfter != time.Second {
+		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.RequeueAfter)
 	}
-	obs.Now = obs.NoPodsBefore
+	obs.Now = obs.NextCreateAt
 	if d := Decide(obs); len(d.Create) != 2 {
 		t.Errorf("creates %d pods afterwards", len(d.Create))
 	}
@@ -141,15 +141,15 @@ func TestADeletionInFlightFreesThePlace(t *testing.T) {
 	obs := seen(aJob().Parallelism(1).Obj(), aPod("a").Obj())
 	obs.InFlight.Deleted = sets.New[types.UID]("a")
 	d := Decide(obs)
-	if next, _ := d.Status(Outcome{}); len(d.Create) != 1 || next.Active != 1 || *next.Terminating != 1 || len(d.Release) != 0 {
-		t.Errorf("creates %d, releases %v, status %+v", len(d.Create), names(d.Release), next)
+	if next, _ := d.Status(Outcome{}); len(d.Create) != 1 || next.Active != 1 || *next.Terminating != 1 || len(d.RemoveFinalizer) != 0 {
+		t.Errorf("creates %d, releases %v, status %+v", len(d.Create), names(d.RemoveFinalizer), next)
 	}
 }
 
 func TestAPodThatIsReleasedButCouldNotBeDeletedGoes(t *testing.T) {
 	obs := seen(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
-	obs.InFlight.Released = sets.New[types.UID]("a")
-	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).Discard)); diff != "" {
+	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
+	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).DeleteUncounted)); diff != "" {
 		t.Errorf("discards (-want +got):\n%s", diff)
 	}
 }
@@ -182,8 +182,8 @@ func TestIndexesToCreate(t *testing.T) {
 			if diff := cmp.Diff(tt.want, indexesOf(d.Create)); diff != "" {
 				t.Errorf("indexes (-want +got):\n%s", diff)
 			}
-			if d.LookAgainAfter != tt.wait {
-				t.Errorf("waits %v, want %v", d.LookAgainAfter, tt.wait)
+			if d.RequeueAfter != tt.wait {
+				t.Errorf("waits %v, want %v", d.RequeueAfter, tt.wait)
 			}
 		})
 	}
@@ -209,7 +209,7 @@ func TestAPodLosesLess(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if losesLess(tt.less, tt.more) >= 0 || losesLess(tt.more, tt.less) <= 0 {
+			if byDeletionPreference(tt.less, tt.more) >= 0 || byDeletionPreference(tt.more, tt.less) <= 0 {
 				t.Errorf("%s and %s are in the wrong order", tt.less.Name, tt.more.Name)
 			}
 		})

@@ -25,22 +25,22 @@ const (
 // is work: while one runs the pod is not stuck, and for the containers after it the time begins when it has ended.
 type startLimit struct {
 	timeout time.Duration
-	// turns: waiting for one's turn takes none of the time.
-	turns bool
+	// excludesQueueing: waiting for one's turn takes none of the time.
+	excludesQueueing bool
 }
 
 func (v *view) startLimit() startLimit {
-	return startLimit{timeout: v.asked.PendingTimeout, turns: v.PodsTakeTurns && !v.asked.PendingTimeoutIncludesQueueing}
+	return startLimit{timeout: v.annotations.PendingTimeout, excludesQueueing: v.QueuedPodsAreNotPending && !v.annotations.PendingTimeoutIncludesQueueing}
 }
 
-// stuck returns the pods that have not started in time, without those that the plan ends anyway, and how long until the
+// pendingTooLong returns the pods that have not started in time, without those that the plan ends anyway, and how long until the
 // next one is late.
-func stuck(v view, p plan) (late []Stuck, after time.Duration) {
-	if v.asked.PendingTimeout == 0 || v.job.DeletionTimestamp != nil {
+func pendingTooLong(v view, p plan) (late []PendingTooLong, after time.Duration) {
+	if v.annotations.PendingTimeout == 0 || v.job.DeletionTimestamp != nil {
 		return nil, 0
 	}
 	leaving := sets.New[types.UID]()
-	for _, pod := range slices.Concat(p.discard, p.delete) {
+	for _, pod := range slices.Concat(p.deleteUncounted, p.delete) {
 		leaving.Insert(pod.UID)
 	}
 	limit := v.startLimit()
@@ -51,8 +51,8 @@ func stuck(v view, p plan) (late []Stuck, after time.Duration) {
 		case left > 0:
 			after = earliest(after, left)
 		case len(late) < v.MaxPodCreateDelete:
-			reason, message := Obstacle(pod)
-			late = append(late, Stuck{Pod: pod, Reason: reason, Message: limit.describe(reason, message), limit: limit})
+			reason, message := WaitingReason(pod)
+			late = append(late, PendingTooLong{Pod: pod, Reason: reason, Message: limit.describe(reason, message), limit: limit})
 		}
 	}
 	return late, after
@@ -60,12 +60,12 @@ func stuck(v view, p plan) (late []Stuck, after time.Duration) {
 
 // Fail makes p, which is the newest version of the stuck pod, Failed. It reports whether it did: p may have started or
 // ended meanwhile.
-func (s Stuck) Fail(p *corev1.Pod, now time.Time) bool {
+func (s PendingTooLong) Fail(p *corev1.Pod, now time.Time) bool {
 	left, pending := s.limit.left(p, now)
 	if !pending || left > 0 {
 		return false
 	}
-	reason, message := Obstacle(p)
+	reason, message := WaitingReason(p)
 	message = s.limit.describe(reason, message)
 	p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, PendingTimeoutReason, message
 	p.Status.Conditions = append(slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == PendingTimeout }),
@@ -85,11 +85,11 @@ func (l startLimit) describe(reason, message string) string {
 
 // left returns what is left of the time that p has, and whether that time runs.
 func (l startLimit) left(p *corev1.Pod, now time.Time) (left time.Duration, pending bool) {
-	if Ended(p) || p.DeletionTimestamp != nil || allStarted(p) || l.turns && awaitsTurn(p) {
+	if Ended(p) || p.DeletionTimestamp != nil || allStarted(p) || l.excludesQueueing && isQueued(p) {
 		return 0, false
 	}
 	since := p.CreationTimestamp.Time
-	if l.turns && p.Status.StartTime != nil {
+	if l.excludesQueueing && p.Status.StartTime != nil {
 		since = later(since, p.Status.StartTime.Time)
 	}
 	for _, s := range initStatuses(p) {
@@ -106,9 +106,9 @@ func (l startLimit) left(p *corev1.Pod, now time.Time) (left time.Duration, pend
 	return since.Add(time.Second + l.timeout).Sub(now), true
 }
 
-// awaitsTurn tells that p waits for nothing but its turn, as far as the node has told. What can never fit, it calls
+// isQueued tells that p waits for nothing but its turn, as far as the node has told. What can never fit, it calls
 // unschedulable.
-func awaitsTurn(p *corev1.Pod) bool {
+func isQueued(p *corev1.Pod) bool {
 	if p.Status.StartTime != nil || len(p.Spec.SchedulingGates) > 0 {
 		return false
 	}
@@ -144,8 +144,8 @@ func initStatuses(p *corev1.Pod) []corev1.ContainerStatus {
 	})
 }
 
-// Obstacle is what p waits for: the reason as the API has it, and words where there are any.
-func Obstacle(p *corev1.Pod) (reason, message string) {
+// WaitingReason is what p waits for: the reason as the API has it, and words where there are any.
+func WaitingReason(p *corev1.Pod) (reason, message string) {
 	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
 		return c.Reason, c.Message
 	}

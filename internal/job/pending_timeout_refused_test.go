@@ -37,9 +37,9 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 				tt.job = inHalfAMinute().Obj()
 			}
 			o := seen(tt.job, tt.pods...)
-			o.NoMorePods = tt.noMore
-			o.Refused = &Refusal{Since: at(tt.since).Time, Last: at(tt.last).Time, Message: quota}
-			end := judge(look(o))
+			o.NamespaceTerminating = tt.noMore
+			o.CreateFailure = &CreateFailure{Since: at(tt.since).Time, Last: at(tt.last).Time, Message: quota}
+			end := judge(newView(o))
 			got := ""
 			if end != nil {
 				got = end.Message
@@ -67,11 +67,11 @@ func TestPodsAreTriedOnceMoreBeforeTheJobFails(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := seen(tt.job)
-			o.Now, o.NoPodsBefore = at(tt.now).Time, at(tt.pause).Time
-			o.Refused = &Refusal{Since: at(0).Time, Last: at(tt.last).Time}
+			o.Now, o.NextCreateAt = at(tt.now).Time, at(tt.pause).Time
+			o.CreateFailure = &CreateFailure{Since: at(0).Time, Last: at(tt.last).Time}
 			d := Decide(o)
-			if (len(d.Create) > 0) != tt.create || d.LookAgainAfter != tt.after {
-				t.Errorf("creates %d, looks again after %s, want %v, %s", len(d.Create), d.LookAgainAfter, tt.create, tt.after)
+			if (len(d.Create) > 0) != tt.create || d.RequeueAfter != tt.after {
+				t.Errorf("creates %d, looks again after %s, want %v, %s", len(d.Create), d.RequeueAfter, tt.create, tt.after)
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func withoutImage(name string) *wrappers.PodWrapper {
 
 func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 	const never = -1
-	turns := func(o *Observation) { o.PodsTakeTurns = true }
+	turns := func(o *Observation) { o.QueuedPodsAreNotPending = true }
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pod  *corev1.Pod
@@ -180,20 +180,20 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 				return Decide(o)
 			}
 			if tt.due == never {
-				if d := look(100_000); len(d.Fail) > 0 {
-					t.Errorf("fails the pod: %s", d.Fail[0].Message)
+				if d := look(100_000); len(d.FailPending) > 0 {
+					t.Errorf("fails the pod: %s", d.FailPending[0].Message)
 				}
 				return
 			}
-			if d := look(tt.due - 10); len(d.Fail) > 0 || d.LookAgainAfter != 10*time.Second {
-				t.Errorf("10 s before: fails %v, looks again after %s", d.Fail, d.LookAgainAfter)
+			if d := look(tt.due - 10); len(d.FailPending) > 0 || d.RequeueAfter != 10*time.Second {
+				t.Errorf("10 s before: fails %v, looks again after %s", d.FailPending, d.RequeueAfter)
 			}
 			d := look(tt.due)
-			if len(d.Fail) != 1 || !d.Again || d.Rest() {
-				t.Fatalf("fails %d pods, looks again %v", len(d.Fail), d.Again)
+			if len(d.FailPending) != 1 || !d.Requeue || d.IsNoop() {
+				t.Fatalf("fails %d pods, looks again %v", len(d.FailPending), d.Requeue)
 			}
 			want := "Not all containers of the pod have started within 30s: " + tt.message
-			if got := d.Fail[0]; got.Reason != tt.reason || got.Message != want {
+			if got := d.FailPending[0]; got.Reason != tt.reason || got.Message != want {
 				t.Errorf("reason %s, message %q\nwant %s, %q", got.Reason, got.Message, tt.reason, want)
 			}
 		})
@@ -205,7 +205,7 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 	p.Generation = 3
 	old := corev1.PodCondition{Type: PendingTimeout, Status: corev1.ConditionFalse}
 	p.Status.Conditions = []corev1.PodCondition{{Type: "other"}, old}
-	stuck := Decide(seen(inHalfAMinute().Obj(), p)).Fail
+	stuck := Decide(seen(inHalfAMinute().Obj(), p)).FailPending
 	if len(stuck) != 1 {
 		t.Fatalf("%d pods are stuck", len(stuck))
 	}
@@ -225,11 +225,11 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	next := Decide(seen(inHalfAMinute().Obj(), p))
-	if status, _ := next.Status(Outcome{}); len(next.Fail) > 0 || !slices.Contains(status.UncountedTerminatedPods.Failed, p.UID) {
-		t.Errorf("fails %v again, lists %v", next.Fail, status.UncountedTerminatedPods)
+	if status, _ := next.Status(Outcome{}); len(next.FailPending) > 0 || !slices.Contains(status.UncountedTerminatedPods.Failed, p.UID) {
+		t.Errorf("fails %v again, lists %v", next.FailPending, status.UncountedTerminatedPods)
 	}
-	if next.LookAgainAfter != 10*time.Second || len(next.Create) > 0 {
-		t.Errorf("looks again after %s, creates %d; want the delay from when the pod was failed", next.LookAgainAfter, len(next.Create))
+	if next.RequeueAfter != 10*time.Second || len(next.Create) > 0 {
+		t.Errorf("looks again after %s, creates %d; want the delay from when the pod was failed", next.RequeueAfter, len(next.Create))
 	}
 }
 
@@ -241,7 +241,7 @@ func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
 		"told to end": withoutImage("p").DeletionTimestamp(at(0)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stuck := Decide(seen(inHalfAMinute().Obj(), withoutImage("p").Obj())).Fail
+			stuck := Decide(seen(inHalfAMinute().Obj(), withoutImage("p").Obj())).FailPending
 			was := newest.Obj().DeepCopy()
 			if stuck[0].Fail(newest.Obj(), at(60).Time) {
 				t.Error("it was failed")
@@ -286,7 +286,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 			o := seen(job, rapid.Permutation(pods).Draw(t, "seen")...)
 			o.Now = now
 			d := Decide(o)
-			for _, s := range d.Fail {
+			for _, s := range d.FailPending {
 				if due, ok := late[s.Pod.Name]; !ok || now.Before(due) {
 					t.Fatalf("%s is failed at %s, due %s", s.Pod.Name, now, due)
 				}
@@ -298,8 +298,8 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 				if !now.Before(due) {
 					t.Fatalf("%s is not failed at %s, due %s", name, now, due)
 				}
-				if len(d.Fail) == 0 && d.LookAgainAfter > 0 && now.Add(d.LookAgainAfter).After(due) {
-					t.Fatalf("%s is due %s, the next look at %s", name, due, now.Add(d.LookAgainAfter))
+				if len(d.FailPending) == 0 && d.RequeueAfter > 0 && now.Add(d.RequeueAfter).After(due) {
+					t.Fatalf("%s is due %s, the next look at %s", name, due, now.Add(d.RequeueAfter))
 				}
 			}
 			now = next
@@ -310,7 +310,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 func TestTheDecisionFailsNoMorePodsThanOthersRemove(t *testing.T) {
 	o := seen(inHalfAMinute().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
 	o.MaxPodCreateDelete = 1
-	if d := Decide(o); len(d.Fail) != 1 || !d.Again {
-		t.Errorf("fails %d, again %v", len(d.Fail), d.Again)
+	if d := Decide(o); len(d.FailPending) != 1 || !d.Requeue {
+		t.Errorf("fails %d, again %v", len(d.FailPending), d.Requeue)
 	}
 }

@@ -36,7 +36,7 @@ func newIndexedPods(v view, indexes []int) []*corev1.Pod {
 		p.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(i)
 		p.Labels[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(i)
 		if perIndex(v.job) {
-			countIndexFailures(v.job, p.Annotations, v.retained[i])
+			countIndexFailures(v.job, p.Annotations, v.lastFailedByIndex[i])
 		}
 		setIndexVariable(p.Spec.InitContainers)
 		setIndexVariable(p.Spec.Containers)

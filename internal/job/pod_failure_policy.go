@@ -8,15 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// judgement is what spec.podFailurePolicy says about one failed pod: its first rule that matches.
-type judgement struct {
+// policyMatch is what spec.podFailurePolicy says about one failed pod: its first rule that matches.
+type policyMatch struct {
 	// action is empty where no rule matches; then the failure counts.
 	action batchv1.PodFailurePolicyAction
 	// message tells why the Job fails, for the action FailJob.
 	message string
 }
 
-func (j judgement) counts() bool { return j.action != batchv1.PodFailurePolicyActionIgnore }
+func (j policyMatch) counts() bool { return j.action != batchv1.PodFailurePolicyActionIgnore }
 
 // failedByPodFailurePolicy fails a Job with a pod that a FailJob rule matches.
 func failedByPodFailurePolicy(v view) *Verdict {
@@ -27,7 +27,7 @@ func failedByPodFailurePolicy(v view) *Verdict {
 		if !failed(v.job, p) {
 			continue
 		}
-		if j := judgePod(v.job, p); j.action == batchv1.PodFailurePolicyActionFailJob {
+		if j := matchFailurePolicy(v.job, p); j.action == batchv1.PodFailurePolicyActionFailJob {
 			return failure(batchv1.JobReasonPodFailurePolicy, j.message)
 		}
 	}
@@ -37,27 +37,27 @@ func failedByPodFailurePolicy(v view) *Verdict {
 func countedFailures(job *batchv1.Job, pods []*corev1.Pod) int {
 	n := 0
 	for _, p := range pods {
-		if judgePod(job, p).counts() {
+		if matchFailurePolicy(job, p).counts() {
 			n++
 		}
 	}
 	return n
 }
 
-func judgePod(job *batchv1.Job, p *corev1.Pod) judgement {
+func matchFailurePolicy(job *batchv1.Job, p *corev1.Pod) policyMatch {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
-		return judgement{}
+		return policyMatch{}
 	}
 	for i := range policy.Rules {
 		if why := matchFailure(&policy.Rules[i], p); why != "" {
-			return judgement{
+			return policyMatch{
 				action:  policy.Rules[i].Action,
 				message: fmt.Sprintf("%s matching %s rule at index %d", why, policy.Rules[i].Action, i),
 			}
 		}
 	}
-	return judgement{}
+	return policyMatch{}
 }
 
 // matchFailure tells in words how p matches the rule, or nothing.

@@ -56,7 +56,7 @@ func TestPodFailurePolicy(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			j := aJob().PodFailurePolicy(tt.rules...).Obj()
-			if got := judgePod(j, tt.pod); got.action != tt.want || got.message != tt.message {
+			if got := matchFailurePolicy(j, tt.pod); got.action != tt.want || got.message != tt.message {
 				t.Errorf("judgement %+v, want %q %q", got, tt.want, tt.message)
 			}
 		})
@@ -70,8 +70,8 @@ func TestIgnoredFailuresAreReleasedUncounted(t *testing.T) {
 	}).Obj()
 	d := Decide(seen(j, aPod("p").Exited(1, at(0)).Obj()))
 	next, _ := d.Status(Outcome{})
-	if len(d.Release) != 1 || len(next.UncountedTerminatedPods.Failed) != 0 || len(next.Conditions) != 0 {
-		t.Errorf("releases %v, status %+v", names(d.Release), next)
+	if len(d.RemoveFinalizer) != 1 || len(next.UncountedTerminatedPods.Failed) != 0 || len(next.Conditions) != 0 {
+		t.Errorf("releases %v, status %+v", names(d.RemoveFinalizer), next)
 	}
 	if d.Counts.PolicyActions[batchv1.PodFailurePolicyActionIgnore] != 1 {
 		t.Errorf("actions %v", d.Counts.PolicyActions)

@@ -71,8 +71,8 @@ func TestClaim(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			v := look(seen(tt.job, tt.pod))
-			if owns, adopts, frees := len(v.owned) == 1, len(v.adopt) == 1, len(v.letGo) == 1; owns != tt.owns || adopts != tt.adopts || frees != tt.frees {
+			v := newView(seen(tt.job, tt.pod))
+			if owns, adopts, frees := len(v.owned) == 1, len(v.adopt) == 1, len(v.release) == 1; owns != tt.owns || adopts != tt.adopts || frees != tt.frees {
 				t.Errorf("owns %v, adopts %v, lets go %v", owns, adopts, frees)
 			}
 		})

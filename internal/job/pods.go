@@ -22,8 +22,8 @@ func Ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Matters reports whether an observation needs p: it lives, or it is not counted for certain yet.
-func Matters(p *corev1.Pod) bool {
+// IsRelevant reports whether an observation needs p: it lives, or it is not counted for certain yet.
+func IsRelevant(p *corev1.Pod) bool {
 	return !Ended(p) || HasFinalizer(p)
 }
 

@@ -14,7 +14,7 @@ import (
 func surplusPods(v view, atLeast int) []*corev1.Pod {
 	var surplus, useful []*corev1.Pod
 	for _, p := range v.active {
-		if v.InFlight.Released.Has(p.UID) {
+		if v.InFlight.FinalizerRemoved.Has(p.UID) {
 			surplus = append(surplus, p)
 		} else {
 			useful = append(useful, p)
@@ -22,18 +22,18 @@ func surplusPods(v view, atLeast int) []*corev1.Pod {
 	}
 	if v.indexed() {
 		var useless []*corev1.Pod
-		useless, useful = splitUseless(v, useful)
+		useless, useful = splitDuplicateIndexes(v, useful)
 		surplus = append(surplus, useless...)
 	}
 	if more := atLeast - len(surplus); more > 0 {
-		slices.SortFunc(useful, losesLess)
+		slices.SortFunc(useful, byDeletionPreference)
 		surplus = append(surplus, useful[:more]...)
 	}
 	return surplus
 }
 
-// splitUseless relies on pods being in the order of indexes.
-func splitUseless(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
+// splitDuplicateIndexes relies on pods being in the order of indexes.
+func splitDuplicateIndexes(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
 	for rest := pods; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && IndexOf(rest[n]) == IndexOf(rest[0]) {
@@ -45,30 +45,30 @@ func splitUseless(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
 			useless = append(useless, same...)
 			continue
 		}
-		slices.SortFunc(same, losesLess)
+		slices.SortFunc(same, byDeletionPreference)
 		keep := len(same) - 1
 		useless, useful = append(useless, same[:keep]...), append(useful, same[keep])
 	}
 	return useless, useful
 }
 
-// losesLess orders pods by what is lost with them: not on a node before on one, pending before running, not ready
+// byDeletionPreference orders pods by what is lost with them: not on a node before on one, pending before running, not ready
 // before ready, ready for a short time before a long one, with many restarts (of its own containers, then of its sidecars) before
 // few, young before old.
-func losesLess(a, b *corev1.Pod) int {
+func byDeletionPreference(a, b *corev1.Pod) int {
 	return cmp.Or(
-		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
-		cmp.Compare(progress(a), progress(b)),
-		falseFirst(ready(a), ready(b)),
-		youngFirst(readySince(a), readySince(b)),
+		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+		cmp.Compare(phaseRank(a), phaseRank(b)),
+		compareBool(ready(a), ready(b)),
+		newestFirst(readySince(a), readySince(b)),
 		cmp.Compare(maxRestarts(b.Status.ContainerStatuses), maxRestarts(a.Status.ContainerStatuses)),
 		cmp.Compare(maxRestarts(sidecars(b)), maxRestarts(sidecars(a))),
-		youngFirst(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
+		newestFirst(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
 		cmp.Compare(a.UID, b.UID),
 	)
 }
 
-func progress(p *corev1.Pod) int {
+func phaseRank(p *corev1.Pod) int {
 	return slices.Index([]corev1.PodPhase{corev1.PodPending, corev1.PodUnknown, corev1.PodRunning}, p.Status.Phase)
 }
 
@@ -87,7 +87,7 @@ func maxRestarts(containers []corev1.ContainerStatus) int32 {
 	return most
 }
 
-func falseFirst(a, b bool) int {
+func compareBool(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -98,10 +98,10 @@ func falseFirst(a, b bool) int {
 	}
 }
 
-// youngFirst puts an unknown time before any.
-func youngFirst(a, b time.Time) int {
+// newestFirst puts an unknown time before any.
+func newestFirst(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
-		return falseFirst(!a.IsZero(), !b.IsZero())
+		return compareBool(!a.IsZero(), !b.IsZero())
 	}
 	return b.Compare(a)
 }

@@ -16,8 +16,8 @@ type statusDraft struct {
 	now    metav1.Time
 	// finished tells that the status ends the Job.
 	finished bool
-	// met tells that the status is the first to show that nothing is waited for any more.
-	met bool
+	// satisfied tells that the status is the first to show that nothing is waited for any more.
+	satisfied bool
 }
 
 func nextStatus(v view, end *Verdict, plan plan, t tally) statusDraft {
@@ -61,8 +61,8 @@ func (s *statusDraft) countPods(v view, t tally) {
 
 // countLiving counts pods as they will be once the plan is carried out.
 func (s *statusDraft) countLiving(v view, plan plan) {
-	removed := len(plan.discard) + len(plan.delete)
-	living := countReady(v.active) - countReady(plan.discard) - countReady(plan.delete)
+	removed := len(plan.deleteUncounted) + len(plan.delete)
+	living := countReady(v.active) - countReady(plan.deleteUncounted) - countReady(plan.delete)
 	s.status.Active = int32(len(v.active) - removed + len(plan.create))
 	s.status.Terminating = ptr.To(int32(len(v.terminating) + removed))
 	s.status.Ready = ptr.To(int32(living))
@@ -86,11 +86,11 @@ func (s *statusDraft) conclude(v view, end *Verdict, t tally) {
 		return
 	}
 	listed := len(t.uncounted.Succeeded) + len(t.uncounted.Failed)
-	if !quiet(v) || listed > 0 || holdsFinalizers(v) {
+	if !noLivingPods(v) || listed > 0 || holdsFinalizers(v) {
 		return
 	}
 	s.finished = true
-	if s.status.StartTime == nil && !neverHadWork(v.job) {
+	if s.status.StartTime == nil && !hasZeroCompletions(v.job) {
 		// A Job can end while it is suspended, by a pod that succeeded all the same. Ended Jobs need a start.
 		s.status.StartTime = &s.now
 	}
@@ -106,8 +106,8 @@ func (s *statusDraft) conclude(v view, end *Verdict, t tally) {
 	s.event(corev1.EventTypeNormal, "Completed", "Job completed")
 }
 
-// neverHadWork is the one kind of Job that may end without having started.
-func neverHadWork(job *batchv1.Job) bool {
+// hasZeroCompletions is the one kind of Job that may end without having started.
+func hasZeroCompletions(job *batchv1.Job) bool {
 	return suspended(job) && ptr.Deref(job.Spec.Completions, 1) == 0
 }
 

@@ -116,8 +116,8 @@ func TestConclusion(t *testing.T) {
 			if diff := cmp.Diff(tt.events, reasons); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if d.Again != tt.again {
-				t.Errorf("again: %v", d.Again)
+			if d.Requeue != tt.again {
+				t.Errorf("again: %v", d.Requeue)
 			}
 		})
 	}

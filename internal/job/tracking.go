@@ -37,8 +37,8 @@ type tally struct {
 	succeeded, failed int32
 	// indexes are those to add to completedIndexes.
 	indexes []int
-	// release are pods that the status accounts for once it is stored with this tally.
-	release []*corev1.Pod
+	// removeFinalizer are pods that the status accounts for once it is stored with this tally.
+	removeFinalizer []*corev1.Pod
 	// more tells that pods must wait for a later status.
 	more   bool
 	counts Counts
@@ -52,10 +52,10 @@ func Listed(job *batchv1.Job) []types.UID {
 
 func track(v view, end *Verdict) tally {
 	t := tally{}
-	t.settle(v)
+	t.moveToCounters(v)
 	room := v.MaxUncountedPods - len(t.uncounted.Succeeded) - len(t.uncounted.Failed)
 	for _, p := range v.owned {
-		if !v.tracked(p) || !mayRelease(v, end, p) {
+		if !v.tracked(p) || !mayRemoveFinalizer(v, end, p) {
 			continue
 		}
 		taken := t.account(v, end, p, room)
@@ -64,13 +64,13 @@ func track(v view, end *Verdict) tally {
 			continue
 		}
 		room -= taken
-		t.release = append(t.release, p)
+		t.removeFinalizer = append(t.removeFinalizer, p)
 	}
 	return t
 }
 
-// settle moves UIDs whose pod has no finalizer any more from the list to the counters.
-func (t *tally) settle(v view) {
+// moveToCounters moves UIDs whose pod has no finalizer any more from the list to the counters.
+func (t *tally) moveToCounters(v view) {
 	held := sets.New[types.UID]()
 	for _, p := range v.owned {
 		if v.tracked(p) {
@@ -91,9 +91,9 @@ func split(listed []types.UID, held sets.Set[types.UID]) (stay []types.UID, gone
 	return stay, int32(len(listed) - len(stay))
 }
 
-// Settle returns the status with released pods moved from its list to its counters, nil where it lists none of them. The
+// MoveToCounters returns the status with released pods moved from its list to its counters, nil where it lists none of them. The
 // next decision would do the same.
-func Settle(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatus {
+func MoveToCounters(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatus {
 	gone := sets.New[types.UID]()
 	for _, p := range released {
 		gone.Insert(p.UID)
@@ -113,8 +113,8 @@ func Settle(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatu
 	return next
 }
 
-// mayRelease reports whether nothing but counting keeps the finalizer of p.
-func mayRelease(v view, end *Verdict, p *corev1.Pod) bool {
+// mayRemoveFinalizer reports whether nothing but counting keeps the finalizer of p.
+func mayRemoveFinalizer(v view, end *Verdict, p *corev1.Pod) bool {
 	switch {
 	case v.job.DeletionTimestamp != nil:
 		return true
@@ -126,7 +126,7 @@ func mayRelease(v view, end *Verdict, p *corev1.Pod) bool {
 	case p.Status.Phase == corev1.PodSucceeded:
 		return true
 	default:
-		return failed(v.job, p) && (v.NoMorePods || v.retained[IndexOf(p)] != p)
+		return failed(v.job, p) && (v.NamespaceTerminating || v.lastFailedByIndex[IndexOf(p)] != p)
 	}
 }
 
@@ -144,7 +144,7 @@ func (t *tally) account(v view, end *Verdict, p *corev1.Pod, room int) int {
 	if !failed(v.job, p) && !end.Failure() {
 		return 0
 	}
-	j := judgePod(v.job, p)
+	j := matchFailurePolicy(v.job, p)
 	if j.counts() && room <= 0 {
 		return noRoom
 	}

@@ -96,7 +96,7 @@ func TestTracking(t *testing.T) {
 			if diff := cmp.Diff(want, s.UncountedTerminatedPods, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("list (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.release, names(d.Release), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tt.release, names(d.RemoveFinalizer), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("releases (-want +got):\n%s", diff)
 			}
 		})
@@ -105,21 +105,21 @@ func TestTracking(t *testing.T) {
 
 func TestAReleaseInFlightIsDone(t *testing.T) {
 	obs := seen(aJob().UncountedSucceeded("a").Obj(), aPod("a").Exited(0, at(0)).Obj())
-	obs.InFlight.Released = sets.New[types.UID]("a")
-	if d := Decide(obs); d.next.Succeeded != 1 || len(d.Release) > 0 {
-		t.Errorf("counts %d, releases %v", d.next.Succeeded, names(d.Release))
+	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
+	if d := Decide(obs); d.next.Succeeded != 1 || len(d.RemoveFinalizer) > 0 {
+		t.Errorf("counts %d, releases %v", d.next.Succeeded, names(d.RemoveFinalizer))
 	}
 }
 
 func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
 	j := aJob().Condition(batchv1.JobFailureTarget, "X").Obj()
 	d := Decide(seen(j, aPod("a").Running().Obj(), aPod("b").Running().Obj()))
-	o := Outcome{NotRemoved: d.Delete[:1]}
+	o := Outcome{NotDeleted: d.Delete[:1]}
 	next, _ := d.Status(o)
 	if diff := cmp.Diff([]types.UID{"b"}, next.UncountedTerminatedPods.Failed); diff != "" || next.Active != 1 {
 		t.Errorf("%d active, list (-want +got):\n%s", next.Active, diff)
 	}
-	if diff := cmp.Diff([]string{"b"}, names(d.Releasable(o))); diff != "" {
+	if diff := cmp.Diff([]string{"b"}, names(d.FinalizersToRemove(o))); diff != "" {
 		t.Errorf("releases (-want +got):\n%s", diff)
 	}
 }
@@ -140,10 +140,10 @@ func TestTheListIsBounded(t *testing.T) {
 	obs := seen(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(0, at(0)).Obj() })...)
 	obs.MaxUncountedPods = 7
 	d := Decide(obs)
-	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.Release) != 7 || !d.More {
-		t.Errorf("lists %d pods and releases %d, want 7; wants to go on: %v", n, len(d.Release), d.More)
+	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.RemoveFinalizer) != 7 || !d.RequeueFair {
+		t.Errorf("lists %d pods and releases %d, want 7; wants to go on: %v", n, len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	if _, patience := d.Status(Outcome{}); patience != Urgent {
+	if _, patience := d.Status(Outcome{}); patience != Immediate {
 		t.Error("a full list waits, and with it the pods that it has no room for")
 	}
 }
@@ -152,20 +152,20 @@ func TestWritesThatMayWait(t *testing.T) {
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []*corev1.Pod
-		want Patience
+		want WriteUrgency
 	}{
-		"the first pods":          {aJob().NoStartTime().Obj(), nil, Harmless},
-		"a pod became active":     {aJob().Obj(), []*corev1.Pod{aPod("a").Obj()}, Harmless},
-		"a listed pod is counted": {aJob().UncountedFailed("x").Obj(), nil, Harmless},
-		"a pod is to be listed":   {aJob().Obj(), []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, Holding},
-		"an index is to be added": {aJob().Indexed().Obj(), []*corev1.Pod{aPod("a").Index(0).Exited(0, at(0)).Obj()}, Holding},
+		"the first pods":          {aJob().NoStartTime().Obj(), nil, Deferrable},
+		"a pod became active":     {aJob().Obj(), []*corev1.Pod{aPod("a").Obj()}, Deferrable},
+		"a listed pod is counted": {aJob().UncountedFailed("x").Obj(), nil, Deferrable},
+		"a pod is to be listed":   {aJob().Obj(), []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, Batched},
+		"an index is to be added": {aJob().Indexed().Obj(), []*corev1.Pod{aPod("a").Index(0).Exited(0, at(0)).Obj()}, Batched},
 		"an index has failed": {
 			aJob().Indexed().BackoffLimitPerIndex(0).FailedIndexes("").Obj(),
-			[]*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()}, Holding,
+			[]*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()}, Batched,
 		},
-		"a pod ended with the Job's end":  {aJob().BackoffLimit(0).Obj(), []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, Urgent},
-		"a condition is new":              {aJob().Suspend(true).Obj(), nil, Urgent},
-		"what was settled must be stored": {aJob().Completions(0).Obj(), nil, Urgent},
+		"a pod ended with the Job's end":  {aJob().BackoffLimit(0).Obj(), []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, Immediate},
+		"a condition is new":              {aJob().Suspend(true).Obj(), nil, Immediate},
+		"what was settled must be stored": {aJob().Completions(0).Obj(), nil, Immediate},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestStatusTellsWhatCameOfThePods(t *testing.T) {
 	if next, _ := d.Status(Outcome{}); next.Active != 0 || *next.Ready != 0 || *next.Terminating != 1 {
 		t.Errorf("after the removal: %+v", next)
 	}
-	if next, _ := d.Status(Outcome{NotRemoved: d.Discard}); next.Active != 1 || *next.Ready != 1 || *next.Terminating != 0 {
+	if next, _ := d.Status(Outcome{NotDeleted: d.DeleteUncounted}); next.Active != 1 || *next.Ready != 1 || *next.Terminating != 0 {
 		t.Errorf("without the removal: %+v", next)
 	}
 }

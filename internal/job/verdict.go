@@ -54,7 +54,7 @@ func rules() []rule {
 		{"podFailurePolicy", failedByPodFailurePolicy},
 		{"backoffLimit", pastBackoffLimit},
 		{"activeDeadlineSeconds", pastDeadline},
-		{"pending timeout", refusedTooLong},
+		{"pending timeout", creationTimedOut},
 		{"maxFailedIndexes", pastMaxFailedIndexes},
 		{"backoffLimitPerIndex", pastBackoffLimitPerIndex},
 		{"successPolicy", metSuccessPolicy},

@@ -130,7 +130,7 @@ func TestVerdict(t *testing.T) {
 
 func TestTheDeadlineWakesTheJob(t *testing.T) {
 	j := aJob().ActiveDeadlineSeconds(90).Obj()
-	if got := Decide(seen(j)).LookAgainAfter; got != 30*time.Second {
+	if got := Decide(seen(j)).RequeueAfter; got != 30*time.Second {
 		t.Errorf("looks again after %v, want 30s", got)
 	}
 }
@@ -163,7 +163,7 @@ func TestSuccessPolicy(t *testing.T) {
 func TestTheFirstSuccessRuleThatMatchesIsNamed(t *testing.T) {
 	j := aJob().Indexed().CompletedIndexes("1").SuccessPolicy(
 		batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("0")}, batchv1.SuccessPolicyRule{SucceededCount: ptr.To[int32](1)}).Obj()
-	if got := judge(look(seen(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
+	if got := judge(newView(seen(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
 		t.Errorf("verdict %+v", got)
 	}
 }

@@ -16,15 +16,15 @@ import (
 type view struct {
 	Observation
 	job *batchv1.Job
-	// asked is what the Job's annotations ask for; where they ask for a setting, Settings has it already.
-	asked Asked
+	// annotations is what the Job's annotations ask for; where they ask for a setting, Settings has it already.
+	annotations AnnotationSettings
 	// start is when the Job became active: what the deadline counts from. Nil while it is suspended.
 	start *metav1.Time
 
-	// awaited are the dependencies that must be met before the Job starts.
-	awaited []Dependence
+	// unmetDependencies are the dependencies that must be met before the Job starts.
+	unmetDependencies []DependencyRule
 
-	adopt, letGo []*corev1.Pod
+	adopt, release []*corev1.Pod
 	// owned are the Job's pods, lowest index first.
 	owned []*corev1.Pod
 	// active pods have neither ended nor been told to.
@@ -42,28 +42,28 @@ type view struct {
 	// completed is persisted; done includes the indexes that succeeded since. An index ends once: none is both in
 	// done and in failedIndexes, and none leaves the one it is in.
 	completed, done, failedIndexes Indexes
-	// retained is the last failed pod of each index that waits for a new pod: it holds the count of failures.
-	retained map[int]*corev1.Pod
+	// lastFailedByIndex is the last failed pod of each index that waits for a new pod: it holds the count of failures.
+	lastFailedByIndex map[int]*corev1.Pod
 }
 
 type uncounted struct{ succeeded, failed sets.Set[types.UID] }
 
 func (u uncounted) has(p *corev1.Pod) bool { return u.succeeded.Has(p.UID) || u.failed.Has(p.UID) }
 
-func look(obs Observation) view {
+func newView(obs Observation) view {
 	v := view{Observation: obs, job: obs.Job}
-	v.asked, _ = ReadAnnotations(v.job.Annotations, AnnotationsPath)
-	v.Settings = v.Settings.overriddenBy(v.asked)
-	v.NoPodsBefore = v.nextTry()
+	v.annotations, _ = ReadAnnotations(v.job.Annotations, AnnotationsPath)
+	v.Settings = v.Settings.overriddenBy(v.annotations)
+	v.NextCreateAt = v.nextCreateAt()
 	u := orEmpty(v.job.Status.UncountedTerminatedPods)
 	v.uncounted = uncounted{sets.New(u.Succeeded...), sets.New(u.Failed...)}
 	v.claim()
-	v.awaitDependencies()
+	v.observeDependencies()
 	slices.SortFunc(v.owned, byIndexThenUID)
 	for _, p := range v.owned {
 		switch {
 		case Ended(p):
-		case v.toldToEnd(p):
+		case v.isTerminating(p):
 			v.terminating = append(v.terminating, p)
 		default:
 			v.active = append(v.active, p)
@@ -74,19 +74,19 @@ func look(obs Observation) view {
 	v.succeeded = v.job.Status.Succeeded + int32(len(newSucceeded)+len(v.uncounted.succeeded))
 	v.failed = v.job.Status.Failed + int32(countedFailures(v.job, v.newFailed)+len(v.uncounted.failed))
 	if v.indexed() {
-		v.lookAtIndexes(newSucceeded)
+		v.classifyIndexes(newSucceeded)
 	}
 	v.start = v.startTime()
 	return v
 }
 
-// toldToEnd reports whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
+// isTerminating reports whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
 // to, and is shown as it was before. Only in a Job that fails another controller may have listed it without telling it.
-func (v *view) toldToEnd(p *corev1.Pod) bool {
+func (v *view) isTerminating(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil || v.InFlight.Deleted.Has(p.UID) || v.uncounted.has(p) && !storedVerdict(*v).Failure()
 }
 
-func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {
+func (v *view) classifyIndexes(newSucceeded []*corev1.Pod) {
 	v.completed = ParseIndexes(v.job.Status.CompletedIndexes, v.completions())
 	stored := storedFailedIndexes(*v)
 	v.done = v.completed.Union(Indexes(nil).With(indexesOf(newSucceeded)...).Without(stored))
@@ -97,7 +97,7 @@ func (v *view) lookAtIndexes(newSucceeded []*corev1.Pod) {
 			// Pods that end because the Job does are no fault of their indexes.
 			v.failedIndexes = stored.Union(newlyFailedIndexes(*v).Without(v.done))
 		}
-		v.retained = findRetained(*v)
+		v.lastFailedByIndex = findRetained(*v)
 	}
 }
 
@@ -115,7 +115,7 @@ func (v *view) newlyEnded(is func(*corev1.Pod) bool) []*corev1.Pod {
 
 // tracked reports whether p still has the finalizer: without it, p is counted or never will be.
 func (v *view) tracked(p *corev1.Pod) bool {
-	return HasFinalizer(p) && !v.InFlight.Released.Has(p.UID)
+	return HasFinalizer(p) && !v.InFlight.FinalizerRemoved.Has(p.UID)
 }
 
 // countable reports whether p can count at all: in an indexed Job, only a pod with an index that the Job has.

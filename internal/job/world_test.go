@@ -46,13 +46,13 @@ func newWorld(t *rapid.T, job *batchv1.Job) *world {
 
 // restart forgets all that a new controller does not know, and lists what is stored.
 func (w *world) restart() {
-	w.flight = InFlight{Deleted: sets.New[types.UID](), Released: sets.New[types.UID]()}
+	w.flight = InFlight{Deleted: sets.New[types.UID](), FinalizerRemoved: sets.New[types.UID]()}
 	w.history = History{}
 	w.seenJob = w.job
 	w.seen = maps.Clone(w.pods)
 	for _, p := range w.pods {
 		if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
-			w.history.Record(p)
+			w.history.Add(p)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (w *world) show(uid types.UID) {
 	if !exists {
 		delete(w.seen, uid)
 		w.flight.Deleted.Delete(uid)
-		w.flight.Released.Delete(uid)
+		w.flight.FinalizerRemoved.Delete(uid)
 		return
 	}
 	w.seen[uid] = p
@@ -71,10 +71,10 @@ func (w *world) show(uid types.UID) {
 		w.flight.Deleted.Delete(uid)
 	}
 	if !HasFinalizer(p) {
-		w.flight.Released.Delete(uid)
+		w.flight.FinalizerRemoved.Delete(uid)
 	}
 	if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
-		w.history.Record(p)
+		w.history.Add(p)
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
 }
 
 func (w *world) observation() Observation {
-	obs := Observation{Job: w.seenJob, Now: w.now, InFlight: InFlight{w.flight.Deleted.Clone(), w.flight.Released.Clone()},
+	obs := Observation{Job: w.seenJob, Now: w.now, InFlight: InFlight{w.flight.Deleted.Clone(), w.flight.FinalizerRemoved.Clone()},
 		History: w.history, Settings: DefaultSettings()}
 	obs.MaxUncountedPods, obs.MaxPodCreateDelete = listLimit, 4
 	for _, uid := range slices.Sorted(maps.Keys(w.seen)) {
@@ -148,9 +148,9 @@ func (w *world) apply(d Decision, crash int) {
 		}
 		w.create(p)
 	}
-	for _, p := range d.Discard {
+	for _, p := range d.DeleteUncounted {
 		if w.fails("discard") {
-			o.NotRemoved = append(o.NotRemoved, p)
+			o.NotDeleted = append(o.NotDeleted, p)
 			continue
 		}
 		w.ledger.discarded.Insert(p.UID)
@@ -159,7 +159,7 @@ func (w *world) apply(d Decision, crash int) {
 	}
 	for _, p := range d.Delete {
 		if w.fails("delete") {
-			o.NotRemoved = append(o.NotRemoved, p)
+			o.NotDeleted = append(o.NotDeleted, p)
 			continue
 		}
 		w.remove(p)
@@ -167,13 +167,13 @@ func (w *world) apply(d Decision, crash int) {
 	if crash == 1 || !w.store(d, o) || crash == 2 {
 		return
 	}
-	for _, p := range d.Releasable(o) {
+	for _, p := range d.FinalizersToRemove(o) {
 		if !w.fails("release") {
 			w.ledger.checkRelease(w, p)
 			w.release(p)
 		}
 	}
-	for _, p := range d.Remove {
+	for _, p := range d.DeleteFailed {
 		w.removeFailed(p)
 	}
 }
@@ -206,8 +206,8 @@ func (w *world) release(p *corev1.Pod) {
 	if w.pods[p.UID] != nil {
 		w.change(p.UID, RemoveFinalizer)
 	}
-	w.flight.Released.Insert(p.UID)
-	w.history.Record(p)
+	w.flight.FinalizerRemoved.Insert(p.UID)
+	w.history.Add(p)
 }
 
 // store writes the status unless somebody changed the Job or the write gets lost; it reports whether the controller knows
@@ -217,8 +217,8 @@ func (w *world) store(d Decision, o Outcome) bool {
 	if next == nil {
 		return true
 	}
-	if patience != Urgent && w.faults && rapid.Bool().Draw(w.t, "wait") {
-		return patience == Harmless
+	if patience != Immediate && w.faults && rapid.Bool().Draw(w.t, "wait") {
+		return patience == Deferrable
 	}
 	if w.seenJob.ResourceVersion != w.job.ResourceVersion || w.fails("status") {
 		return false

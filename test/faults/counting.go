@@ -33,7 +33,7 @@ var counting = []fault{
 	{
 		wrong: "Finalizers are removed though the status that lists their pods has been put off.",
 		file:  "internal/controller/job/apply.go",
-		old:   "	if waits && patience == core.Holding {\n		return failed\n	}\n",
+		old:   "	if waits && patience == core.Batched {\n		return failed\n	}\n",
 		new:   "",
 		tests: "./internal/controller/job/model",
 	},

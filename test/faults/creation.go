@@ -12,7 +12,7 @@ var creation = []fault{
 	{
 		wrong: "The last failed pod of an index is released before the next one has taken over its count of failures.",
 		file:  "internal/job/tracking.go",
-		old:   "return failed(v.job, p) && (v.NoMorePods || v.retained[IndexOf(p)] != p)",
+		old:   "return failed(v.job, p) && (v.NamespaceTerminating || v.lastFailedByIndex[IndexOf(p)] != p)",
 		new:   "return failed(v.job, p)",
 		tests: "./internal/job",
 	},

@@ -5,8 +5,8 @@ var endings = []fault{
 	{
 		wrong: "A Job is Complete while its pods still have finalizers.",
 		file:  "internal/job/status.go",
-		old:   "if !quiet(v) || listed > 0 || holdsFinalizers(v) {",
-		new:   "if !quiet(v) || listed > 0 {",
+		old:   "if !noLivingPods(v) || listed > 0 || holdsFinalizers(v) {",
+		new:   "if !noLivingPods(v) || listed > 0 {",
 		tests: "./internal/job",
 	},
 	{

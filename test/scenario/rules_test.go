@@ -123,9 +123,9 @@ var statusRules = []struct {
 }
 
 // unmet are the dependencies that a Job asks for and that its status does not show to be met.
-func unmet(j *batchv1.Job) []core.Dependence {
+func unmet(j *batchv1.Job) []core.DependencyRule {
 	asked, _ := core.ReadAnnotations(j.Annotations, nil)
-	return slices.DeleteFunc(asked.DependsOn, func(d core.Dependence) bool { return isTrue(j, onJob(d.Job)) })
+	return slices.DeleteFunc(asked.DependsOn, func(d core.DependencyRule) bool { return isTrue(j, onJob(d.Job)) })
 }
 
 func isDependency(c batchv1.JobCondition) bool {

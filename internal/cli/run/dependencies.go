@@ -13,7 +13,7 @@ import (
 
 // refuseCycles finds Jobs of the files that would wait for each other: each would be accepted alone.
 func refuseCycles(objects []*manifest.Object) error {
-	waiters := jobcore.NewWaiters()
+	waiters := jobcore.NewDependencyGraph()
 	for _, job := range jobsOf(objects) {
 		waiters.Set(keyOf(job), dependenciesOf(job))
 	}
@@ -43,7 +43,7 @@ func keyOf(job *batchv1.Job) types.NamespacedName {
 
 // dependenciesOf returns the names of the Jobs that a Job of a file waits for.
 func dependenciesOf(job *batchv1.Job) []string {
-	return jobcore.AwaitedNames(&batchv1.Job{ObjectMeta: job.ObjectMeta})
+	return jobcore.UnmetDependencyNames(&batchv1.Job{ObjectMeta: job.ObjectMeta})
 }
 
 // inOrder has Jobs come after those that they wait for, and else as they are.

@@ -27,7 +27,7 @@ func (f *follower) tellOrder(ctx context.Context) {
 }
 
 func (f *follower) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map[types.NamespacedName]bool) {
-	awaited := jobcore.Awaited(job)
+	awaited := jobcore.UnmetDependencies(job)
 	if len(awaited) == 0 {
 		return
 	}

@@ -28,16 +28,16 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		return err
 	}
 	outcome, failed := c.changePods(ctx, job, d)
-	failed = errors.Join(failed, c.failStuck(ctx, job, d.Fail))
+	failed = errors.Join(failed, c.failStuck(ctx, job, d.FailPending))
 	next, patience := d.Status(outcome)
-	if d.Again || len(d.Events) > 0 {
-		patience = core.Urgent
+	if d.Requeue || len(d.Events) > 0 {
+		patience = core.Immediate
 	}
 	waits := next != nil && c.postpone(job, patience)
-	if waits && patience == core.Holding {
+	if waits && patience == core.Batched {
 		return failed
 	}
-	pods := d.Releasable(outcome)
+	pods := d.FinalizersToRemove(outcome)
 	recorded := c.results.StartRecording(ctx, job, pods)
 	if next != nil && !waits {
 		if err := c.store(ctx, job, next, patience); err != nil {
@@ -57,10 +57,10 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	if err == nil {
 		err = c.results.Tidy(ctx, job)
 	}
-	if !d.Again {
+	if !d.Requeue {
 		err = errors.Join(err, c.settle(ctx, job, released))
 	}
-	return errors.Join(failed, err, c.removeFailed(ctx, job, d.Remove))
+	return errors.Join(failed, err, c.removeFailed(ctx, job, d.DeleteFailed))
 }
 
 // claim adopts pods and lets go of others.
@@ -75,12 +75,12 @@ func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decisio
 	err := c.each(ctx, d.Adopt, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) { core.Adopt(job, p) })
 	})
-	if counted := countedOf(job, d.LetGo); len(counted) > 0 {
+	if counted := countedOf(job, d.Release); len(counted) > 0 {
 		if notKept := c.results.Record(ctx, job, counted); notKept != nil {
 			return errors.Join(err, notKept)
 		}
 	}
-	return errors.Join(err, c.each(ctx, d.LetGo, func(p *corev1.Pod) error {
+	return errors.Join(err, c.each(ctx, d.Release, func(p *corev1.Pod) error {
 		return c.modify(ctx, job, p, func(p *corev1.Pod) {
 			p.OwnerReferences = slices.DeleteFunc(p.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == job.UID })
 			core.RemoveFinalizer(p)
@@ -111,17 +111,17 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 		defer mu.Unlock()
 		switch {
 		case err != nil:
-			o.NotRemoved = append(o.NotRemoved, p)
+			o.NotDeleted = append(o.NotDeleted, p)
 		case gone:
-			o.Gone = append(o.Gone, p)
+			o.AlreadyDeleted = append(o.AlreadyDeleted, p)
 		}
 		return err
 	}
-	discardFailed := c.each(ctx, d.Discard, func(p *corev1.Pod) error {
+	discardFailed := c.each(ctx, d.DeleteUncounted, func(p *corev1.Pod) error {
 		if err := c.removeFinalizer(ctx, job, p); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			o.NotRemoved = append(o.NotRemoved, p)
+			o.NotDeleted = append(o.NotDeleted, p)
 			return err
 		}
 		return remove(p)
@@ -149,7 +149,7 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 
 // store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and
 // the next one sees the change.
-func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, patience core.Patience) error {
+func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, patience core.WriteUrgency) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -164,7 +164,7 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 }
 
 // postpone puts off a status write that may wait, in the hope that there is more to store soon.
-func (c *Controller) postpone(job *batchv1.Job, patience core.Patience) bool {
+func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool {
 	left := c.memory.postpone(job.UID, c.options.Clock.Now(), patience)
 	if left > 0 {
 		c.loop.Queue.AddAfter(loop.Key(job), left)
@@ -179,7 +179,7 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 		return nil, nil
 	}
 	c.podCache.record(job.UID, pods)
-	c.postpone(job, core.Harmless)
+	c.postpone(job, core.Deferrable)
 	var mu sync.Mutex
 	err = c.each(ctx, pods, func(p *corev1.Pod) error {
 		if err := c.removeFinalizer(ctx, job, p); err != nil {
@@ -199,11 +199,11 @@ func (c *Controller) settle(ctx context.Context, job *batchv1.Job, released []*c
 		return nil
 	}
 	job = c.memory.newest(job)
-	next := core.Settle(&job.Status, released)
+	next := core.MoveToCounters(&job.Status, released)
 	if next == nil {
 		return nil
 	}
-	if err := c.store(ctx, job, next, core.Harmless); err != nil {
+	if err := c.store(ctx, job, next, core.Deferrable); err != nil {
 		return err
 	}
 	c.metrics.counted(job, core.Counts{

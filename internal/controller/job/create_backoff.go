@@ -19,7 +19,7 @@ type refusals struct {
 	forGood bool
 	// answer is what the server said, nil before it has said anything since a pod was made or ended. It is lost with
 	// the controller: the next one measures anew.
-	answer *core.Refusal
+	answer *core.CreateFailure
 }
 
 const (
@@ -43,7 +43,7 @@ func (r *refusals) add(now time.Time, err error, some bool) {
 	if r.answer != nil {
 		since = r.answer.Since
 	}
-	r.answer = &core.Refusal{Since: since, Last: now, Message: status.Error()}
+	r.answer = &core.CreateFailure{Since: since, Last: now, Message: status.Error()}
 }
 
 // ease makes the pause the shortest again: what was refused may be possible now.
@@ -71,7 +71,7 @@ func (m *memory) freed(job types.UID) { m.onRefusals(job, (*refusals).ease) }
 // observeRefusals tells until when the server is not asked for pods of the Job, and why.
 func (m *memory) observeRefusals(obs *core.Observation) {
 	m.onRefusals(obs.Job.UID, func(r *refusals) {
-		obs.NoPodsBefore, obs.NoMorePods, obs.Refused = r.until(), r.forGood, r.answer
+		obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.forGood, r.answer
 	})
 }
 

@@ -43,12 +43,12 @@ func TestPauseAfterRefusedPods(t *testing.T) {
 
 func TestRefusalsAreOneRow(t *testing.T) {
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Second) }
-	refusal := func(since, last int) *core.Refusal {
-		return &core.Refusal{Since: at(since), Last: at(last), Message: errQuota.Error()}
+	refusal := func(since, last int) *core.CreateFailure {
+		return &core.CreateFailure{Since: at(since), Last: at(last), Message: errQuota.Error()}
 	}
 	for name, tt := range map[string]struct {
 		happens func(*refusals)
-		want    *core.Refusal
+		want    *core.CreateFailure
 	}{
 		"nothing": {happens: func(*refusals) {}},
 		"one after the other": {

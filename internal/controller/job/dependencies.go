@@ -19,14 +19,14 @@ import (
 // whatever their annotations say.
 type waiters struct {
 	mu   sync.Mutex
-	jobs *core.Waiters
+	jobs *core.DependencyGraph
 	// ended are, by the Jobs that waited for them, those whose end was shown meanwhile. It counts, though they may be gone
 	// or replaced before their waiters are looked at.
 	ended map[types.NamespacedName]map[string]*batchv1.Job
 }
 
 func newWaiters() *waiters {
-	return &waiters{jobs: core.NewWaiters(), ended: map[types.NamespacedName]map[string]*batchv1.Job{}}
+	return &waiters{jobs: core.NewDependencyGraph(), ended: map[types.NamespacedName]map[string]*batchv1.Job{}}
 }
 
 func (w *waiters) set(job types.NamespacedName, awaits []string) {
@@ -85,10 +85,10 @@ func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 			c.waiters.set(key, nil)
 		}
 		if c.options.manages(is) {
-			c.waiters.set(key, core.AwaitedNames(is))
+			c.waiters.set(key, core.UnmetDependencyNames(is))
 		}
 	}
-	if core.Standing(was) == core.Standing(is) {
+	if core.DependencyState(was) == core.DependencyState(is) {
 		return
 	}
 	if is != nil && core.Finished(is) {
@@ -102,7 +102,7 @@ func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 // dependencies observes the Jobs that job waits for. Most Jobs wait for none.
 func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core.Dependency, error) {
 	var list []core.Dependency
-	for _, d := range core.Awaited(job) {
+	for _, d := range core.UnmetDependencies(job) {
 		dependency, err := c.dependency(ctx, loop.Key(job), d.Job)
 		if err != nil {
 			return nil, err
@@ -154,7 +154,7 @@ func (c *Controller) cycle(ctx context.Context, job *batchv1.Job, dependency str
 		if err != nil {
 			return nil, err
 		}
-		if stored == nil || !slices.Contains(core.AwaitedNames(stored), next.Name) {
+		if stored == nil || !slices.Contains(core.UnmetDependencyNames(stored), next.Name) {
 			return nil, fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, way[i])
 		}
 		if core.EndedBefore(stored, next) {

@@ -100,7 +100,7 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *foreign,
 	}
 	take := func(p *corev1.Pod) {
 		unseen.Delete(p.UID)
-		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.Matters(p) || !c.isShown(p)) {
+		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isShown(p)) {
 			f.asked.Insert(p.UID)
 			c.podCache.Answered(job.UID, p)
 		}

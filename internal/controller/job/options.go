@@ -80,12 +80,12 @@ func (o Options) Settings() core.Settings { return o.withDefaults().settings() }
 
 func (o Options) settings() core.Settings {
 	return core.Settings{
-		PodFailureBackoff:    o.PodFailureBackoff,
-		MaxPodFailureBackoff: o.MaxPodFailureBackoff,
-		MaxUncountedPods:     o.MaxUncountedPods,
-		MaxPodCreateDelete:   o.MaxPodCreateDeletePerSync,
-		FailedPodsLimit:      o.FailedPodsLimit,
-		PodsTakeTurns:        o.PodsTakeTurns,
+		PodFailureBackoff:       o.PodFailureBackoff,
+		MaxPodFailureBackoff:    o.MaxPodFailureBackoff,
+		MaxUncountedPods:        o.MaxUncountedPods,
+		MaxPodCreateDelete:      o.MaxPodCreateDeletePerSync,
+		FailedPodsLimit:         o.FailedPodsLimit,
+		QueuedPodsAreNotPending: o.PodsTakeTurns,
 	}
 }
 

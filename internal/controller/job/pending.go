@@ -13,8 +13,8 @@ import (
 )
 
 // failStuck makes pods Failed that have not started in time. From then on they are failed pods as any other.
-func (c *Controller) failStuck(ctx context.Context, job *batchv1.Job, stuck []core.Stuck) error {
-	byPod := make(map[*corev1.Pod]core.Stuck, len(stuck))
+func (c *Controller) failStuck(ctx context.Context, job *batchv1.Job, stuck []core.PendingTooLong) error {
+	byPod := make(map[*corev1.Pod]core.PendingTooLong, len(stuck))
 	pods := make([]*corev1.Pod, 0, len(stuck))
 	for _, s := range stuck {
 		byPod[s.Pod] = s
@@ -25,7 +25,7 @@ func (c *Controller) failStuck(ctx context.Context, job *batchv1.Job, stuck []co
 
 // failOne writes for the newest version of the pod and no other: one in which it has started must never be overwritten.
 // A conflict has the pod looked at again.
-func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.Stuck) error {
+func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.PendingTooLong) error {
 	ctx = context.WithoutCancel(ctx)
 	stored, err := c.storedPod(ctx, s.Pod)
 	if err != nil {

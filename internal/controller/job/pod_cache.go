@@ -35,7 +35,7 @@ func newPodCache(matches func(types.UID, *corev1.Pod) bool, c clock.PassiveClock
 
 // matters reports whether a decision about job needs p: it has to be counted, adopted or released.
 func (x *podCache) matters(job types.UID, p *corev1.Pod) bool {
-	return core.Matters(p) || metav1.GetControllerOfNoCopy(p) == nil || !x.matches(job, p)
+	return core.IsRelevant(p) || metav1.GetControllerOfNoCopy(p) == nil || !x.matches(job, p)
 }
 
 // asItEnded returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
@@ -98,7 +98,7 @@ func (x *podCache) record(job types.UID, pods []*corev1.Pod) {
 
 func (x *podCache) recordLocked(job types.UID, p *corev1.Pod) {
 	history := x.histories[job]
-	history.Record(p)
+	history.Add(p)
 	x.histories[job] = history
 }
 
@@ -138,7 +138,7 @@ func (x *podCache) observe(obs *core.Observation) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	obs.History = x.histories[obs.Job.UID]
-	obs.InFlight = core.InFlight{Deleted: sets.New[types.UID](), Released: sets.New[types.UID]()}
+	obs.InFlight = core.InFlight{Deleted: sets.New[types.UID](), FinalizerRemoved: sets.New[types.UID]()}
 	children := x.Of(obs.Job.UID)
 	obs.Pods = make([]*corev1.Pod, 0, len(children))
 	for _, child := range children {
@@ -147,7 +147,7 @@ func (x *podCache) observe(obs *core.Observation) {
 			obs.InFlight.Deleted.Insert(child.Newest.UID)
 		}
 		if x.released.Has(child.Newest.UID) {
-			obs.InFlight.Released.Insert(child.Newest.UID)
+			obs.InFlight.FinalizerRemoved.Insert(child.Newest.UID)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestPodCache(t *testing.T) {
 			if len(obs.Pods) > 0 {
 				got = obs.Pods[0].ResourceVersion
 			}
-			if got != tt.version || obs.InFlight.Deleted.Has("p") != tt.deleted || obs.InFlight.Released.Has("p") != tt.released {
+			if got != tt.version || obs.InFlight.Deleted.Has("p") != tt.deleted || obs.InFlight.FinalizerRemoved.Has("p") != tt.released {
 				t.Errorf("version %q, in flight %+v", got, obs.InFlight)
 			}
 		})

@@ -62,7 +62,7 @@ func (m *memory) isOwn(job *batchv1.Job) bool {
 	return r != nil && r.latest.Covers(job)
 }
 
-func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.Patience) {
+func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.WriteUrgency) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
@@ -72,7 +72,7 @@ func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.Patience) 
 }
 
 // postpone tells how much longer a status write that may wait shall do so; 0 is no longer.
-func (m *memory) postpone(job types.UID, now time.Time, patience core.Patience) time.Duration {
+func (m *memory) postpone(job types.UID, now time.Time, patience core.WriteUrgency) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job)

@@ -31,11 +31,11 @@ func periodFor(period time.Duration, pods int) time.Duration {
 }
 
 // due is when a status may be written that has patience.
-func (p *pace) due(now time.Time, period time.Duration, patience core.Patience) time.Time {
+func (p *pace) due(now time.Time, period time.Duration, patience core.WriteUrgency) time.Time {
 	switch patience {
-	case core.Urgent:
+	case core.Immediate:
 		return now
-	case core.Holding:
+	case core.Batched:
 		return p.listed.Add(period)
 	}
 	if p.waiting.IsZero() {
@@ -48,9 +48,9 @@ func (p *pace) due(now time.Time, period time.Duration, patience core.Patience) 
 	return soon
 }
 
-func (p *pace) wrote(now time.Time, patience core.Patience) {
+func (p *pace) wrote(now time.Time, patience core.WriteUrgency) {
 	p.waiting, p.stored = time.Time{}, now
-	if patience != core.Harmless {
+	if patience != core.Deferrable {
 		p.listed = now
 	}
 }

@@ -11,7 +11,7 @@ func TestPaceOfStatusWrites(t *testing.T) {
 	const period = 500 * time.Millisecond
 	type write struct {
 		at       time.Duration
-		patience core.Patience
+		patience core.WriteUrgency
 	}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	tests := map[string]struct {
@@ -20,16 +20,16 @@ func TestPaceOfStatusWrites(t *testing.T) {
 		next write
 		due  time.Duration
 	}{
-		"the end of a Job is stored at once":                 {[]write{{0, core.Holding}}, write{ms(10), core.Urgent}, ms(10)},
-		"the first ended pod is listed at once":              {nil, write{ms(10), core.Holding}, 0},
-		"further ones a period later":                        {[]write{{ms(10), core.Holding}}, write{ms(20), core.Holding}, ms(510)},
-		"a verdict lists pods too":                           {[]write{{ms(10), core.Urgent}}, write{ms(20), core.Holding}, ms(510)},
-		"numbers do not keep ended pods waiting":             {[]write{{ms(10), core.Harmless}}, write{ms(20), core.Holding}, 0},
-		"the first numbers wait a moment for others":         {nil, write{ms(10), core.Harmless}, ms(110)},
-		"listed pods are counted a moment later":             {[]write{{ms(10), core.Holding}}, write{ms(20), core.Harmless}, ms(120)},
-		"further numbers a period after those":               {[]write{{0, core.Holding}, {ms(100), core.Harmless}}, write{ms(150), core.Harmless}, ms(600)},
-		"numbers that come after a long time wait a moment":  {[]write{{0, core.Harmless}}, write{ms(9000), core.Harmless}, ms(9100)},
-		"ended pods that come after a long time do not wait": {[]write{{0, core.Holding}}, write{ms(9000), core.Holding}, ms(500)},
+		"the end of a Job is stored at once":                 {[]write{{0, core.Batched}}, write{ms(10), core.Immediate}, ms(10)},
+		"the first ended pod is listed at once":              {nil, write{ms(10), core.Batched}, 0},
+		"further ones a period later":                        {[]write{{ms(10), core.Batched}}, write{ms(20), core.Batched}, ms(510)},
+		"a verdict lists pods too":                           {[]write{{ms(10), core.Immediate}}, write{ms(20), core.Batched}, ms(510)},
+		"numbers do not keep ended pods waiting":             {[]write{{ms(10), core.Deferrable}}, write{ms(20), core.Batched}, 0},
+		"the first numbers wait a moment for others":         {nil, write{ms(10), core.Deferrable}, ms(110)},
+		"listed pods are counted a moment later":             {[]write{{ms(10), core.Batched}}, write{ms(20), core.Deferrable}, ms(120)},
+		"further numbers a period after those":               {[]write{{0, core.Batched}, {ms(100), core.Deferrable}}, write{ms(150), core.Deferrable}, ms(600)},
+		"numbers that come after a long time wait a moment":  {[]write{{0, core.Deferrable}}, write{ms(9000), core.Deferrable}, ms(9100)},
+		"ended pods that come after a long time do not wait": {[]write{{0, core.Batched}}, write{ms(9000), core.Batched}, ms(500)},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -53,9 +53,9 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		job := c.memory.newest(shown)
 		if core.Finished(job) {
 			c.tidy(shown)
-			return 0, c.removeFailed(ctx, job, c.options.settings().LeftOver(job, c.failed.of(job.UID)))
+			return 0, c.removeFailed(ctx, job, c.options.settings().ExcessFailedPods(job, c.failed.of(job.UID)))
 		}
-		if !core.KnowsMode(job) {
+		if !core.IsKnownCompletionMode(job) {
 			c.recorder.Event(job, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 			return 0, nil
 		}
@@ -74,14 +74,14 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		if err := c.apply(ctx, job, d); err != nil {
 			return len(obs.Pods), ignoreGone(err)
 		}
-		if d.LookAgainAfter > 0 {
-			c.loop.Queue.AddAfter(loop.Key(job), d.LookAgainAfter)
+		if d.RequeueAfter > 0 {
+			c.loop.Queue.AddAfter(loop.Key(job), d.RequeueAfter)
 		}
 		pods = len(obs.Pods)
-		if d.More {
+		if d.RequeueFair {
 			break
 		}
-		if !d.Again {
+		if !d.Requeue {
 			return pods, nil
 		}
 	}

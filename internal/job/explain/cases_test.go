@@ -49,7 +49,7 @@ func explanationsOfBeginnings() map[string]explanation {
 		"it is paused":                           explained(stintv1.JobPaused, aJob().Parallelism(0).With(withManager("kubectl-scale", `{"f:spec":{"f:parallelism":{}}}`, 20))),
 		"the server refuses its pods": explained(stintv1.JobCreationRefused, aJob()).with(func(o *job.Observation, c *Circumstances) {
 			c.Events = []corev1.Event{refusedEvent(`Error creating: pods "j-" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2`)}
-			o.NoPodsBefore = epoch.Add(65 * time.Second)
+			o.NextCreateAt = epoch.Add(65 * time.Second)
 		}),
 		"a cluster refuses its pods": explained(stintv1.JobCreationRefused, aJob()).with(func(_ *job.Observation, c *Circumstances) {
 			c.Events = []corev1.Event{refusedEvent(`Error creating: admission webhook "policy.example.com" denied the request`)}

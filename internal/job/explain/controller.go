@@ -33,12 +33,12 @@ func newController(a *job.Assessment, absent bool) controller {
 	s := &a.Job.Status
 	untouched := s.StartTime == nil && len(s.Conditions) == 0 && len(a.Owned) == 0 && s.Succeeded+s.Failed == 0
 	return controller{
-		job: a.Job, name: job.ManagerOf(a.Job), absent: absent, foreign: a.Foreign, podless: len(a.Active) == 0,
+		job: a.Job, name: job.ManagerOf(a.Job), absent: absent, foreign: a.ExternalController, podless: len(a.Active) == 0,
 		late: untouched && a.Now.Sub(a.Job.CreationTimestamp.Time) >= unnoticed,
 	}
 }
 
-func (c controller) knowsNoMode() bool   { return !job.KnowsMode(c.job) && !c.foreign }
+func (c controller) knowsNoMode() bool   { return !job.IsKnownCompletionMode(c.job) && !c.foreign }
 func (c controller) isLeftAlone() bool   { return c.foreign && c.podless }
 func (c controller) hasNotSeen() bool    { return c.late }
 func (c controller) since() *metav1.Time { return createdAt(c.job) }

@@ -13,7 +13,7 @@ import (
 // dependencies are the Jobs that must end before this one starts.
 type dependencies struct {
 	job     *batchv1.Job
-	awaited []job.AwaitedJob
+	awaited []job.UnmetDependency
 }
 
 func (d dependencies) is() bool            { return len(d.awaited) > 0 }

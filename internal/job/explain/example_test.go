@@ -44,7 +44,7 @@ func ExampleJob() {
 	}
 	now := noon.Add(14 * time.Second)
 
-	obs := job.Stored(report, []*corev1.Pod{failed}, now, job.DefaultSettings())
+	obs := job.ObserveStored(report, []*corev1.Pod{failed}, now, job.DefaultSettings())
 	x := explain.Job(obs, explain.Circumstances{})
 
 	fmt.Println(x.State, "since", x.Since.UTC().Format(time.TimeOnly))

@@ -56,7 +56,7 @@ func Job(obs job.Observation, about Circumstances) stintv1.JobExplanation {
 		ObservedAt:   metav1.NewTime(a.Now.Truncate(time.Second)),
 		Summary:      s.say(),
 		Manager:      job.ManagerOf(a.Job),
-		TimesAssumed: about.TimesAssumed && !a.Foreign,
+		TimesAssumed: about.TimesAssumed && !a.ExternalController,
 		Progress:     progress(&a),
 		Waits:        t.waits(s.name),
 		Failures:     newestFailures(about.Results),

@@ -86,7 +86,7 @@ func explained(state stintv1.JobState, j *wrappers.JobWrapper, with ...*wrappers
 	for _, p := range with {
 		pods = append(pods, p.Obj())
 	}
-	return explanation{obs: job.Stored(j.Obj(), pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
+	return explanation{obs: job.ObserveStored(j.Obj(), pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
 }
 
 // with changes what else is known.

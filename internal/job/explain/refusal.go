@@ -26,13 +26,13 @@ type refusal struct {
 // newRefusal goes by what the controller remembers, else by what the events tell.
 func newRefusal(a *job.Assessment, about Circumstances) refusal {
 	r := refusal{timesAssumed: about.TimesAssumed, podless: len(a.Active) == 0}
-	if a.NoPodsBefore.After(a.Now) {
-		r.again = a.NoPodsBefore
+	if a.NextCreateAt.After(a.Now) {
+		r.again = a.NextCreateAt
 	}
 	switch {
-	case a.Refused != nil:
-		r.first, r.message = moment(a.Refused.Since), a.Refused.Message
-	case a.Create > 0 || r.isHeldOff() || a.Foreign:
+	case a.CreateFailure != nil:
+		r.first, r.message = moment(a.CreateFailure.Since), a.CreateFailure.Message
+	case a.Create > 0 || r.isHeldOff() || a.ExternalController:
 		r.first, r.message = events(about.Events).refusal(a.Job.UID)
 	}
 	return r

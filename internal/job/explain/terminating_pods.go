@@ -25,7 +25,7 @@ func (t terminatingPods) areReplaced() bool { return t.is() && t.replaced }
 func (t terminatingPods) since() *metav1.Time {
 	first := time.Time{}
 	for _, p := range t.pods {
-		first = earlier(first, job.ToldToEndAt(p))
+		first = earlier(first, job.DeletedAt(p))
 	}
 	return moment(first)
 }

@@ -34,7 +34,7 @@ func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 func hindrance(p *corev1.Pod) (reason, message string) {
 	c := crashing(p)
 	if c == nil {
-		return job.Obstacle(p)
+		return job.WaitingReason(p)
 	}
 	message = fmt.Sprintf("container %s was restarted %d times", c.Name, c.RestartCount)
 	if c.RestartCount == 1 {

@@ -77,7 +77,7 @@ func (w work) left() int {
 
 // waits are for the pods that run and are to go on.
 func (w work) waits() []stintv1.JobWait {
-	staying := slices.DeleteFunc(slices.Clone(w.running), func(p *corev1.Pod) bool { return slices.Contains(w.Discard, p) })
+	staying := slices.DeleteFunc(slices.Clone(w.running), func(p *corev1.Pod) bool { return slices.Contains(w.DeleteUncounted, p) })
 	n := len(staying)
 	if n == 0 {
 		return nil
