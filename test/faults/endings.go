@@ -26,8 +26,8 @@ var endings = []fault{
 	{
 		wrong: "An explanation tells of a delay after failures while it is the server that holds new pods off.",
 		file:  "internal/job/explain/waits.go",
-		old:   "tell(t.delay.is() && !t.refusal.isHeldOff(), t.delay.waits)",
-		new:   "tell(t.delay.is(), t.delay.waits)",
+		old:   "tell(t.delay.applies() && !t.refusal.isHeldOff(), t.delay.waits)",
+		new:   "tell(t.delay.applies(), t.delay.waits)",
 		tests: "./internal/job/explain",
 	},
 	{

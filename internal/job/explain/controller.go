@@ -17,41 +17,45 @@ type controller struct {
 	name string
 	// absent is set while no controller runs at all.
 	absent bool
-	// foreign is set where its rules are not known here.
-	foreign bool
+	// externalController is set where its rules are not known here.
+	externalController bool
 	// podless is set while it has made no pod that is active.
 	podless bool
 	// late is set where it has written nothing although the Job is not new.
 	late bool
 }
 
-// unnoticed is how long a controller may take to look at a new Job.
-const unnoticed = 5 * time.Second
+// unobservedAfter is how long a controller may take to look at a new Job.
+const unobservedAfter = 5 * time.Second
 
 func newController(a *job.Assessment, absent bool) controller {
 	// The first thing that a controller writes is a start or a condition.
 	s := &a.Job.Status
 	untouched := s.StartTime == nil && len(s.Conditions) == 0 && len(a.Owned) == 0 && s.Succeeded+s.Failed == 0
 	return controller{
-		job: a.Job, name: job.ManagerOf(a.Job), absent: absent, foreign: a.ExternalController, podless: len(a.Active) == 0,
-		late: untouched && a.Now.Sub(a.Job.CreationTimestamp.Time) >= unnoticed,
+		job: a.Job, name: job.ManagerOf(a.Job), absent: absent, externalController: a.ExternalController, podless: len(a.Active) == 0,
+		late: untouched && a.Now.Sub(a.Job.CreationTimestamp.Time) >= unobservedAfter,
 	}
 }
 
-func (c controller) knowsNoMode() bool   { return !job.IsKnownCompletionMode(c.job) && !c.foreign }
-func (c controller) isLeftAlone() bool   { return c.foreign && c.podless }
-func (c controller) hasNotSeen() bool    { return c.late }
+func (c controller) knowsNoMode() bool {
+	return !job.IsKnownCompletionMode(c.job) && !c.externalController
+}
+func (c controller) isExternal() bool    { return c.externalController && c.podless }
+func (c controller) isUnobserved() bool  { return c.late }
 func (c controller) since() *metav1.Time { return createdAt(c.job) }
 
 func (c controller) sayUnknownMode() string {
 	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", job.ModeOf(c.job))
 }
 
-func (c controller) sayLeftAlone() string {
+func (c controller) summaryExternal() string {
 	return "has no pods; spec.managedBy leaves it to " + c.name + ", whose plans are not known here"
 }
 
-func (c controller) sayNotSeen() string { return "no controller has looked at it since it was created" }
+func (c controller) summaryUnobserved() string {
+	return "no controller has looked at it since it was created"
+}
 
 // waits tell of the controller that is to act in a state of the Job.
 func (c controller) waits(state stintv1.JobState) []stintv1.JobWait {

@@ -11,21 +11,21 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// counting is what ended pods wait for.
-type counting struct {
+// uncountedPods is what ended pods wait for.
+type uncountedPods struct {
 	pods []*corev1.Pod
 	// manager is the controller that counts them.
 	manager string
 }
 
-func (c counting) is() bool { return len(c.pods) > 0 }
+func (c uncountedPods) applies() bool { return len(c.pods) > 0 }
 
-func (c counting) waits() []stintv1.JobWait {
+func (c uncountedPods) waits() []stintv1.JobWait {
 	first := time.Time{}
 	for _, p := range c.pods {
 		first = earlier(first, job.EndedAt(p))
 	}
 	n := len(c.pods)
-	return []stintv1.JobWait{{For: stintv1.WaitForCounting, What: batchv1.JobTrackingFinalizer, Count: int32(n), Since: moment(first),
+	return []stintv1.JobWait{{For: stintv1.WaitForCounting, What: batchv1.JobTrackingFinalizer, Count: int32(n), Since: timeOrNil(first),
 		Message: fmt.Sprintf("%s to count %s", c.manager, counted(n, "ended pod"))}}
 }

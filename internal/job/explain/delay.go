@@ -25,11 +25,11 @@ func newDelay(a *job.Assessment, idle bool) delay {
 	return delay{backoff: a.Backoff, until: a.NextPod, idle: idle, perIndex: a.Job.Spec.BackoffLimitPerIndex != nil}
 }
 
-func (d delay) is() bool            { return !d.until.IsZero() }
-func (d delay) isTotal() bool       { return d.is() && d.idle }
-func (d delay) since() *metav1.Time { return moment(d.backoff.Since) }
+func (d delay) applies() bool       { return !d.until.IsZero() }
+func (d delay) isTotal() bool       { return d.applies() && d.idle }
+func (d delay) since() *metav1.Time { return timeOrNil(d.backoff.Since) }
 
-func (d delay) say() string {
+func (d delay) summary() string {
 	if n := d.backoff.Indexes.Count(); d.perIndex && n > 0 {
 		return fmt.Sprintf("waits after failures: %s to be tried again", counted(n, "index"))
 	}
@@ -37,14 +37,14 @@ func (d delay) say() string {
 }
 
 func (d delay) waits() []stintv1.JobWait {
-	w := stintv1.JobWait{For: stintv1.WaitForDelay, Since: d.since(), Until: moment(d.until)}
+	w := stintv1.JobWait{For: stintv1.WaitForDelay, Since: d.since(), Until: timeOrNil(d.until)}
 	if d.perIndex {
 		n := d.backoff.Indexes.Count()
 		w.Count = int32(n)
 		w.Message = fmt.Sprintf("%s %s: %s", counted(n, "index"), verb(n, "has failed and waits", "have failed and wait"),
-			abridged(d.backoff.Indexes))
+			abbreviated(d.backoff.Indexes))
 	} else {
-		w.Message = fmt.Sprintf("%s after %s in a row", spell(d.backoff.Delay), counted(d.backoff.Failures, "failure"))
+		w.Message = fmt.Sprintf("%s after %s in a row", humanDuration(d.backoff.Delay), counted(d.backoff.Failures, "failure"))
 	}
 	return []stintv1.JobWait{w}
 }

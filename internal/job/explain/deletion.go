@@ -21,10 +21,10 @@ type deletion struct {
 	dependents []string
 }
 
-func (d deletion) is() bool            { return d.job.DeletionTimestamp != nil }
+func (d deletion) applies() bool       { return d.job.DeletionTimestamp != nil }
 func (d deletion) since() *metav1.Time { return d.job.DeletionTimestamp }
 
-func (d deletion) say() string {
+func (d deletion) summary() string {
 	switch n := len(d.job.Finalizers); n {
 	case 0:
 		return "is being deleted"

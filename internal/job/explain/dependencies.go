@@ -16,10 +16,10 @@ type dependencies struct {
 	awaited []job.UnmetDependency
 }
 
-func (d dependencies) is() bool            { return len(d.awaited) > 0 }
+func (d dependencies) applies() bool       { return len(d.awaited) > 0 }
 func (d dependencies) since() *metav1.Time { return createdAt(d.job) }
 
-func (d dependencies) say() string {
+func (d dependencies) summary() string {
 	entries := make([]string, 0, len(d.awaited))
 	for _, other := range d.awaited {
 		entries = append(entries, other.String())
@@ -30,7 +30,7 @@ func (d dependencies) say() string {
 func (d dependencies) waits() []stintv1.JobWait {
 	var list []stintv1.JobWait
 	for _, other := range d.awaited {
-		list = append(list, stintv1.JobWait{For: stintv1.WaitForJob, What: other.String(), Since: moment(other.Since),
+		list = append(list, stintv1.JobWait{For: stintv1.WaitForJob, What: other.String(), Since: timeOrNil(other.Since),
 			Message: strings.TrimPrefix(other.Message, "Job "+other.Job+" ")})
 	}
 	return list

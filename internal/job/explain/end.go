@@ -16,12 +16,12 @@ type end struct {
 	reasons reasons
 }
 
-func (e end) is() bool            { return job.Finished(e.job) }
-func (e end) isComplete() bool    { return e.is() && job.End(e.job).Type == batchv1.JobComplete }
-func (e end) isFailed() bool      { return e.is() && job.End(e.job).Type == batchv1.JobFailed }
-func (e end) since() *metav1.Time { return moment(job.End(e.job).LastTransitionTime.Time) }
+func (e end) applies() bool       { return job.Finished(e.job) }
+func (e end) isComplete() bool    { return e.applies() && job.End(e.job).Type == batchv1.JobComplete }
+func (e end) isFailed() bool      { return e.applies() && job.End(e.job).Type == batchv1.JobFailed }
+func (e end) since() *metav1.Time { return timeOrNil(job.End(e.job).LastTransitionTime.Time) }
 
-func (e end) sayComplete() string {
+func (e end) summaryComplete() string {
 	text := "is complete" + e.took()
 	if c := job.End(e.job); c.Reason == batchv1.JobReasonSuccessPolicy {
 		text += ", by its success policy: " + lowerFirst(c.Message)
@@ -29,7 +29,7 @@ func (e end) sayComplete() string {
 	return text
 }
 
-func (e end) sayFailed() string {
+func (e end) summaryFailed() string {
 	c := job.End(e.job)
 	return "has failed" + e.took() + ": " + e.reasons.because(c.Reason, c.Message)
 }
@@ -39,11 +39,11 @@ func (e end) took() string {
 	if e.job.Status.StartTime == nil {
 		return ""
 	}
-	return " after " + spell(job.End(e.job).LastTransitionTime.Sub(e.job.Status.StartTime.Time))
+	return " after " + humanDuration(job.End(e.job).LastTransitionTime.Sub(e.job.Status.StartTime.Time))
 }
 
 // stays reports whether no controller has to do with the Job any more.
-func (e end) stays() bool { return e.is() && e.job.Spec.TTLSecondsAfterFinished == nil }
+func (e end) stays() bool { return e.applies() && e.job.Spec.TTLSecondsAfterFinished == nil }
 
 func (e end) step() []stintv1.JobStep {
 	ended := job.End(e.job).LastTransitionTime

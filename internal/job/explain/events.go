@@ -36,7 +36,7 @@ func (list events) refusal(job types.UID) (since *metav1.Time, message string) {
 	if made != nil && !lastSeen(made).Before(lastSeen(refused)) {
 		return nil, ""
 	}
-	return moment(firstSeen(refused)), refused.Message
+	return timeOrNil(firstSeen(refused)), refused.Message
 }
 
 // lastSeen is when an event happened last; each way to write events has its own field for that.

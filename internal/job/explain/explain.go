@@ -54,7 +54,7 @@ func Job(obs job.Observation, about Circumstances) stintv1.JobExplanation {
 		State:        s.name,
 		Since:        s.since(),
 		ObservedAt:   metav1.NewTime(a.Now.Truncate(time.Second)),
-		Summary:      s.say(),
+		Summary:      s.summary(),
 		Manager:      job.ManagerOf(a.Job),
 		TimesAssumed: about.TimesAssumed && !a.ExternalController,
 		Progress:     progress(&a),

@@ -7,21 +7,21 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// outlook is how the Job ends if its pods go on as they do.
-type outlook struct {
+// forecast is how the Job ends if its pods go on as they do.
+type forecast struct {
 	*job.Assessment
 	paused bool
 	// left is how many successes are missing beside those that active pods may bring.
 	left int
-	// neverUnless is what must change for any pod to run; empty where one runs or may yet.
-	neverUnless string
+	// remedyIfStuck is what must change for any pod to run; empty where one runs or may yet.
+	remedyIfStuck string
 }
 
-func (o outlook) steps() []stintv1.JobStep {
+func (o forecast) steps() []stintv1.JobStep {
 	return slices.Concat(o.ofDeadline(), o.ofFailures(), o.ofSuccesses())
 }
 
-func (o outlook) ofDeadline() []stintv1.JobStep {
+func (o forecast) ofDeadline() []stintv1.JobStep {
 	if o.Deadline.IsZero() {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (o outlook) ofDeadline() []stintv1.JobStep {
 }
 
 // ofFailures tells how many are left before the Job fails, where there are some or none is allowed.
-func (o outlook) ofFailures() []stintv1.JobStep {
+func (o forecast) ofFailures() []stintv1.JobStep {
 	limit := job.FailureLimit(o.Job)
 	if limit == nil {
 		return nil
@@ -45,14 +45,14 @@ func (o outlook) ofFailures() []stintv1.JobStep {
 }
 
 // ofSuccesses tells how the Job ends if its pods do what they are for.
-func (o outlook) ofSuccesses() []stintv1.JobStep {
+func (o forecast) ofSuccesses() []stintv1.JobStep {
 	n := len(o.Active) + max(o.left, 0)
 	queue := o.Job.Spec.Completions == nil
 	switch failed := o.FailedIndexes.Count(); {
 	case len(o.Active) == 0:
 		return nil
-	case o.neverUnless != "":
-		return step("is never complete, unless %s", o.neverUnless)
+	case o.remedyIfStuck != "":
+		return step("is never complete, unless %s", o.remedyIfStuck)
 	case o.Job.Spec.SuccessPolicy != nil:
 		return step("is complete when its success policy is met")
 	case queue && o.Succeeded > 0:

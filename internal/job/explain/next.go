@@ -15,7 +15,7 @@ import (
 func step(format string, args ...any) []stintv1.JobStep { return stepAt(time.Time{}, format, args...) }
 
 func stepAt(at time.Time, format string, args ...any) []stintv1.JobStep {
-	return []stintv1.JobStep{{What: fmt.Sprintf(format, args...), At: moment(at)}}
+	return []stintv1.JobStep{{What: fmt.Sprintf(format, args...), At: timeOrNil(at)}}
 }
 
 // next is what happens by itself: what has no time first.
@@ -28,48 +28,48 @@ func (t *topics) next() []stintv1.JobStep {
 }
 
 func (t *topics) steps() []stintv1.JobStep {
-	stays := t.end.stays() && !t.deletion.is()
+	stays := t.end.stays() && !t.deletion.applies()
 	switch {
 	case t.controller.absent && !stays:
 		return step("nothing, until a server runs")
-	case t.deletion.is():
+	case t.deletion.applies():
 		return step("is gone when its finalizers are")
-	case t.end.is():
+	case t.end.applies():
 		return t.end.step()
 	case t.controller.knowsNoMode():
 		return step("nothing, as no controller works on it")
-	case t.controller.foreign:
+	case t.controller.externalController:
 		return step("whatever %s does, which is not known here", t.controller.name)
-	case t.verdict.is():
+	case t.verdict.applies():
 		return step("becomes %s", t.verdict.Terminal())
-	case t.hold.is():
+	case t.concurrencyWait.applies():
 		return step("starts when its turn comes")
-	case t.suspension.is():
+	case t.suspension.applies():
 		return step("never goes on, unless it is resumed")
-	case t.dependencies.is():
+	case t.dependencies.applies():
 		return step("starts when those Jobs have ended as asked")
 	}
-	return slices.Concat(t.nextPods(), t.waitingPods.steps(), t.outlook.steps())
+	return slices.Concat(t.nextPods(), t.waitingPods.steps(), t.forecast.steps())
 }
 
 // nextPods is which pods come or go.
 func (t *topics) nextPods() []stintv1.JobStep {
-	switch n := t.work.Create; {
-	case t.refusal.is():
+	switch n := t.activePods.Create; {
+	case t.refusal.applies():
 		return t.refusal.step()
-	case n > 0 && t.controller.hasNotSeen():
+	case n > 0 && t.controller.isUnobserved():
 		return step("gets %s as soon as a controller looks at it", counted(n, "pod"))
 	case n > 0:
 		return step("gets %s", counted(n, "pod"))
-	case t.delay.is():
+	case t.delay.applies():
 		return stepAt(t.delay.until, "gets its next pod")
-	case t.removal.is():
-		return step("ends %s", counted(len(t.removal.pods), "pod"))
+	case t.scaleDown.applies():
+		return step("ends %s", counted(len(t.scaleDown.pods), "pod"))
 	case t.terminating.areReplaced():
 		return step("replaces pods when they have ended")
-	case t.pause.is():
+	case t.zeroParallelism.applies():
 		return step("never gets pods, unless its parallelism is raised from 0")
-	case t.work.isIdle():
+	case t.activePods.isIdle():
 		return step("is looked at")
 	}
 	return nil

@@ -35,8 +35,8 @@ func (g *podGroup) askEvents(list events) {
 
 // wait tells how many pods the group has, and what one of them says.
 func (g *podGroup) wait() stintv1.JobWait {
-	w := stintv1.JobWait{For: stintv1.WaitForContainers, What: g.reason, Count: int32(len(g.pods)), Since: moment(g.since),
-		Until: moment(g.startBy), Message: counted(len(g.pods), "pod")}
+	w := stintv1.JobWait{For: stintv1.WaitForContainers, What: g.reason, Count: int32(len(g.pods)), Since: timeOrNil(g.since),
+		Until: timeOrNil(g.startBy), Message: counted(len(g.pods), "pod")}
 	if g.unplaced {
 		w.For = stintv1.WaitForCapacity
 	}

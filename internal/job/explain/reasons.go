@@ -48,11 +48,11 @@ func (r reasons) numbers(reason string) string {
 		}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		n := r.failedIndexes.Count()
-		return fmt.Sprintf("%s failed (%s), maxFailedIndexes is %d", counted(n, "index"), abridged(r.failedIndexes),
+		return fmt.Sprintf("%s failed (%s), maxFailedIndexes is %d", counted(n, "index"), abbreviated(r.failedIndexes),
 			ptr.Deref(spec.MaxFailedIndexes, 0))
 	case batchv1.JobReasonFailedIndexes:
 		n := r.failedIndexes.Count()
-		return fmt.Sprintf("%s of %d failed: %s", counted(n, "index"), ptr.Deref(spec.Completions, 0), abridged(r.failedIndexes))
+		return fmt.Sprintf("%s of %d failed: %s", counted(n, "index"), ptr.Deref(spec.Completions, 0), abbreviated(r.failedIndexes))
 	case batchv1.JobReasonCompletionsReached:
 		if spec.Completions != nil {
 			return fmt.Sprintf("%d of %d completions", r.succeeded, *spec.Completions)
@@ -70,5 +70,5 @@ func (r reasons) overLimit(limit int32) string {
 }
 
 func inSeconds(n int64) string {
-	return spell(time.Duration(min(n, math.MaxInt64/int64(time.Second))) * time.Second)
+	return humanDuration(time.Duration(min(n, math.MaxInt64/int64(time.Second))) * time.Second)
 }

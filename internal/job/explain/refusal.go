@@ -31,22 +31,22 @@ func newRefusal(a *job.Assessment, about Circumstances) refusal {
 	}
 	switch {
 	case a.CreateFailure != nil:
-		r.first, r.message = moment(a.CreateFailure.Since), a.CreateFailure.Message
+		r.first, r.message = timeOrNil(a.CreateFailure.Since), a.CreateFailure.Message
 	case a.Create > 0 || r.isHeldOff() || a.ExternalController:
 		r.first, r.message = events(about.Events).refusal(a.Job.UID)
 	}
 	return r
 }
 
-func (r refusal) is() bool            { return r.first != nil }
-func (r refusal) isTotal() bool       { return r.is() && r.podless }
+func (r refusal) applies() bool       { return r.first != nil }
+func (r refusal) isTotal() bool       { return r.applies() && r.podless }
 func (r refusal) isHeldOff() bool     { return !r.again.IsZero() }
 func (r refusal) since() *metav1.Time { return r.first }
-func (r refusal) say() string         { return "gets no pods: the server refuses them" }
+func (r refusal) summary() string     { return "gets no pods: the server refuses them" }
 
 func (r refusal) waits() []stintv1.JobWait {
 	return []stintv1.JobWait{{For: stintv1.WaitForCreation, Message: strings.TrimPrefix(r.message, "Error creating: "),
-		Since: r.first, Until: moment(r.again)}}
+		Since: r.first, Until: timeOrNil(r.again)}}
 }
 
 func (r refusal) step() []stintv1.JobStep {

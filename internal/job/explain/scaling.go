@@ -11,32 +11,32 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// removal is of pods that are more than there should be.
-type removal struct{ pods []*corev1.Pod }
+// scaleDown is of pods that are more than there should be.
+type scaleDown struct{ pods []*corev1.Pod }
 
-func (r removal) is() bool { return len(r.pods) > 0 }
+func (r scaleDown) applies() bool { return len(r.pods) > 0 }
 
-func (r removal) say() string {
+func (r scaleDown) summary() string {
 	n := len(r.pods)
 	return fmt.Sprintf("has %s more than it should: %s", counted(n, "pod"), verb(n, "it ends", "they end"))
 }
 
-// pause is a parallelism of 0.
-type pause struct {
+// zeroParallelism is a parallelism of 0.
+type zeroParallelism struct {
 	job *batchv1.Job
 	// idle is set where no pod is active nor about to be made.
 	idle bool
 }
 
-func (p pause) is() bool { return p.idle && ptr.Deref(p.job.Spec.Parallelism, 1) == 0 }
+func (p zeroParallelism) applies() bool { return p.idle && ptr.Deref(p.job.Spec.Parallelism, 1) == 0 }
 
-func (p pause) since() *metav1.Time {
+func (p zeroParallelism) since() *metav1.Time {
 	_, since := lastWriter(p.job, "f:spec", "f:parallelism")
 	return since
 }
 
-func (p pause) say() string { return "is paused: its parallelism is 0" }
+func (p zeroParallelism) summary() string { return "is paused: its parallelism is 0" }
 
-func (p pause) waits() []stintv1.JobWait {
+func (p zeroParallelism) waits() []stintv1.JobWait {
 	return []stintv1.JobWait{{For: stintv1.WaitForParallelism, Since: p.since(), Message: "a spec.parallelism above 0"}}
 }

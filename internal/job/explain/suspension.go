@@ -12,30 +12,30 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// hold is the suspension of a run that waits for others.
-type hold struct {
+// concurrencyWait is the suspension of a run that waits for others.
+type concurrencyWait struct {
 	job     *batchv1.Job
 	holders []string
 }
 
-func (h hold) is() bool { return job.IsHeld(h.job) }
+func (h concurrencyWait) applies() bool { return job.IsHeld(h.job) }
 
-func (h hold) since() *metav1.Time {
+func (h concurrencyWait) since() *metav1.Time {
 	since, err := time.Parse(time.RFC3339Nano, h.job.Annotations[job.HeldAnnotation])
 	if err != nil {
 		return createdAt(h.job)
 	}
-	return moment(since.Truncate(time.Second))
+	return timeOrNil(since.Truncate(time.Second))
 }
 
-func (h hold) say() string {
+func (h concurrencyWait) summary() string {
 	if owner := metav1.GetControllerOf(h.job); owner != nil {
 		return "waits for other runs of " + strings.ToLower(owner.Kind) + " " + owner.Name + ", whose concurrency policy holds it"
 	}
 	return "is held by a concurrency policy"
 }
 
-func (h hold) waits() []stintv1.JobWait {
+func (h concurrencyWait) waits() []stintv1.JobWait {
 	text := "runs that came before it to end"
 	if len(h.holders) > 0 {
 		text += ": " + some(h.holders)
@@ -50,17 +50,17 @@ type suspension struct {
 	leaving int
 }
 
-func (s suspension) is() bool { return ptr.Deref(s.job.Spec.Suspend, false) }
+func (s suspension) applies() bool { return ptr.Deref(s.job.Spec.Suspend, false) }
 
 func (s suspension) since() *metav1.Time {
 	if c := condition(s.job, batchv1.JobSuspended); c != nil {
-		return moment(c.LastTransitionTime.Time)
+		return timeOrNil(c.LastTransitionTime.Time)
 	}
 	_, since := lastWriter(s.job, "f:spec", "f:suspend")
 	return since
 }
 
-func (s suspension) say() string {
+func (s suspension) summary() string {
 	text := "is suspended"
 	if by, _ := lastWriter(s.job, "f:spec", "f:suspend"); by != "" {
 		text += " (by " + by + ")"

@@ -19,18 +19,18 @@ type terminatingPods struct {
 	replaced bool
 }
 
-func (t terminatingPods) is() bool          { return len(t.pods) > 0 }
-func (t terminatingPods) areReplaced() bool { return t.is() && t.replaced }
+func (t terminatingPods) applies() bool     { return len(t.pods) > 0 }
+func (t terminatingPods) areReplaced() bool { return t.applies() && t.replaced }
 
 func (t terminatingPods) since() *metav1.Time {
 	first := time.Time{}
 	for _, p := range t.pods {
 		first = earlier(first, job.DeletedAt(p))
 	}
-	return moment(first)
+	return timeOrNil(first)
 }
 
-func (t terminatingPods) say() string {
+func (t terminatingPods) summary() string {
 	n := len(t.pods)
 	return fmt.Sprintf("replaces pods when they have ended: %s still %s to", counted(n, "pod"), verb(n, "has", "have"))
 }
@@ -46,7 +46,7 @@ func (t terminatingPods) waits() []stintv1.JobWait {
 		}
 	}
 	n := len(t.pods)
-	w := stintv1.JobWait{For: stintv1.WaitForTerminatingPods, Count: int32(n), Since: t.since(), Until: moment(last),
+	w := stintv1.JobWait{For: stintv1.WaitForTerminatingPods, Count: int32(n), Since: t.since(), Until: timeOrNil(last),
 		Message: fmt.Sprintf("%s to end: %s", counted(n, "pod"), some(podNames(t.pods)))}
 	if !last.IsZero() && t.now.Sub(last) > overdue {
 		w.Until = nil

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// moment is t as the API has it; nil for none.
-func moment(t time.Time) *metav1.Time {
+// timeOrNil is t as the API has it; nil for none.
+func timeOrNil(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -18,7 +18,7 @@ func moment(t time.Time) *metav1.Time {
 	return &m
 }
 
-func createdAt(j *batchv1.Job) *metav1.Time { return moment(j.CreationTimestamp.Time) }
+func createdAt(j *batchv1.Job) *metav1.Time { return timeOrNil(j.CreationTimestamp.Time) }
 
 // condition returns the condition of the Job of that type if it is true, nil otherwise.
 func condition(j *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {

@@ -23,21 +23,21 @@ func newVerdict(a *job.Assessment) verdict {
 	}
 }
 
-func (v verdict) is() bool { return v.Verdict != nil }
+func (v verdict) applies() bool { return v.Verdict != nil }
 
 // since is when the verdict was stored.
 func (v verdict) since() *metav1.Time {
 	if !v.Stored {
 		return nil
 	}
-	return moment(condition(v.job, v.Condition).LastTransitionTime.Time)
+	return timeOrNil(condition(v.job, v.Condition).LastTransitionTime.Time)
 }
 
-func (v verdict) saySuccess() string {
+func (v verdict) summarySuccess() string {
 	return "has succeeded: " + v.reasons.because(v.Reason, v.Message) + "; it is complete once " + v.outstanding()
 }
 
-func (v verdict) sayFailure() string {
+func (v verdict) summaryFailure() string {
 	return "fails: " + v.reasons.because(v.Reason, v.Message) + "; it ends once " + v.outstanding()
 }
 

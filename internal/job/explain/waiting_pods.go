@@ -15,9 +15,9 @@ import (
 
 // waitingPods are the active pods that do not run.
 type waitingPods struct {
-	// hindered pods say what they wait for; starting ones are merely being started, as far as they tell. The largest
+	// waitingReasons pods say what they wait for; starting ones are merely being started, as far as they tell. The largest
 	// group comes first.
-	hindered, starting []*podGroup
+	waitingReasons, starting []*podGroup
 	// active is the number of pods that run or wait.
 	active int
 }
@@ -33,31 +33,31 @@ func newWaitingPods(a *job.Assessment, about Circumstances) waitingPods {
 			g.askEvents(about.Events)
 			w.starting = append(w.starting, g)
 		} else {
-			w.hindered = append(w.hindered, g)
+			w.waitingReasons = append(w.waitingReasons, g)
 		}
 	}
 	return w
 }
 
-func (w waitingPods) areHindered() bool { return len(w.hindered) > 0 }
+func (w waitingPods) allWaiting() bool { return len(w.waitingReasons) > 0 }
 
 func (w waitingPods) since() *metav1.Time {
 	first := time.Time{}
-	for _, g := range w.hindered {
+	for _, g := range w.waitingReasons {
 		first = earlier(first, g.since)
 	}
-	return moment(first)
+	return timeOrNil(first)
 }
 
-func (w waitingPods) say() string {
-	reason := w.hindered[0].reason
+func (w waitingPods) summary() string {
+	reason := w.waitingReasons[0].reason
 	if w.active > 1 {
 		return fmt.Sprintf("none of its %s runs: %s", counted(w.active, "pod"), reason)
 	}
 	return "its pod does not run: " + reason
 }
 
-func (w waitingPods) groups() []*podGroup { return slices.Concat(w.hindered, w.starting) }
+func (w waitingPods) groups() []*podGroup { return slices.Concat(w.waitingReasons, w.starting) }
 
 func (w waitingPods) waits() []stintv1.JobWait {
 	var list []stintv1.JobWait
@@ -78,8 +78,8 @@ func (w waitingPods) steps() []stintv1.JobStep {
 	return steps
 }
 
-// neverUnless is what must change for any pod of the Job to run, where nothing but a user changes it; empty otherwise.
-func (w waitingPods) neverUnless() string {
+// remedyIfStuck is what must change for any pod of the Job to run, where nothing but a user changes it; empty otherwise.
+func (w waitingPods) remedyIfStuck() string {
 	needed, stuck := "", 0
 	for _, g := range w.groups() {
 		text := g.remedy
@@ -104,7 +104,7 @@ func groupPods(pods []*corev1.Pod) []*podGroup {
 		if runs(p) {
 			continue
 		}
-		reason, message := hindrance(p)
+		reason, message := waitingReason(p)
 		i := slices.IndexFunc(groups, func(g *podGroup) bool { return g.reason == reason })
 		if i < 0 {
 			i = len(groups)

@@ -30,8 +30,8 @@ func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 	return nil
 }
 
-// hindrance is what p waits for: the reason as the API has it, and words where there are any.
-func hindrance(p *corev1.Pod) (reason, message string) {
+// waitingReason is what p waits for: the reason as the API has it, and words where there are any.
+func waitingReason(p *corev1.Pod) (reason, message string) {
 	c := crashing(p)
 	if c == nil {
 		return job.WaitingReason(p)

@@ -45,7 +45,7 @@ func some(names []string) string {
 // rangesTold bounds the indexes that are told.
 const rangesTold = 5
 
-func abridged(x job.Indexes) string {
+func abbreviated(x job.Indexes) string {
 	if len(x) <= rangesTold {
 		return x.String()
 	}
@@ -60,7 +60,7 @@ func podNames(pods []*corev1.Pod) []string {
 	return list
 }
 
-func spell(d time.Duration) string { return duration.HumanDuration(d) }
+func humanDuration(d time.Duration) string { return duration.HumanDuration(d) }
 
 // lowerFirst makes a sentence part of another.
 func lowerFirst(s string) string {

@@ -11,28 +11,28 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// work is that of the Job's pods.
-type work struct {
+// activePods is that of the Job's pods.
+type activePods struct {
 	*job.Assessment
 	// running are the active pods of which nothing waits.
 	running []*corev1.Pod
 }
 
-func newWork(a *job.Assessment) work {
-	return work{Assessment: a, running: slices.DeleteFunc(slices.Clone(a.Active), func(p *corev1.Pod) bool { return !runs(p) })}
+func newWork(a *job.Assessment) activePods {
+	return activePods{Assessment: a, running: slices.DeleteFunc(slices.Clone(a.Active), func(p *corev1.Pod) bool { return !runs(p) })}
 }
 
 // isIdle reports whether no pod is active nor about to be made.
-func (w work) isIdle() bool { return len(w.Active) == 0 && w.Create == 0 }
+func (w activePods) isIdle() bool { return len(w.Active) == 0 && w.Create == 0 }
 
-// isWindingDown is about a work queue, of which one pod has succeeded.
-func (w work) isWindingDown() bool {
+// isDraining is about a work queue, of which one pod has succeeded.
+func (w activePods) isDraining() bool {
 	return w.Job.Spec.Completions == nil && w.Succeeded > 0 && len(w.Active) > 0
 }
 
-func (w work) isRunning() bool { return len(w.running) > 0 }
+func (w activePods) isRunning() bool { return len(w.running) > 0 }
 
-func (w work) since() *metav1.Time {
+func (w activePods) since() *metav1.Time {
 	switch {
 	case w.Job.Status.StartTime != nil:
 		return w.Job.Status.StartTime
@@ -42,13 +42,13 @@ func (w work) since() *metav1.Time {
 	return createdAt(w.Job)
 }
 
-func (w work) sayWindingDown() string {
+func (w activePods) summaryDraining() string {
 	n := len(w.Active)
 	return fmt.Sprintf("is done as soon as %s %s: one has succeeded, so there is no more work", counted(n, "active pod"),
 		verb(n, "ends", "end"))
 }
 
-func (w work) sayRunning() string {
+func (w activePods) summaryRunning() string {
 	n := len(w.running)
 	text := counted(n, "pod") + " " + verb(n, "runs", "run")
 	if others := len(w.Active) - n; others > 0 {
@@ -57,7 +57,7 @@ func (w work) sayRunning() string {
 	return text
 }
 
-func (w work) sayStarting() string {
+func (w activePods) summaryStarting() string {
 	switch n := len(w.Active); {
 	case n > 0:
 		return counted(n, "pod") + " " + verb(n, "starts", "start")
@@ -68,7 +68,7 @@ func (w work) sayStarting() string {
 }
 
 // left is how many successes are missing beside those that active pods may bring.
-func (w work) left() int {
+func (w activePods) left() int {
 	if w.Job.Spec.Completions == nil {
 		return 0
 	}
@@ -76,7 +76,7 @@ func (w work) left() int {
 }
 
 // waits are for the pods that run and are to go on.
-func (w work) waits() []stintv1.JobWait {
+func (w activePods) waits() []stintv1.JobWait {
 	staying := slices.DeleteFunc(slices.Clone(w.running), func(p *corev1.Pod) bool { return slices.Contains(w.DeleteUncounted, p) })
 	n := len(staying)
 	if n == 0 {
