@@ -47,8 +47,8 @@ var counting = []fault{
 	{
 		wrong: "A new controller counts pods that the status lists and the informer does not show yet a second time, once it does.",
 		file:  "internal/controller/job/external_status.go",
-		old:   "if f.version == \"\" && len(core.Listed(job))+len(f.uncertain(job, pods)) > 0 {",
-		new:   "if f.version == \"\" && len(f.uncertain(job, pods)) > 0 {",
+		old:   "if f.version == \"\" && len(core.Listed(job))+len(f.maybeDoubleCounted(job, pods)) > 0 {",
+		new:   "if f.version == \"\" && len(f.maybeDoubleCounted(job, pods)) > 0 {",
 		tests: "./internal/controller/job/model -run ^TestAPodThatIsListedAndNotShownYetIsCountedOnce$",
 	},
 	{

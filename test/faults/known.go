@@ -21,7 +21,7 @@ var known = []fault{
 		wrong: "The pods of a Job that is gone keep their finalizers (kubernetes/kubernetes#109429).",
 		file:  "internal/controller/job/orphans.go",
 		old:   "	if err != nil || needed {\n		return err\n	}\n",
-		new:   "	if err != nil || needed || metav1.GetControllerOf(pod) != nil {\n		return err\n	}\n",
+		new:   "	if err != nil || isStillUncounted || metav1.GetControllerOf(pod) != nil {\n		return err\n	}\n",
 		tests: "./internal/controller/job/model -run ^TestNoPodOfADeletedJobKeepsItsFinalizer$",
 	},
 	{
@@ -55,7 +55,7 @@ var known = []fault{
 	{
 		wrong: "A controller knows failures only from its own counting, not from the pods that there are (kubernetes/kubernetes#114650).",
 		file:  "internal/controller/job/pod_cache.go",
-		old:   "	if endedOnItsOwn(p) {\n",
+		old:   "	if endedByItself(p) {\n",
 		new:   "	if false {\n",
 		tests: "./internal/controller/job/model -run ^TestABackOffOutlivesTheController$",
 	},

@@ -20,7 +20,7 @@ import (
 func showing(t *testing.T, objects ...runtime.Object) *Controller {
 	t.Helper()
 	o := Options{FailedPodsLimit: ptr.To(0)}.withDefaults()
-	c := &Controller{options: o, failed: newFailedPods(), waiters: newWaiters(), loop: loop.New("test", o.Clock),
+	c := &Controller{options: o, failed: newFailedPods(), dependencyIndex: newDependencyIndex(), loop: loop.New("test", o.Clock),
 		jobs: cache.NewSharedIndexInformer(&cache.ListWatch{}, &batchv1.Job{}, 0, cache.Indexers{}),
 		pods: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, cache.Indexers{})}
 	t.Cleanup(c.loop.Queue.ShutDown)
@@ -61,7 +61,7 @@ func TestFailedPodsAreKeptOfTheJobThatLimitsThemAndNoOther(t *testing.T) {
 				p.Namespace, p.Status.Phase = "default", corev1.PodFailed
 				p.OwnerReferences = []metav1.OwnerReference{core.ControllerRef(jobOf("1"))}
 			})
-			c.noteFailed(p)
+			c.observeFailedPod(p)
 			if n := len(c.failed.of("1")) + len(c.failed.of("2")); n != tt.kept {
 				t.Errorf("%d pods are kept, want %d", n, tt.kept)
 			}
@@ -88,7 +88,7 @@ func TestAJobDoesNotInheritWhatEndedForAnotherOfItsName(t *testing.T) {
 			c.dependencyChanged(nil, waits("1"))
 			c.dependencyChanged(runs, done)
 			c.dependencyChanged(waits("1"), waits(tt.is))
-			if got := c.waiters.endedFor(loop.Key(waits("1")), "dep"); got != tt.want {
+			if got := c.dependencyIndex.endedFor(loop.Key(waits("1")), "dep"); got != tt.want {
 				t.Errorf("what ended for it: %v, want %v", got, tt.want)
 			}
 		})

@@ -18,17 +18,17 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// writers bounds the writes to pods of one Job that are under way at the same time.
-const writers = 32
+// maxPodWrites bounds the writes to pods of one Job that are under way at the same time.
+const maxPodWrites = 32
 
 // apply carries a decision out. The order matters: status after the pods it speaks of, finalizers after the status that
 // counts them, events and metrics after what they tell.
 func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision) error {
-	if err := c.claim(ctx, job, d); err != nil {
+	if err := c.adoptAndRelease(ctx, job, d); err != nil {
 		return err
 	}
 	outcome, failed := c.changePods(ctx, job, d)
-	failed = errors.Join(failed, c.failStuck(ctx, job, d.FailPending))
+	failed = errors.Join(failed, c.failPending(ctx, job, d.FailPending))
 	next, patience := d.Status(outcome)
 	if d.Requeue || len(d.Events) > 0 {
 		patience = core.Immediate
@@ -48,7 +48,7 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		}
 		c.metrics.counted(job, d.Counts)
 	}
-	c.metrics.judged(d.Counts.PolicyActions)
+	c.metrics.countPolicyActions(d.Counts.PolicyActions)
 	var released []*corev1.Pod
 	err := recorded(true)
 	if err == nil {
@@ -58,13 +58,13 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		err = c.results.Tidy(ctx, job)
 	}
 	if !d.Requeue {
-		err = errors.Join(err, c.settle(ctx, job, released))
+		err = errors.Join(err, c.countRemovedFinalizers(ctx, job, released))
 	}
 	return errors.Join(failed, err, c.removeFailed(ctx, job, d.DeleteFailed))
 }
 
-// claim adopts pods and lets go of others.
-func (c *Controller) claim(ctx context.Context, job *batchv1.Job, d core.Decision) error {
+// adoptAndRelease adopts pods and lets go of others.
+func (c *Controller) adoptAndRelease(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if len(d.Adopt) > 0 {
 		// A Job that is being deleted or is another one by now must not get hold of pods that then go with it, and one
 		// with a newer status may have adopted and counted them already.
@@ -159,13 +159,13 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 	if err != nil {
 		return fmt.Errorf("storing the status of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	c.memory.wrote(written, c.options.Clock.Now(), patience)
+	c.stateStore.observeWrite(written, c.options.Clock.Now(), patience)
 	return nil
 }
 
 // postpone puts off a status write that may wait, in the hope that there is more to store soon.
 func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool {
-	left := c.memory.postpone(job.UID, c.options.Clock.Now(), patience)
+	left := c.stateStore.postpone(job.UID, c.options.Clock.Now(), patience)
 	if left > 0 {
 		c.loop.Queue.AddAfter(loop.Key(job), left)
 	}
@@ -193,12 +193,12 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 	return released, err
 }
 
-// settle counts pods as soon as they are released, where the next list, which could do it along, is not near.
-func (c *Controller) settle(ctx context.Context, job *batchv1.Job, released []*corev1.Pod) error {
-	if c.options.SyncBatchPeriod <= haste {
+// countRemovedFinalizers counts pods as soon as they are released, where the next list, which could do it along, is not near.
+func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, released []*corev1.Pod) error {
+	if c.options.SyncBatchPeriod <= minStatusDelay {
 		return nil
 	}
-	job = c.memory.newest(job)
+	job = c.stateStore.newest(job)
 	next := core.MoveToCounters(&job.Status, released)
 	if next == nil {
 		return nil
@@ -243,7 +243,7 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 func (c *Controller) each(ctx context.Context, pods []*corev1.Pod, do func(*corev1.Pod) error) error {
 	errs := make([]error, len(pods))
 	var group sync.WaitGroup
-	slots := make(chan struct{}, writers)
+	slots := make(chan struct{}, maxPodWrites)
 	for i, p := range pods {
 		slots <- struct{}{}
 		if errs[i] = ctx.Err(); errs[i] != nil {

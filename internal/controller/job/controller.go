@@ -17,8 +17,8 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// obituaries is how many Jobs are known to be gone, so that nobody has to ask about each of their pods.
-const obituaries = 1000
+// deletedJobCacheSize is how many Jobs are known to be gone, so that nobody has to ask about each of their pods.
+const deletedJobCacheSize = 1000
 
 // Client is what the controller asks of an API server.
 type Client interface {
@@ -36,13 +36,13 @@ type Controller struct {
 
 	jobs, pods cache.SharedIndexInformer
 
-	loop     *loop.Loop
-	podCache *podCache
-	failed   *failedPods
-	claims   *claims
-	waiters  *waiters
-	memory   *memory
-	results  *resultslice.Store
+	loop            *loop.Loop
+	podCache        *podCache
+	failed          *failedPods
+	selectorIndex   *selectorIndex
+	dependencyIndex *dependencyIndex
+	stateStore      *stateStore
+	results         *resultslice.Store
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
 
@@ -56,10 +56,10 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		failed: newFailedPods(), claims: newClaims(), waiters: newWaiters(), memory: newMemory(o.SyncBatchPeriod), gone: lru.New(obituaries),
+		failed: newFailedPods(), selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), stateStore: newStateStore(o.SyncBatchPeriod), gone: lru.New(deletedJobCacheSize),
 		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
-	jc.podCache = newPodCache(jc.claims.matches, o.Clock)
+	jc.podCache = newPodCache(jc.selectorIndex.matches, o.Clock)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
 	jc.results = resultslice.New(c, resultslice.Options{Max: *o.MaxResults, Clock: o.Clock, Lost: jc.metrics.resultsLost})
@@ -79,7 +79,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.findAllFailed()
 	var orphans sync.WaitGroup
 	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.releaseOrphan) })
-	err := c.loop.Run(ctx, c.options.ConcurrentSyncs, c.syncWhenRested)
+	err := c.loop.Run(ctx, c.options.ConcurrentSyncs, c.syncAfterPause)
 	orphans.Wait()
 	return err
 }

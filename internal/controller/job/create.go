@@ -14,8 +14,8 @@ import (
 // for, the next hundred are too. A Job whose batches went well goes on with the size it had reached. It returns how many
 // pods there are.
 func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
-	size := c.memory.batchSize(job.UID)
-	for ; len(pods) > 0 && err == nil; size = min(2*size, writers) {
+	size := c.stateStore.batchSize(job.UID)
+	for ; len(pods) > 0 && err == nil; size = min(2*size, maxPodWrites) {
 		batch := pods[:min(size, len(pods))]
 		pods = pods[len(batch):]
 		var n atomic.Int64
@@ -30,11 +30,11 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 	}
 	if err != nil {
 		size = 1
-		c.memory.refused(job.UID, c.options.Clock.Now(), err, made > 0)
+		c.stateStore.createFailed(job.UID, c.options.Clock.Now(), err, made > 0)
 	} else {
-		c.memory.accepted(job.UID)
+		c.stateStore.createSucceeded(job.UID)
 	}
-	c.memory.setBatchSize(job.UID, size)
+	c.stateStore.setBatchSize(job.UID, size)
 	return made, err
 }
 

@@ -11,74 +11,76 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// refusals are failures to create pods, one after the other.
-type refusals struct {
+// createBackoff are failures to create pods, one after the other.
+type createBackoff struct {
 	n    int
 	last time.Time
-	// forGood: the last one said that there will be no pods any more.
-	forGood bool
-	// answer is what the server said, nil before it has said anything since a pod was made or ended. It is lost with
+	// namespaceTerminating: the last one said that there will be no pods any more.
+	namespaceTerminating bool
+	// lastFailure is what the server said, nil before it has said anything since a pod was made or ended. It is lost with
 	// the controller: the next one measures anew.
-	answer *core.CreateFailure
+	lastFailure *core.CreateFailure
 }
 
 const (
-	// firstRefusal and maxRefusal bound the pause after a refusal, which doubles with each further one.
-	firstRefusal = time.Second
-	maxRefusal   = time.Minute
+	// minCreateBackoff and maxCreateBackoff bound the pause after a refusal, which doubles with each further one.
+	minCreateBackoff = time.Second
+	maxCreateBackoff = time.Minute
 )
 
 // add takes in that not all pods could be made, but some were where some is set.
-func (r *refusals) add(now time.Time, err error, some bool) {
+func (r *createBackoff) add(now time.Time, err error, some bool) {
 	r.n, r.last = r.n+1, now
-	r.forGood = apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	r.namespaceTerminating = apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 	if some {
-		r.answer = nil
+		r.lastFailure = nil
 	}
 	status := (*apierrors.StatusError)(nil)
 	if !errors.As(err, &status) {
 		return // The server was not reached, and has refused nothing.
 	}
 	since := now
-	if r.answer != nil {
-		since = r.answer.Since
+	if r.lastFailure != nil {
+		since = r.lastFailure.Since
 	}
-	r.answer = &core.CreateFailure{Since: since, Last: now, Message: status.Error()}
+	r.lastFailure = &core.CreateFailure{Since: since, Last: now, Message: status.Error()}
 }
 
-// ease makes the pause the shortest again: what was refused may be possible now.
-func (r *refusals) ease() { r.n, r.answer = min(r.n, 1), nil }
+// resetDelay makes the pause the shortest again: what was refused may be possible now.
+func (r *createBackoff) resetDelay() { r.n, r.lastFailure = min(r.n, 1), nil }
 
 // until is the end of the pause.
-func (r *refusals) until() time.Time {
+func (r *createBackoff) until() time.Time {
 	if r.n == 0 {
 		return time.Time{}
 	}
-	return r.last.Add(min(firstRefusal<<min(r.n-1, 10), maxRefusal))
+	return r.last.Add(min(minCreateBackoff<<min(r.n-1, 10), maxCreateBackoff))
 }
 
-// refused notes that the server did not make all pods for job, but some where some is set.
-func (m *memory) refused(job types.UID, now time.Time, err error, some bool) {
-	m.onRefusals(job, func(r *refusals) { r.add(now, err, some) })
+// createFailed notes that the server did not make all pods for job, but some where some is set.
+func (m *stateStore) createFailed(job types.UID, now time.Time, err error, some bool) {
+	m.updateCreateBackoff(job, func(r *createBackoff) { r.add(now, err, some) })
 }
 
-// accepted notes that the server makes pods for job.
-func (m *memory) accepted(job types.UID) { m.onRefusals(job, func(r *refusals) { *r = refusals{} }) }
+// createSucceeded notes that the server makes pods for job.
+func (m *stateStore) createSucceeded(job types.UID) {
+	m.updateCreateBackoff(job, func(r *createBackoff) { *r = createBackoff{} })
+}
 
-// freed notes that what a pod of job took up is free again.
-func (m *memory) freed(job types.UID) { m.onRefusals(job, (*refusals).ease) }
+// podFreed notes that what a pod of job took up is free again.
+func (m *stateStore) podFreed(job types.UID) { m.updateCreateBackoff(job, (*createBackoff).resetDelay) }
 
-// observeRefusals tells until when the server is not asked for pods of the Job, and why.
-func (m *memory) observeRefusals(obs *core.Observation) {
-	m.onRefusals(obs.Job.UID, func(r *refusals) {
-		obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.forGood, r.answer
+// observeCreateBackoff tells until when the server is not asked for pods of the Job, and why.
+func (m *stateStore) observeCreateBackoff(obs *core.Observation) {
+	m.updateCreateBackoff(obs.Job.UID, func(r *createBackoff) {
+		obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.namespaceTerminating, r.lastFailure
 	})
 }
 
-func (m *memory) onRefusals(job types.UID, do func(*refusals)) {
+func (m *stateStore) updateCreateBackoff(job types.UID, do func(*createBackoff)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.jobs[job]; r != nil {
-		do(&r.refusals)
+		do(&r.createBackoff)
 	}
 }

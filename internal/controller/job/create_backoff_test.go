@@ -19,7 +19,7 @@ var (
 )
 
 func TestPauseAfterRefusedPods(t *testing.T) {
-	r := refusals{}
+	r := createBackoff{}
 	if !r.until().IsZero() {
 		t.Error("pauses without a refusal")
 	}
@@ -35,7 +35,7 @@ func TestPauseAfterRefusedPods(t *testing.T) {
 	if got := r.until().Sub(noon); got != time.Minute {
 		t.Errorf("pauses %v after very many", got)
 	}
-	r.ease()
+	r.resetDelay()
 	if got := r.until().Sub(noon); got != time.Second {
 		t.Errorf("pauses %v once a pod has ended", got)
 	}
@@ -47,31 +47,31 @@ func TestRefusalsAreOneRow(t *testing.T) {
 		return &core.CreateFailure{Since: at(since), Last: at(last), Message: errQuota.Error()}
 	}
 	for name, tt := range map[string]struct {
-		happens func(*refusals)
+		happens func(*createBackoff)
 		want    *core.CreateFailure
 	}{
-		"nothing": {happens: func(*refusals) {}},
+		"nothing": {happens: func(*createBackoff) {}},
 		"one after the other": {
-			happens: func(r *refusals) { r.add(at(0), errQuota, false); r.add(at(1), errQuota, false) }, want: refusal(0, 1),
+			happens: func(r *createBackoff) { r.add(at(0), errQuota, false); r.add(at(1), errQuota, false) }, want: refusal(0, 1),
 		},
 		"several at once": {
-			happens: func(r *refusals) { r.add(at(0), errors.Join(errUnreachable, errQuota, errQuota), false) }, want: refusal(0, 0),
+			happens: func(r *createBackoff) { r.add(at(0), errors.Join(errUnreachable, errQuota, errQuota), false) }, want: refusal(0, 0),
 		},
 		"some pods were made": {
-			happens: func(r *refusals) { r.add(at(0), errQuota, false); r.add(at(1), errQuota, true) }, want: refusal(1, 1),
+			happens: func(r *createBackoff) { r.add(at(0), errQuota, false); r.add(at(1), errQuota, true) }, want: refusal(1, 1),
 		},
-		"a pod has ended": {happens: func(r *refusals) { r.add(at(0), errQuota, false); r.ease() }},
+		"a pod has ended": {happens: func(r *createBackoff) { r.add(at(0), errQuota, false); r.resetDelay() }},
 		"and then others are refused": {
-			happens: func(r *refusals) { r.add(at(0), errQuota, false); r.ease(); r.add(at(9), errQuota, false) }, want: refusal(9, 9),
+			happens: func(r *createBackoff) { r.add(at(0), errQuota, false); r.resetDelay(); r.add(at(9), errQuota, false) }, want: refusal(9, 9),
 		},
 		"no answer says nothing": {
-			happens: func(r *refusals) { r.add(at(0), errQuota, false); r.add(at(1), errUnreachable, false) }, want: refusal(0, 0),
+			happens: func(r *createBackoff) { r.add(at(0), errQuota, false); r.add(at(1), errUnreachable, false) }, want: refusal(0, 0),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := refusals{}
+			r := createBackoff{}
 			tt.happens(&r)
-			if diff := cmp.Diff(tt.want, r.answer); diff != "" {
+			if diff := cmp.Diff(tt.want, r.lastFailure); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -81,9 +81,9 @@ func TestRefusalsAreOneRow(t *testing.T) {
 func TestRefusalsForGood(t *testing.T) {
 	gone := apierrors.NewForbidden(corev1.Resource("pods"), "p", errors.New("terminating"))
 	gone.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	r := refusals{}
+	r := createBackoff{}
 	r.add(noon, gone, false)
-	if !r.forGood {
+	if !r.namespaceTerminating {
 		t.Error("a namespace that is being deleted may have pods again")
 	}
 }

@@ -15,9 +15,9 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// waiters tells which Jobs wait for which, as the informer shows them. It has only Jobs of this controller: others start
+// dependencyIndex tells which Jobs wait for which, as the informer shows them. It has only Jobs of this controller: others start
 // whatever their annotations say.
-type waiters struct {
+type dependencyIndex struct {
 	mu   sync.Mutex
 	jobs *core.DependencyGraph
 	// ended are, by the Jobs that waited for them, those whose end was shown meanwhile. It counts, though they may be gone
@@ -25,11 +25,11 @@ type waiters struct {
 	ended map[types.NamespacedName]map[string]*batchv1.Job
 }
 
-func newWaiters() *waiters {
-	return &waiters{jobs: core.NewDependencyGraph(), ended: map[types.NamespacedName]map[string]*batchv1.Job{}}
+func newDependencyIndex() *dependencyIndex {
+	return &dependencyIndex{jobs: core.NewDependencyGraph(), ended: map[types.NamespacedName]map[string]*batchv1.Job{}}
 }
 
-func (w *waiters) set(job types.NamespacedName, awaits []string) {
+func (w *dependencyIndex) set(job types.NamespacedName, awaits []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.jobs.Set(job, awaits)
@@ -41,7 +41,7 @@ func (w *waiters) set(job types.NamespacedName, awaits []string) {
 
 // end takes in that a Job has ended. The informer shows all Jobs in the order of their changes, so those that it shows
 // as waiting for it did so before.
-func (w *waiters) end(job *batchv1.Job) {
+func (w *dependencyIndex) end(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, waiter := range w.jobs.Of(loop.Key(job)) {
@@ -55,19 +55,19 @@ func (w *waiters) end(job *batchv1.Job) {
 }
 
 // endedFor returns the Job of that name which ended while waiter waited for it, or nil.
-func (w *waiters) endedFor(waiter types.NamespacedName, name string) *batchv1.Job {
+func (w *dependencyIndex) endedFor(waiter types.NamespacedName, name string) *batchv1.Job {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.ended[waiter][name]
 }
 
-func (w *waiters) of(awaited types.NamespacedName) []types.NamespacedName {
+func (w *dependencyIndex) of(awaited types.NamespacedName) []types.NamespacedName {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.jobs.Of(awaited)
 }
 
-func (w *waiters) cycle(job types.NamespacedName, next string) []string {
+func (w *dependencyIndex) cycle(job types.NamespacedName, next string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.jobs.Cycle(job, next)
@@ -78,23 +78,23 @@ func (c *Controller) dependencyChanged(was, is *batchv1.Job) {
 	var key types.NamespacedName
 	if is == nil {
 		key = loop.Key(was)
-		c.waiters.set(key, nil)
+		c.dependencyIndex.set(key, nil)
 	} else {
 		key = loop.Key(is)
 		if was != nil && was.UID != is.UID {
-			c.waiters.set(key, nil)
+			c.dependencyIndex.set(key, nil)
 		}
 		if c.options.manages(is) {
-			c.waiters.set(key, core.UnmetDependencyNames(is))
+			c.dependencyIndex.set(key, core.UnmetDependencyNames(is))
 		}
 	}
 	if core.DependencyState(was) == core.DependencyState(is) {
 		return
 	}
 	if is != nil && core.Finished(is) {
-		c.waiters.end(is)
+		c.dependencyIndex.end(is)
 	}
-	for _, waiter := range c.waiters.of(key) {
+	for _, waiter := range c.dependencyIndex.of(key) {
 		c.loop.Queue.Add(waiter)
 	}
 }
@@ -119,7 +119,7 @@ func (c *Controller) dependencies(ctx context.Context, job *batchv1.Job) ([]core
 // dependency returns the Job called name, for which waiter waits, or nil. One that had ended before is asked for: what the
 // informer shows may be gone, and another of its name may be there that has not ended.
 func (c *Controller) dependency(ctx context.Context, waiter types.NamespacedName, name string) (*batchv1.Job, error) {
-	if ended := c.waiters.endedFor(waiter, name); ended != nil {
+	if ended := c.dependencyIndex.endedFor(waiter, name); ended != nil {
 		return ended, nil
 	}
 	key := types.NamespacedName{Namespace: waiter.Namespace, Name: name}
@@ -144,7 +144,7 @@ func (c *Controller) storedJob(ctx context.Context, key types.NamespacedName) (*
 // cycle returns the names from dependency back to job, if there is such a way. The informer may show a way that is none
 // any more, so each step is asked for.
 func (c *Controller) cycle(ctx context.Context, job *batchv1.Job, dependency string) ([]string, error) {
-	way := c.waiters.cycle(loop.Key(job), dependency)
+	way := c.dependencyIndex.cycle(loop.Key(job), dependency)
 	if way == nil {
 		return nil, nil
 	}

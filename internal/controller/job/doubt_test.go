@@ -30,14 +30,14 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			f := foreign{}
+			f := externalStatus{}
 			f.observe(job)
 			f.version = "10"
 			var want []*corev1.Pod
 			if tt.uncertain {
 				want = []*corev1.Pod{tt.pod}
 			}
-			if diff := cmp.Diff(want, f.uncertain(job, []*corev1.Pod{tt.pod}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, f.maybeDoubleCounted(job, []*corev1.Pod{tt.pod}), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("asks for (-want +got):\n%s", diff)
 			}
 		})
@@ -45,22 +45,22 @@ func TestPodsThatAFormerControllerMayHaveCounted(t *testing.T) {
 }
 
 func TestAStatusThatCountsNoPodsLeavesNoneInDoubt(t *testing.T) {
-	f, pods := foreign{}, []*corev1.Pod{version("9", ended)}
+	f, pods := externalStatus{}, []*corev1.Pod{version("9", ended)}
 	job := wrappers.MakeJob("j").UID(owner).ResourceVersion("10").Obj()
 	f.observe(job)
-	if got := f.uncertain(job, pods); len(got) > 0 {
+	if got := f.maybeDoubleCounted(job, pods); len(got) > 0 {
 		t.Errorf("%d pods may be counted already", len(got))
 	}
 	counted := wrappers.FromJob(job.DeepCopy()).ResourceVersion("11").Obj()
 	counted.Status.Succeeded = 1
 	f.observe(counted)
-	if got := f.uncertain(counted, pods); len(got) != 1 {
+	if got := f.maybeDoubleCounted(counted, pods); len(got) != 1 {
 		t.Errorf("%d pods may be counted already, where the status counts one", len(got))
 	}
 	f.last = counted // It was written here.
-	f.asked.Insert("p")
+	f.stateKnown.Insert("p")
 	f.observe(counted)
-	if got := f.uncertain(counted, pods); len(got) > 0 {
+	if got := f.maybeDoubleCounted(counted, pods); len(got) > 0 {
 		t.Error("a pod of which the server was asked is in doubt still")
 	}
 }

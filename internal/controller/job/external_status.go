@@ -17,78 +17,78 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// foreign is the newest status of a Job that this controller did not write: the first that it sees, and one that the
+// externalStatus is the newest status of a Job that this controller did not write: the first that it sees, and one that the
 // controller before it had under way. It may count pods that the informer still shows with their finalizer, and these
 // must not be counted again. Nothing is to be learnt from the resource versions of Job and pods, which may be stored
 // apart; so the pods are listed once that status is known.
-type foreign struct {
+type externalStatus struct {
 	// last is the Job as it was last decided on or written.
 	last *batchv1.Job
 	// counts means that the status counts pods, or lists some as ended.
 	counts bool
 	// version is that of the list of pods; empty before they were listed.
 	version string
-	// asked are the pods that are known as they were after the status.
-	asked sets.Set[types.UID]
-	// unconfirmed means that the server was asked for pods, and not yet since whether the Job has a newer status.
-	unconfirmed bool
+	// stateKnown are the pods that are known as they were after the status.
+	stateKnown sets.Set[types.UID]
+	// needsConfirm means that the server was asked for pods, and not yet since whether the Job has a newer status.
+	needsConfirm bool
 }
 
 // observe takes in the Job that is to be decided on.
-func (f *foreign) observe(job *batchv1.Job) {
+func (f *externalStatus) observe(job *batchv1.Job) {
 	known := f.last != nil && (f.last.ResourceVersion == job.ResourceVersion || equality.Semantic.DeepEqual(f.last.Status, job.Status))
 	f.last = job
 	if !known {
 		counts := job.Status.Succeeded+job.Status.Failed > 0 || len(core.Listed(job)) > 0
-		*f = foreign{last: job, counts: counts, asked: sets.New[types.UID](), unconfirmed: f.unconfirmed}
+		*f = externalStatus{last: job, counts: counts, stateKnown: sets.New[types.UID](), needsConfirm: f.needsConfirm}
 	}
 }
 
-// uncertain returns the pods that the next decision could count for the second time: those that have the finalizer as
+// maybeDoubleCounted returns the pods that the next decision could count for the second time: those that have the finalizer as
 // far as is known, and may not have had it when the status was written. Also pods that run could be counted, if the Job
 // fails, and orphans, once they are adopted.
-func (f *foreign) uncertain(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
+func (f *externalStatus) maybeDoubleCounted(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
 	if !f.counts {
 		return nil
 	}
 	certain := sets.New(core.Listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool {
 		settled := !core.HasFinalizer(p) && metav1.GetControllerOfNoCopy(p) != nil
-		return settled || certain.Has(p.UID) || f.asked.Has(p.UID) || loop.OlderVersion(f.version, p.ResourceVersion)
+		return settled || certain.Has(p.UID) || f.stateKnown.Has(p.UID) || loop.OlderVersion(f.version, p.ResourceVersion)
 	})
 }
 
 // catchUp makes sure of the pods that a foreign status counts.
-func (c *Controller) catchUp(ctx context.Context, job *batchv1.Job, f *foreign) error {
+func (c *Controller) catchUp(ctx context.Context, job *batchv1.Job, f *externalStatus) error {
 	if !f.counts {
 		return nil
 	}
 	pods := c.podCache.pods(job.UID)
-	if f.version == "" && len(core.Listed(job))+len(f.uncertain(job, pods)) > 0 {
+	if f.version == "" && len(core.Listed(job))+len(f.maybeDoubleCounted(job, pods)) > 0 {
 		if err := c.listPods(ctx, job, f, pods); err != nil {
 			return fmt.Errorf("listing the pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 		}
 	}
-	if suspects := f.uncertain(job, pods); len(suspects) > 0 {
-		f.unconfirmed = true
-		if err := c.lookUp(ctx, job, suspects); err != nil {
+	if suspects := f.maybeDoubleCounted(job, pods); len(suspects) > 0 {
+		f.needsConfirm = true
+		if err := c.getNewest(ctx, job, suspects); err != nil {
 			return err
 		}
 		for _, p := range suspects {
-			f.asked.Insert(p.UID)
+			f.stateKnown.Insert(p.UID)
 		}
 	}
-	if !f.unconfirmed {
+	if !f.needsConfirm {
 		return nil
 	}
 	err := c.confirm(ctx, job)
-	f.unconfirmed = err != nil
+	f.needsConfirm = err != nil
 	return err
 }
 
 // listPods takes in the pods of a Job as the server has them. Where one is missing that the status lists, its labels may
 // have been changed.
-func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *foreign, known []*corev1.Pod) error {
+func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *externalStatus, known []*corev1.Pod) error {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
 		return err
@@ -101,11 +101,11 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *foreign,
 	take := func(p *corev1.Pod) {
 		unseen.Delete(p.UID)
 		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isShown(p)) {
-			f.asked.Insert(p.UID)
+			f.stateKnown.Insert(p.UID)
 			c.podCache.Answered(job.UID, p)
 		}
 	}
-	f.unconfirmed = true
+	f.needsConfirm = true
 	version, err := c.client.Pods().List(ctx, job.Namespace, selector, take)
 	if err == nil && unseen.Len() > 0 {
 		version, err = c.client.Pods().List(ctx, job.Namespace, labels.Everything(), take)

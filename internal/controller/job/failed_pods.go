@@ -18,19 +18,19 @@ import (
 type failedPods struct {
 	mu   sync.Mutex
 	jobs map[types.UID]map[types.UID]*corev1.Pod
-	// keptBy tells under which Job a pod is kept.
-	keptBy map[types.UID]types.UID
+	// jobOfPod tells under which Job a pod is kept.
+	jobOfPod map[types.UID]types.UID
 	// complete tells that all pods have been looked at which were there before their Job was shown.
 	complete bool
 	// removed were told to go, though the informer may show them as they were for a while.
 	removed *lru.Cache
 }
 
-// removals is how many pods are known to have been told to go.
-const removals = 10_000
+// deletedPodCacheSize is how many pods are known to have been told to go.
+const deletedPodCacheSize = 10_000
 
 func newFailedPods() *failedPods {
-	return &failedPods{jobs: map[types.UID]map[types.UID]*corev1.Pod{}, keptBy: map[types.UID]types.UID{}, removed: lru.New(removals)}
+	return &failedPods{jobs: map[types.UID]map[types.UID]*corev1.Pod{}, jobOfPod: map[types.UID]types.UID{}, removed: lru.New(deletedPodCacheSize)}
 }
 
 // keep returns how many pods of job there are now.
@@ -45,7 +45,7 @@ func (f *failedPods) keep(job types.UID, p *corev1.Pod) int {
 		f.jobs[job] = map[types.UID]*corev1.Pod{}
 	}
 	f.jobs[job][p.UID] = p
-	f.keptBy[p.UID] = job
+	f.jobOfPod[p.UID] = job
 	return len(f.jobs[job])
 }
 
@@ -62,11 +62,11 @@ func (f *failedPods) drop(pod types.UID) {
 }
 
 func (f *failedPods) dropLocked(pod types.UID) {
-	job, kept := f.keptBy[pod]
+	job, kept := f.jobOfPod[pod]
 	if !kept {
 		return
 	}
-	delete(f.keptBy, pod)
+	delete(f.jobOfPod, pod)
 	delete(f.jobs[job], pod)
 	if len(f.jobs[job]) == 0 {
 		delete(f.jobs, job)
@@ -77,7 +77,7 @@ func (f *failedPods) forget(job types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for pod := range f.jobs[job] {
-		delete(f.keptBy, pod)
+		delete(f.jobOfPod, pod)
 	}
 	delete(f.jobs, job)
 }
@@ -104,8 +104,8 @@ func (f *failedPods) isComplete() bool {
 	return f.complete
 }
 
-// noteFailed takes in what the informer shows of a pod, and has its Job looked at where pods are too many.
-func (c *Controller) noteFailed(p *corev1.Pod) {
+// observeFailedPod takes in what the informer shows of a pod, and has its Job looked at where pods are too many.
+func (c *Controller) observeFailedPod(p *corev1.Pod) {
 	job := c.limitedJob(p)
 	if job == nil {
 		c.failed.drop(p.UID)
@@ -133,7 +133,7 @@ func (c *Controller) limitedJob(p *corev1.Pod) *batchv1.Job {
 func (c *Controller) findAllFailed() {
 	for _, obj := range c.pods.GetStore().List() {
 		if p := obj.(*corev1.Pod); core.CountedAsFailed(p) {
-			c.noteFailed(p)
+			c.observeFailedPod(p)
 		}
 	}
 	c.failed.setComplete()
@@ -151,7 +151,7 @@ func (c *Controller) findFailed(job *batchv1.Job) {
 	for _, obj := range c.pods.GetStore().List() {
 		p := obj.(*corev1.Pod)
 		if ref := jobRef(p); ref != nil && ref.UID == job.UID {
-			c.noteFailed(p)
+			c.observeFailedPod(p)
 		}
 	}
 }

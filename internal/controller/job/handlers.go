@@ -27,12 +27,12 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 
 func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
-		c.memory.accepted(is.UID) // the template may be one now of which pods can be made
+		c.stateStore.createSucceeded(is.UID) // the template may be one now of which pods can be made
 	}
 	if was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
 		c.findFailed(is)
 	}
-	if !c.memory.isOwn(is) || core.Finished(is) {
+	if !c.stateStore.isOwn(is) || core.Finished(is) {
 		c.loop.Queue.Add(loop.Key(is))
 	}
 }
@@ -45,7 +45,7 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 		c.podCache.forget(job.UID)
 		return
 	}
-	if c.claims.add(job) {
+	if c.selectorIndex.add(job) {
 		c.findOrphans(job)
 	}
 	if job.Status.Failed > 0 {
@@ -57,12 +57,12 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 // jobGone leaves it to others to delete the Job's pods, but they must be able to.
 func (c *Controller) jobGone(job *batchv1.Job) {
 	c.gone.Add(job.UID, nil)
-	c.claims.remove(job)
+	c.selectorIndex.remove(job)
 	// The cache goes first: by that, a sync under way notices.
 	for _, p := range c.podCache.forget(job.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
-	c.memory.forget(job.UID)
+	c.stateStore.forget(job.UID)
 	c.results.Forget(job.UID)
 	c.failed.forget(job.UID)
 }
@@ -73,19 +73,19 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 		case is == nil:
 			c.podGone(was)
 		case was == nil || was.ResourceVersion != is.ResourceVersion:
-			c.podShown(was, is)
+			c.podCached(was, is)
 		}
 	})
 }
 
-func (c *Controller) podShown(old, pod *corev1.Pod) {
+func (c *Controller) podCached(old, pod *corev1.Pod) {
 	c.metrics.finalizerChanged(old, pod)
-	c.noteFailed(pod)
+	c.observeFailedPod(pod)
 	c.results.NoteEnd(pod)
 	if old != nil {
-		c.wakeFormer(old, pod)
+		c.enqueueFormerOwner(old, pod)
 	}
-	job, key, claimed := c.claimant(pod)
+	job, key, claimed := c.jobFor(pod)
 	if !claimed {
 		c.podCache.end(pod)
 		c.checkOrphan(pod)
@@ -101,9 +101,9 @@ func (c *Controller) podShown(old, pod *corev1.Pod) {
 		// The Job may be gone, or just not be shown yet.
 		c.checkOrphan(pod)
 	}
-	if c.podCache.show(job, pod) {
+	if c.podCache.observePod(job, pod) {
 		if core.Ended(pod) {
-			c.memory.freed(job)
+			c.stateStore.podFreed(job)
 		}
 		c.loop.Queue.Add(key)
 	}
@@ -115,8 +115,8 @@ func (c *Controller) checkOrphan(pod *corev1.Pod) {
 	}
 }
 
-// wakeFormer wakes the Job that pod belonged to until now.
-func (c *Controller) wakeFormer(old, pod *corev1.Pod) {
+// enqueueFormerOwner wakes the Job that pod belonged to until now.
+func (c *Controller) enqueueFormerOwner(old, pod *corev1.Pod) {
 	before, now := jobRef(old), jobRef(pod)
 	if before != nil && (now == nil || now.UID != before.UID) {
 		c.loop.Queue.Add(types.NamespacedName{Namespace: old.Namespace, Name: before.Name})
@@ -134,7 +134,7 @@ func (c *Controller) podGone(pod *corev1.Pod) {
 	}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
 	if news {
-		c.memory.freed(ref.UID)
+		c.stateStore.podFreed(ref.UID)
 		c.loop.Queue.Add(key)
 	}
 	if c.job(key) == nil {
@@ -142,13 +142,13 @@ func (c *Controller) podGone(pod *corev1.Pod) {
 	}
 }
 
-// claimant returns the Job that pod belongs to or that would adopt it.
-func (c *Controller) claimant(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
+// jobFor returns the Job that pod belongs to or that would adopt it.
+func (c *Controller) jobFor(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
 	if ref := jobRef(pod); ref != nil {
 		return ref.UID, types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}, true
 	}
 	if metav1.GetControllerOfNoCopy(pod) != nil {
 		return "", types.NamespacedName{}, false
 	}
-	return c.claims.find(pod)
+	return c.selectorIndex.find(pod)
 }

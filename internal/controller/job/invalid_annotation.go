@@ -18,13 +18,13 @@ func (c *Controller) warnOfAnnotations(job *batchv1.Job) {
 	for _, err := range errs {
 		faults = append(faults, err.Error())
 	}
-	for _, fault := range c.memory.newFaults(job.UID, faults) {
+	for _, fault := range c.stateStore.newFaults(job.UID, faults) {
 		c.recorder.Event(job, corev1.EventTypeWarning, "InvalidAnnotation", fault)
 	}
 }
 
 // newFaults remembers the faults of a Job and returns those that it did not have the last time.
-func (m *memory) newFaults(job types.UID, faults []string) []string {
+func (m *stateStore) newFaults(job types.UID, faults []string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job)

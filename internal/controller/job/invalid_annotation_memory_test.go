@@ -7,7 +7,7 @@ import (
 )
 
 func TestFaultsAreToldOfOnce(t *testing.T) {
-	m := newMemory(0)
+	m := newStateStore(0)
 	for _, step := range []struct {
 		sentence    string
 		faults, new []string

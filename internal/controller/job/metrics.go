@@ -89,8 +89,8 @@ func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
 	}
 }
 
-// judged counts what the pod failure policy said. Ignored failures change no status, so these have their own way here.
-func (m *metrics) judged(actions map[batchv1.PodFailurePolicyAction]int) {
+// countPolicyActions counts what the pod failure policy said. Ignored failures change no status, so these have their own way here.
+func (m *metrics) countPolicyActions(actions map[batchv1.PodFailurePolicyAction]int) {
 	for action, n := range actions {
 		add(m.policyActions, n, string(action))
 	}

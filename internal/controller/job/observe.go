@@ -22,17 +22,17 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
 		return obs, err
 	}
-	c.memory.observeRefusals(&obs)
+	c.stateStore.observeCreateBackoff(&obs)
 	err = c.observePods(ctx, &obs)
 	return obs, err
 }
 
 // observePods fills in the pods. It makes sure of those that are known too little of, or that could be counted twice.
 func (c *Controller) observePods(ctx context.Context, obs *core.Observation) error {
-	if err := c.lookUp(ctx, obs.Job, c.podCache.Overdue(obs.Job.UID)); err != nil {
+	if err := c.getNewest(ctx, obs.Job, c.podCache.Overdue(obs.Job.UID)); err != nil {
 		return err
 	}
-	if err := c.catchUp(ctx, obs.Job, c.memory.lastForeign(obs.Job)); err != nil {
+	if err := c.catchUp(ctx, obs.Job, c.stateStore.lastExternalStatus(obs.Job)); err != nil {
 		return err
 	}
 	c.podCache.observe(obs)
@@ -51,8 +51,8 @@ func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	return nil
 }
 
-// lookUp asks the server for pods that are known too little of: they may be gone by now.
-func (c *Controller) lookUp(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
+// getNewest asks the server for pods that are known too little of: they may be gone by now.
+func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return c.each(ctx, pods, func(p *corev1.Pod) error {
 		stored, err := c.storedPod(ctx, p)

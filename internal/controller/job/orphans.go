@@ -21,8 +21,8 @@ func (c *Controller) findOrphans(job *batchv1.Job) {
 		if pod.Namespace != job.Namespace || metav1.GetControllerOfNoCopy(pod) != nil {
 			continue
 		}
-		if uid, _, found := c.claims.find(pod); found && uid == job.UID {
-			c.podCache.show(uid, pod)
+		if uid, _, found := c.selectorIndex.find(pod); found && uid == job.UID {
+			c.podCache.observePod(uid, pod)
 		}
 	}
 }
@@ -32,8 +32,8 @@ func (c *Controller) findAllOrphans() {
 	for _, obj := range c.pods.GetStore().List() {
 		pod := obj.(*corev1.Pod)
 		ref := metav1.GetControllerOfNoCopy(pod)
-		if ref == nil || !c.claims.matches(ref.UID, pod) {
-			c.podShown(pod, pod)
+		if ref == nil || !c.selectorIndex.matches(ref.UID, pod) {
+			c.podCached(pod, pod)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName
 	if pod == nil || !core.HasFinalizer(pod) {
 		return nil
 	}
-	needed, err := c.needed(ctx, pod)
+	needed, err := c.isStillUncounted(ctx, pod)
 	if err != nil || needed {
 		return err
 	}
@@ -59,9 +59,9 @@ func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName
 	return nil
 }
 
-// needed tells whether a Job, of this controller or another, still has to count pod.
-func (c *Controller) needed(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	uid, key, claimed := c.claimant(pod)
+// isStillUncounted tells whether a Job, of this controller or another, still has to count pod.
+func (c *Controller) isStillUncounted(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	uid, key, claimed := c.jobFor(pod)
 	if !claimed {
 		// Something that is no Job controls the pod: its finalizers are not ours to judge.
 		return metav1.GetControllerOfNoCopy(pod) != nil, nil

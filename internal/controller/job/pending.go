@@ -12,20 +12,20 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// failStuck makes pods Failed that have not started in time. From then on they are failed pods as any other.
-func (c *Controller) failStuck(ctx context.Context, job *batchv1.Job, stuck []core.PendingTooLong) error {
+// failPending makes pods Failed that have not started in time. From then on they are failed pods as any other.
+func (c *Controller) failPending(ctx context.Context, job *batchv1.Job, stuck []core.PendingTooLong) error {
 	byPod := make(map[*corev1.Pod]core.PendingTooLong, len(stuck))
 	pods := make([]*corev1.Pod, 0, len(stuck))
 	for _, s := range stuck {
 		byPod[s.Pod] = s
 		pods = append(pods, s.Pod)
 	}
-	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.failOne(ctx, job, byPod[p]) })
+	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.failPendingPod(ctx, job, byPod[p]) })
 }
 
-// failOne writes for the newest version of the pod and no other: one in which it has started must never be overwritten.
+// failPendingPod writes for the newest version of the pod and no other: one in which it has started must never be overwritten.
 // A conflict has the pod looked at again.
-func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.PendingTooLong) error {
+func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s core.PendingTooLong) error {
 	ctx = context.WithoutCancel(ctx)
 	stored, err := c.storedPod(ctx, s.Pod)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Controller) failOne(ctx context.Context, job *batchv1.Job, s core.Pendi
 		return fmt.Errorf("failing pod %s/%s, which has not started: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
 	c.podCache.Answered(job.UID, written)
-	c.memory.freed(job.UID)
+	c.stateStore.podFreed(job.UID)
 	c.recorder.Eventf(job, corev1.EventTypeWarning, core.PendingTimeoutReason, "Pod %s: %s", written.Name, written.Status.Message)
 	return nil
 }

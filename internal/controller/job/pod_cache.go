@@ -29,18 +29,18 @@ type podCache struct {
 
 func newPodCache(matches func(types.UID, *corev1.Pod) bool, c clock.PassiveClock) *podCache {
 	x := &podCache{matches: matches, histories: map[types.UID]core.History{}, released: sets.New[types.UID]()}
-	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.matters, Merge: asItEnded}, c)
+	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.isRelevant, Merge: withKnownEnd}, c)
 	return x
 }
 
-// matters reports whether a decision about job needs p: it has to be counted, adopted or released.
-func (x *podCache) matters(job types.UID, p *corev1.Pod) bool {
+// isRelevant reports whether a decision about job needs p: it has to be counted, adopted or released.
+func (x *podCache) isRelevant(job types.UID, p *corev1.Pod) bool {
 	return core.IsRelevant(p) || metav1.GetControllerOfNoCopy(p) == nil || !x.matches(job, p)
 }
 
-// asItEnded returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
+// withKnownEnd returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
 // otherwise: of an index the status does not tell which pod it was that completed it.
-func asItEnded(known, newer *corev1.Pod) *corev1.Pod {
+func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	if !core.Ended(known) || known.Status.Phase == newer.Status.Phase {
 		return newer
 	}
@@ -49,22 +49,22 @@ func asItEnded(known, newer *corev1.Pod) *corev1.Pod {
 	return newer
 }
 
-// show takes in what the informer shows of a pod that belongs to job or might, and returns whether it is news.
-func (x *podCache) show(job types.UID, p *corev1.Pod) (news bool) {
+// observePod takes in what the informer shows of a pod that belongs to job or might, and returns whether it is news.
+func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !core.HasFinalizer(p) {
 		x.released.Delete(p.UID)
 	}
 	p, news = x.Show(job, p)
-	if endedOnItsOwn(p) {
+	if endedByItself(p) {
 		x.recordLocked(job, p)
 	}
 	return news
 }
 
-// endedOnItsOwn tells apart pods that ended from pods that the controller discarded: those lose the finalizer first.
-func endedOnItsOwn(p *corev1.Pod) bool {
+// endedByItself tells apart pods that ended from pods that the controller discarded: those lose the finalizer first.
+func endedByItself(p *corev1.Pod) bool {
 	return core.Ended(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 

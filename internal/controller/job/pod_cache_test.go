@@ -44,34 +44,34 @@ func TestPodCache(t *testing.T) {
 	}{
 		"a pod that ended and was released is dropped": {
 			do: func(x *podCache) {
-				x.show(owner, version("1"))
-				x.show(owner, version("2", ended, core.RemoveFinalizer))
+				x.observePod(owner, version("1"))
+				x.observePod(owner, version("2", ended, core.RemoveFinalizer))
 			},
 		},
 		"an own release hides a pod that ended at once, whatever is shown late": {
 			do: func(x *podCache) {
-				x.show(owner, version("1"))
+				x.observePod(owner, version("1"))
 				x.Answered(owner, version("3", ended, core.RemoveFinalizer))
-				x.show(owner, version("2", ended))
+				x.observePod(owner, version("2", ended))
 			},
 		},
 		"a deletion is seen": {
 			do: func(x *podCache) {
-				x.show(owner, version("1"))
+				x.observePod(owner, version("1"))
 				x.Deleted("p")
 			}, version: "1", deleted: true,
 		},
 		"a release counts until it is shown": {
 			do: func(x *podCache) {
-				x.show(owner, version("1"))
+				x.observePod(owner, version("1"))
 				x.release("p")
 			}, version: "1", released: true,
 		},
 		"and no longer": {
 			do: func(x *podCache) {
-				x.show(owner, version("1"))
+				x.observePod(owner, version("1"))
 				x.release("p")
-				x.show(owner, version("2", core.RemoveFinalizer))
+				x.observePod(owner, version("2", core.RemoveFinalizer))
 			}, version: "2",
 		},
 	}
@@ -94,11 +94,11 @@ func TestPodCache(t *testing.T) {
 func TestWhatIsForgottenOfAJobAreThePodsThatHaveItsFinalizer(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
 	named := func(uid types.UID) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = uid } }
-	x.show(owner, version("1", named("held")))
-	x.show(owner, version("1", named("released")))
+	x.observePod(owner, version("1", named("held")))
+	x.observePod(owner, version("1", named("released")))
 	x.release("released")
-	x.show(owner, version("1", named("bare"), core.RemoveFinalizer))
-	x.show(owner, version("1", named("gone")))
+	x.observePod(owner, version("1", named("bare"), core.RemoveFinalizer))
+	x.observePod(owner, version("1", named("gone")))
 	x.Gone("gone")
 	if held := x.forget(owner); len(held) != 1 || held[0].UID != "held" {
 		t.Errorf("%v have the finalizer", held)
@@ -115,10 +115,10 @@ func TestThePodCacheDoesNotGrowWithHistory(t *testing.T) {
 		named := func(p *corev1.Pod) { p.UID = uid }
 		x.Open(owner)
 		x.Answered(owner, version("1", named))
-		x.show(owner, version("1", named))
-		x.show(owner, version("2", named, ended))
+		x.observePod(owner, version("1", named))
+		x.observePod(owner, version("2", named, ended))
 		x.release(uid)
-		x.show(owner, version("3", named, ended, core.RemoveFinalizer))
+		x.observePod(owner, version("3", named, ended, core.RemoveFinalizer))
 		x.Close(owner)
 	}
 	if x.Known(owner) || len(x.released) != 0 {
@@ -130,14 +130,14 @@ func TestOnlyNewsWakesTheJob(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
 	x.Open(owner)
 	x.Answered(owner, version("1"))
-	if x.show(owner, version("1")) {
+	if x.observePod(owner, version("1")) {
 		t.Error("the controller's own write is news to it")
 	}
-	if !x.show(owner, version("2", ended)) {
+	if !x.observePod(owner, version("2", ended)) {
 		t.Error("the end of a pod is no news")
 	}
 	x.Answered(owner, version("3", ended, core.RemoveFinalizer))
-	if x.show(owner, version("3", ended, core.RemoveFinalizer)) {
+	if x.observePod(owner, version("3", ended, core.RemoveFinalizer)) {
 		t.Error("the controller's own release is news to it")
 	}
 	x.Close(owner)

@@ -15,27 +15,27 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// claims tells which Job would adopt a pod that nobody controls. Most Jobs select by a label with their own UID, which
+// selectorIndex tells which Job would adopt a pod that nobody controls. Most Jobs select by a label with their own UID, which
 // is found at once; only selectors that people wrote must be tried one by one.
-type claims struct {
+type selectorIndex struct {
 	mu sync.Mutex
-	// byUID are the Jobs with a generated selector, byHand those with a selector of their own.
-	byUID  map[types.UID]types.NamespacedName
-	byHand map[types.UID]claim
+	// byUID are the Jobs with a generated selector, bySelector those with a selector of their own.
+	byUID      map[types.UID]types.NamespacedName
+	bySelector map[types.UID]selectorEntry
 }
 
-type claim struct {
+type selectorEntry struct {
 	job      types.UID
 	key      types.NamespacedName
 	selector labels.Selector
 }
 
-func newClaims() *claims {
-	return &claims{byUID: map[types.UID]types.NamespacedName{}, byHand: map[types.UID]claim{}}
+func newClaims() *selectorIndex {
+	return &selectorIndex{byUID: map[types.UID]types.NamespacedName{}, bySelector: map[types.UID]selectorEntry{}}
 }
 
 // add tells whether pods that are there already may be the Job's.
-func (c *claims) add(job *batchv1.Job) (mayHavePods bool) {
+func (c *selectorIndex) add(job *batchv1.Job) (mayHavePods bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !ptr.Deref(job.Spec.ManualSelector, false) {
@@ -46,44 +46,44 @@ func (c *claims) add(job *batchv1.Job) (mayHavePods bool) {
 	if err != nil {
 		return false
 	}
-	c.byHand[job.UID] = claim{job.UID, loop.Key(job), selector}
+	c.bySelector[job.UID] = selectorEntry{job.UID, loop.Key(job), selector}
 	return true
 }
 
-func (c *claims) remove(job *batchv1.Job) {
+func (c *selectorIndex) remove(job *batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byUID, job.UID)
-	delete(c.byHand, job.UID)
+	delete(c.bySelector, job.UID)
 }
 
 // matches tells whether the selector of job matches pod. That of a Job that needs no pods any more matches all.
-func (c *claims) matches(job types.UID, pod *corev1.Pod) bool {
+func (c *selectorIndex) matches(job types.UID, pod *corev1.Pod) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, known := c.byUID[job]; known {
-		return slices.Contains(madeFor(pod), job)
+		return slices.Contains(jobUIDsOf(pod), job)
 	}
-	m, known := c.byHand[job]
+	m, known := c.bySelector[job]
 	return !known || m.selector.Matches(labels.Set(pod.Labels))
 }
 
-// madeFor returns the UIDs of Jobs in the labels that generated selectors select by.
-func madeFor(pod *corev1.Pod) []types.UID {
+// jobUIDsOf returns the UIDs of Jobs in the labels that generated selectors select by.
+func jobUIDsOf(pod *corev1.Pod) []types.UID {
 	return []types.UID{types.UID(pod.Labels[batchv1.ControllerUidLabel]), types.UID(pod.Labels["controller-uid"])}
 }
 
 // find returns the Job that would adopt pod; of several, always the same.
-func (c *claims) find(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
+func (c *selectorIndex) find(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, uid := range madeFor(pod) {
+	for _, uid := range jobUIDsOf(pod) {
 		if key, found := c.byUID[uid]; found && key.Namespace == pod.Namespace {
 			return uid, key, true
 		}
 	}
-	var matching []claim
-	for _, m := range c.byHand {
+	var matching []selectorEntry
+	for _, m := range c.bySelector {
 		if m.key.Namespace == pod.Namespace && m.selector.Matches(labels.Set(pod.Labels)) {
 			matching = append(matching, m)
 		}
@@ -91,6 +91,6 @@ func (c *claims) find(pod *corev1.Pod) (types.UID, types.NamespacedName, bool) {
 	if len(matching) == 0 {
 		return "", types.NamespacedName{}, false
 	}
-	first := slices.MinFunc(matching, func(a, b claim) int { return cmp.Compare(a.job, b.job) })
+	first := slices.MinFunc(matching, func(a, b selectorEntry) int { return cmp.Compare(a.job, b.job) })
 	return first.job, first.key, true
 }

@@ -11,115 +11,115 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// memory is what the controller must know of a Job between two syncs. Losing it costs writes, nothing else.
-type memory struct {
+// stateStore is what the controller must know of a Job between two syncs. Losing it costs writes, nothing else.
+type stateStore struct {
 	mu   sync.Mutex
-	jobs map[types.UID]*recollection
+	jobs map[types.UID]*jobState
 	// period is Options.SyncBatchPeriod.
 	period time.Duration
 }
 
-type recollection struct {
+type jobState struct {
 	latest loop.Latest[*batchv1.Job]
 	// pods is how many mattered in the last sync.
 	pods int
-	// notBefore is the earliest time for the next sync.
-	notBefore time.Time
-	pace
-	refusals
-	foreign
+	// nextSyncAt is the earliest time for the next sync.
+	nextSyncAt time.Time
+	statusPace
+	createBackoff
+	externalStatus
 	// batch is how many pods may be created at once; 0 is 1.
 	batch int
 	// faults are what was told to be wrong with the annotations.
 	faults []string
 }
 
-func newMemory(period time.Duration) *memory {
-	return &memory{jobs: map[types.UID]*recollection{}, period: period}
+func newStateStore(period time.Duration) *stateStore {
+	return &stateStore{jobs: map[types.UID]*jobState{}, period: period}
 }
 
-func (m *memory) of(job types.UID) *recollection {
+func (m *stateStore) of(job types.UID) *jobState {
 	r := m.jobs[job]
 	if r == nil {
-		r = &recollection{}
+		r = &jobState{}
 		m.jobs[job] = r
 	}
 	return r
 }
 
 // newest returns the newer of what the informer shows and what was written.
-func (m *memory) newest(shown *batchv1.Job) *batchv1.Job {
+func (m *stateStore) newest(shown *batchv1.Job) *batchv1.Job {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.of(shown.UID).latest.Newest(shown)
 }
 
 // isOwn tells that job is as the controller's last write left it, and so no news.
-func (m *memory) isOwn(job *batchv1.Job) bool {
+func (m *stateStore) isOwn(job *batchv1.Job) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.jobs[job.UID]
 	return r != nil && r.latest.Covers(job)
 }
 
-func (m *memory) wrote(job *batchv1.Job, now time.Time, patience core.WriteUrgency) {
+func (m *stateStore) observeWrite(job *batchv1.Job, now time.Time, patience core.WriteUrgency) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
 	r.latest.Learn(job)
-	r.foreign.last = job
-	r.pace.wrote(now, patience)
+	r.externalStatus.last = job
+	r.statusPace.observeWrite(now, patience)
 }
 
 // postpone tells how much longer a status write that may wait shall do so; 0 is no longer.
-func (m *memory) postpone(job types.UID, now time.Time, patience core.WriteUrgency) time.Duration {
+func (m *stateStore) postpone(job types.UID, now time.Time, patience core.WriteUrgency) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job)
-	return max(0, r.pace.due(now, periodFor(m.period, r.pods), patience).Sub(now))
+	return max(0, r.statusPace.due(now, periodFor(m.period, r.pods), patience).Sub(now))
 }
 
-// rest ends a sync of job, of so many pods, and lets none start for a while.
-func (m *memory) rest(job types.UID, now time.Time, pods int) {
+// startPause ends a sync of job, of so many pods, and lets none start for a while.
+func (m *stateStore) startPause(job types.UID, now time.Time, pods int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.jobs[job]; r != nil {
 		r.pods = pods
-		r.notBefore = now.Add(min(m.period, haste) * time.Duration(min(pods-1, crowd)) / crowd)
+		r.nextSyncAt = now.Add(min(m.period, minStatusDelay) * time.Duration(min(pods-1, largeJobPods)) / largeJobPods)
 	}
 }
 
-func (m *memory) restLeft(job types.UID, now time.Time) time.Duration {
+func (m *stateStore) pauseLeft(job types.UID, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.jobs[job]; r != nil {
-		return max(0, r.notBefore.Sub(now))
+		return max(0, r.nextSyncAt.Sub(now))
 	}
 	return 0
 }
 
-// lastForeign takes in what is known of job before a decision. What it returns is for the sync of job alone.
-func (m *memory) lastForeign(job *batchv1.Job) *foreign {
+// lastExternalStatus takes in what is known of job before a decision. What it returns is for the sync of job alone.
+func (m *stateStore) lastExternalStatus(job *batchv1.Job) *externalStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
-	r.foreign.observe(job)
-	return &r.foreign
+	r.externalStatus.observe(job)
+	return &r.externalStatus
 }
 
-func (m *memory) batchSize(job types.UID) int {
+func (m *stateStore) batchSize(job types.UID) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return max(1, m.of(job).batch)
 }
 
-func (m *memory) setBatchSize(job types.UID, n int) {
+func (m *stateStore) setBatchSize(job types.UID, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(job).batch = n
 }
 
-func (m *memory) forget(job types.UID) {
+func (m *stateStore) forget(job types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.jobs, job)

@@ -6,10 +6,10 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// haste is how long a change of numbers waits for others at most, unless the batch period is shorter.
-const haste = 100 * time.Millisecond
+// minStatusDelay is how long a change of numbers waits for others at most, unless the batch period is shorter.
+const minStatusDelay = 100 * time.Millisecond
 
-// pace spreads the status writes of one Job. The first ended pod is listed at once, those that end meanwhile together
+// statusPace spreads the status writes of one Job. The first ended pod is listed at once, those that end meanwhile together
 // a period later; what is listed is counted soon after: on a cluster once all are released (Controller.settle), on one
 // machine with the next list where that is near. Numbers of living pods come along, or alone once a period:
 //
@@ -18,7 +18,7 @@ const haste = 100 * time.Millisecond
 //	 ├─── period ───┼───── period ───┤
 //
 // So a Job with many pods gets no more than two writes a period, whatever its pods do.
-type pace struct {
+type statusPace struct {
 	// waiting is since when a harmless write waits; zero for none.
 	waiting time.Time
 	// listed and wrote are the times of the last write that listed pods and of the last of any kind.
@@ -27,11 +27,11 @@ type pace struct {
 
 // periodFor is longer for a Job with many pods: each write then tells of more, and costs more.
 func periodFor(period time.Duration, pods int) time.Duration {
-	return period + period*time.Duration(min(pods, crowd))/crowd
+	return period + period*time.Duration(min(pods, largeJobPods))/largeJobPods
 }
 
 // due is when a status may be written that has patience.
-func (p *pace) due(now time.Time, period time.Duration, patience core.WriteUrgency) time.Time {
+func (p *statusPace) due(now time.Time, period time.Duration, patience core.WriteUrgency) time.Time {
 	switch patience {
 	case core.Immediate:
 		return now
@@ -41,14 +41,14 @@ func (p *pace) due(now time.Time, period time.Duration, patience core.WriteUrgen
 	if p.waiting.IsZero() {
 		p.waiting = now
 	}
-	soon := p.waiting.Add(min(period, haste))
+	soon := p.waiting.Add(min(period, minStatusDelay))
 	if next := p.stored.Add(period); p.stored.After(p.listed) && next.After(soon) {
 		return next
 	}
 	return soon
 }
 
-func (p *pace) wrote(now time.Time, patience core.WriteUrgency) {
+func (p *statusPace) observeWrite(now time.Time, patience core.WriteUrgency) {
 	p.waiting, p.stored = time.Time{}, now
 	if patience != core.Deferrable {
 		p.listed = now

@@ -33,9 +33,9 @@ func TestPaceOfStatusWrites(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := pace{}
+			p := statusPace{}
 			for _, w := range tt.before {
-				p.wrote(noon.Add(w.at), w.patience)
+				p.observeWrite(noon.Add(w.at), w.patience)
 			}
 			due := p.due(noon.Add(tt.next.at), period, tt.next.patience)
 			if got := max(0, due.Sub(noon)); got != tt.due {

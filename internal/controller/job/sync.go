@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// rounds bounds how often one sync decides; a Job that ends needs three.
-	rounds = 5
-	// crowd is how many pods a Job must have for its syncs to keep the whole pause between them, and to wait twice the
+	// maxSyncRounds bounds how often one sync decides; a Job that ends needs three.
+	maxSyncRounds = 5
+	// largeJobPods is how many pods a Job must have for its syncs to keep the whole pause between them, and to wait twice the
 	// batch period for its status.
-	crowd = 400
+	largeJobPods = 400
 )
 
-// syncWhenRested keeps a pause between two syncs of a Job, so that one sync handles the news of many pods. The pause
+// syncAfterPause keeps a pause between two syncs of a Job, so that one sync handles the news of many pods. The pause
 // grows with the number of pods: a Job with one pod at a time has nothing to batch and is never kept waiting.
-func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedName) error {
+func (c *Controller) syncAfterPause(ctx context.Context, key types.NamespacedName) error {
 	shown := c.job(key)
 	if shown == nil || !c.options.manages(shown) {
 		return nil
 	}
-	if left := c.memory.restLeft(shown.UID, c.options.Clock.Now()); left > 0 {
+	if left := c.stateStore.pauseLeft(shown.UID, c.options.Clock.Now()); left > 0 {
 		c.loop.Queue.AddAfter(key, left)
 		return nil
 	}
@@ -36,7 +36,7 @@ func (c *Controller) syncWhenRested(ctx context.Context, key types.NamespacedNam
 	action := core.Reconciling
 	pods, err := c.sync(ctx, shown, &action)
 	now := c.options.Clock.Now()
-	c.memory.rest(shown.UID, now, pods)
+	c.stateStore.startPause(shown.UID, now, pods)
 	c.metrics.synced(shown, action, err, now.Sub(start).Seconds())
 	return err
 }
@@ -49,10 +49,10 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			c.loop.Queue.AddAfter(loop.Key(shown), loop.ShownWithin+time.Second)
 		}
 	}()
-	for range rounds {
-		job := c.memory.newest(shown)
+	for range maxSyncRounds {
+		job := c.stateStore.newest(shown)
 		if core.Finished(job) {
-			c.tidy(shown)
+			c.forgetFinished(shown)
 			return 0, c.removeFailed(ctx, job, c.options.settings().ExcessFailedPods(job, c.failed.of(job.UID)))
 		}
 		if !core.IsKnownCompletionMode(job) {
@@ -72,7 +72,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 			*action = d.Action
 		}
 		if err := c.apply(ctx, job, d); err != nil {
-			return len(obs.Pods), ignoreGone(err)
+			return len(obs.Pods), ignoreNotFound(err)
 		}
 		if d.RequeueAfter > 0 {
 			c.loop.Queue.AddAfter(loop.Key(job), d.RequeueAfter)
@@ -89,21 +89,21 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 	return pods, nil
 }
 
-// tidy ends the controller's interest in a finished Job once the informer shows that it is.
-func (c *Controller) tidy(shown *batchv1.Job) {
+// forgetFinished ends the controller's interest in a finished Job once the informer shows that it is.
+func (c *Controller) forgetFinished(shown *batchv1.Job) {
 	if !core.Finished(shown) {
 		return
 	}
-	c.claims.remove(shown)
-	c.memory.forget(shown.UID)
+	c.selectorIndex.remove(shown)
+	c.stateStore.forget(shown.UID)
 	c.results.Forget(shown.UID)
 	for _, p := range c.podCache.forget(shown.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
 }
 
-// ignoreGone makes nothing of writes to a Job or pod that is gone: the informer will tell.
-func ignoreGone(err error) error {
+// ignoreNotFound makes nothing of writes to a Job or pod that is gone: the informer will tell.
+func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

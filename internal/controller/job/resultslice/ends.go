@@ -12,15 +12,15 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// ends are those of pods that were counted before they ended: their results are stored again.
-type ends struct {
+// podEnds are those of pods that were counted before they ended: their results are stored again.
+type podEnds struct {
 	mu      sync.Mutex
 	awaited sets.Set[types.UID]
 	seen    []stintv1.PodResult
 }
 
 // await notes which of pods have not ended.
-func (e *ends) await(pods []*corev1.Pod) {
+func (e *podEnds) await(pods []*corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range pods {
@@ -35,7 +35,7 @@ func (e *ends) await(pods []*corev1.Pod) {
 }
 
 // note takes in a pod that has ended.
-func (e *ends) note(p *corev1.Pod) {
+func (e *podEnds) note(p *corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.awaited.Has(p.UID) {
@@ -45,7 +45,7 @@ func (e *ends) note(p *corev1.Pod) {
 }
 
 // take returns the ends that were noted since the last time.
-func (e *ends) take() []stintv1.PodResult {
+func (e *podEnds) take() []stintv1.PodResult {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	seen := e.seen

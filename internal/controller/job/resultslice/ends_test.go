@@ -15,7 +15,7 @@ func TestEndsAreNotedOfPodsThatWereCountedBefore(t *testing.T) {
 	podOf := func(name string, phase corev1.PodPhase) *corev1.Pod {
 		return wrappers.MakePod(name).UID(types.UID(name)).Controller(wrappers.MakeJob("j").UID("job").Obj()).Phase(phase).Obj()
 	}
-	ends := &s.of("job").ends
+	ends := &s.of("job").podEnds
 	ends.await([]*corev1.Pod{podOf("runs", corev1.PodRunning), podOf("ended", corev1.PodFailed)})
 	for _, p := range []*corev1.Pod{podOf("runs", corev1.PodRunning), podOf("ended", corev1.PodFailed), podOf("other", corev1.PodFailed),
 		podOf("runs", corev1.PodFailed), podOf("runs", corev1.PodFailed)} {

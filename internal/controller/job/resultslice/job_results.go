@@ -10,13 +10,13 @@ import (
 // jobResults is what is known of one Job's results.
 type jobResults struct {
 	sequence sequence
-	ends     ends
+	podEnds  podEnds
 	// written are pods whose end is stored and that may still have their finalizer: it is not stored again.
 	written sets.Set[types.UID]
 }
 
-// wrote notes the pods of which it is known when they ended: of others there may be more to store.
-func (r *jobResults) wrote(all []stintv1.PodResult) {
+// observeWrite notes the pods of which it is known when they ended: of others there may be more to store.
+func (r *jobResults) observeWrite(all []stintv1.PodResult) {
 	if r.written == nil {
 		r.written = sets.New[types.UID]()
 	}

@@ -57,7 +57,7 @@ func (s *sequence) write(ctx context.Context, job *batchv1.Job, more []stintv1.P
 			return err
 		}
 	}
-	more, err := s.lookUp(ctx, job, more)
+	more, err := s.getNewest(ctx, job, more)
 	if err != nil {
 		return err
 	}
@@ -69,15 +69,15 @@ func (s *sequence) write(ctx context.Context, job *batchv1.Job, more []stintv1.P
 	return nil
 }
 
-// rewritten is how many results a slice may have and still be added to. All of them are written, and read by those who
+// maxAppendedResults is how many results a slice may have and still be added to. All of them are written, and read by those who
 // watch, once more; a new slice takes as many writes.
-const rewritten = 20
+const maxAppendedResults = 20
 
 // extend adds results to the open slice if it is small and has room for all of them, and returns those that are still to
 // be written.
 func (s *sequence) extend(ctx context.Context, more []stintv1.PodResult) (rest []stintv1.PodResult, err error) {
 	grown := s.open.DeepCopy()
-	if len(s.open.Results) > rewritten || len(results.Append(grown, more, s.limits)) > 0 {
+	if len(s.open.Results) > maxAppendedResults || len(results.Append(grown, more, s.limits)) > 0 {
 		s.close()
 		return more, nil
 	}

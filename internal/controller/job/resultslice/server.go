@@ -13,11 +13,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// refusedPause is how long a server that takes no ResultSlices is not asked again.
-const refusedPause = 15 * time.Second
+// resultsRetryDelay is how long a server that takes no ResultSlices is not asked again.
+const resultsRetryDelay = 15 * time.Second
 
-// everywhere stands for all namespaces.
-const everywhere = ""
+// allNamespaces stands for all namespaces.
+const allNamespaces = ""
 
 // server knows whether the API server takes ResultSlices. Where it does not, Jobs go on without: they are worth more
 // than what is remembered of them.
@@ -26,12 +26,12 @@ type server struct {
 	lost  prometheus.Counter
 
 	mu sync.Mutex
-	// notBefore is until when asking is of no use, for each namespace in which it refused, or everywhere.
-	notBefore map[string]time.Time
+	// nextSyncAt is until when asking is of no use, for each namespace in which it refused, or everywhere.
+	nextSyncAt map[string]time.Time
 }
 
 func newServer(c clock.PassiveClock, lost prometheus.Counter) *server {
-	return &server{clock: c, lost: lost, notBefore: map[string]time.Time{}}
+	return &server{clock: c, lost: lost, nextSyncAt: map[string]time.Time{}}
 }
 
 // try writes n results, unless that is of no use, and returns an error only where another try may go better.
@@ -43,12 +43,12 @@ func (s *server) try(ctx context.Context, namespace string, n int, write func() 
 	err := write()
 	switch {
 	case err == nil:
-		s.accepted(ctx, namespace)
+		s.createSucceeded(ctx, namespace)
 	case namespaceEnds(err):
 		// So does the Job.
-	case refusal(err):
+	case createFailureOf(err):
 		s.lost.Add(float64(n))
-		s.refused(ctx, namespace, err)
+		s.createFailed(ctx, namespace, err)
 	default:
 		return err
 	}
@@ -59,32 +59,32 @@ func (s *server) refusing(namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	return now.Before(s.notBefore[namespace]) || now.Before(s.notBefore[everywhere])
+	return now.Before(s.nextSyncAt[namespace]) || now.Before(s.nextSyncAt[allNamespaces])
 }
 
-// refused logs a refusal once, however often it is repeated.
-func (s *server) refused(ctx context.Context, namespace string, err error) {
+// createFailed logs a refusal once, however often it is repeated.
+func (s *server) createFailed(ctx context.Context, namespace string, err error) {
 	if apierrors.IsNotFound(err) {
-		namespace = everywhere // The kind is not known.
+		namespace = allNamespaces // The kind is not known.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.notBefore[namespace].IsZero() {
+	if s.nextSyncAt[namespace].IsZero() {
 		klog.FromContext(ctx).Info("Results of Jobs are not kept, as the API server does not take them", "namespace", namespace,
 			"reason", err.Error(), "remedy", "kubectl apply -f deploy/crds/stint.dev_resultslices.yaml, or --max-results=0")
 	}
-	s.notBefore[namespace] = s.clock.Now().Add(refusedPause)
+	s.nextSyncAt[namespace] = s.clock.Now().Add(resultsRetryDelay)
 }
 
-func (s *server) accepted(ctx context.Context, namespace string) {
+func (s *server) createSucceeded(ctx context.Context, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.notBefore) == 0 {
+	if len(s.nextSyncAt) == 0 {
 		return
 	}
-	for _, n := range []string{namespace, everywhere} {
-		if _, refused := s.notBefore[n]; refused {
-			delete(s.notBefore, n)
+	for _, n := range []string{namespace, allNamespaces} {
+		if _, refused := s.nextSyncAt[n]; refused {
+			delete(s.nextSyncAt, n)
 			klog.FromContext(ctx).Info("Results of Jobs are kept again", "namespace", n)
 		}
 	}
@@ -100,8 +100,8 @@ func namespaceEnds(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// refusal reports whether err is one that another try does not mend: the kind is not known, not allowed, or another version of it is.
-func refusal(err error) bool {
+// createFailureOf reports whether err is one that another try does not mend: the kind is not known, not allowed, or another version of it is.
+func createFailureOf(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }

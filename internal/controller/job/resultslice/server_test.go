@@ -39,11 +39,11 @@ func TestAServerThatTakesNoResultsIsAskedNowAndThen(t *testing.T) {
 		{sentence: "that one namespace is not allowed is told", namespace: "a", answer: notAllowed, asked: true, lost: 2, said: 1},
 		{sentence: "it is not asked again at once", namespace: "a", lost: 4, said: 1},
 		{sentence: "others are", namespace: "b", asked: true, lost: 4, said: 1},
-		{sentence: "it is asked later, and told of no more", namespace: "a", after: refusedPause, answer: notAllowed, asked: true, lost: 6, said: 1},
-		{sentence: "that it takes them again is told", namespace: "a", after: refusedPause, asked: true, lost: 6, said: 2},
+		{sentence: "it is asked later, and told of no more", namespace: "a", after: resultsRetryDelay, answer: notAllowed, asked: true, lost: 6, said: 1},
+		{sentence: "that it takes them again is told", namespace: "a", after: resultsRetryDelay, asked: true, lost: 6, said: 2},
 		{sentence: "a kind that is not known is told", namespace: "a", answer: notKnown, asked: true, lost: 8, said: 3},
 		{sentence: "it is known nowhere", namespace: "b", lost: 10, said: 3},
-		{sentence: "until it is", namespace: "b", after: refusedPause, asked: true, lost: 10, said: 4},
+		{sentence: "until it is", namespace: "b", after: resultsRetryDelay, asked: true, lost: 10, said: 4},
 		{sentence: "everywhere", namespace: "a", asked: true, lost: 10, said: 4},
 	} {
 		clock.SetTime(clock.Now().Add(step.after))

@@ -67,12 +67,12 @@ func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod
 		return nil // The results of a Job go with it.
 	}
 	r := s.of(job.UID)
-	r.ends.await(pods)
+	r.podEnds.await(pods)
 	all, err := s.resultsOf(ctx, job, pods)
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(append(all, r.ends.take()...), func(p stintv1.PodResult) bool { return r.written.Has(p.UID) })
+	all = slices.DeleteFunc(append(all, r.podEnds.take()...), func(p stintv1.PodResult) bool { return r.written.Has(p.UID) })
 	if len(all) == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod
 	if err != nil {
 		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	r.wrote(all)
+	r.observeWrite(all)
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (s *Store) NoteEnd(p *corev1.Pod) {
 		return
 	}
 	if r := s.known(ref.UID); r != nil {
-		r.ends.note(p)
+		r.podEnds.note(p)
 	}
 }
 

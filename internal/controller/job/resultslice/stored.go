@@ -17,8 +17,8 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// lookUp finds the slices that are not known, if there may be any, and returns those of the results that are not in them.
-func (s *sequence) lookUp(ctx context.Context, job *batchv1.Job, more []stintv1.PodResult) ([]stintv1.PodResult, error) {
+// getNewest finds the slices that are not known, if there may be any, and returns those of the results that are not in them.
+func (s *sequence) getNewest(ctx context.Context, job *batchv1.Job, more []stintv1.PodResult) ([]stintv1.PodResult, error) {
 	if s.known || !endedBefore(job) {
 		s.known = true
 		return more, nil
@@ -59,7 +59,7 @@ func endedBefore(job *batchv1.Job) bool {
 // sync may follow that would.
 func (s *sequence) makeRoom(ctx context.Context, job *batchv1.Job, atMost int) error {
 	ctx = context.WithoutCancel(ctx)
-	if _, err := s.lookUp(ctx, job, nil); err != nil {
+	if _, err := s.getNewest(ctx, job, nil); err != nil {
 		return err
 	}
 	for n := s.size(); n > atMost && len(s.earlier) > 0; s.earlier = s.earlier[1:] {
