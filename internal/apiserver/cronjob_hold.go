@@ -61,7 +61,7 @@ func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.C
 		return finish, err
 	}
 	if blocker != nil {
-		cronjob.Hold(job, time.Now())
+		cronjob.SuspendRun(job, time.Now())
 	}
 	return func(_ context.Context, created bool) {
 		h.one.Unlock()

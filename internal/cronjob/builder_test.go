@@ -96,7 +96,7 @@ func listed(s *situation, j *batchv1.Job) {
 	s.cj.Status.Active = append(s.cj.Status.Active, corev1.ObjectReference{Name: j.Name, UID: j.UID})
 }
 
-func held(_ *situation, j *batchv1.Job) { cronjob.Hold(j, j.CreationTimestamp.Time) }
+func held(_ *situation, j *batchv1.Job) { cronjob.SuspendRun(j, j.CreationTimestamp.Time) }
 
 func leaves(_ *situation, j *batchv1.Job) {
 	j.DeletionTimestamp = ptr.To(metav1.NewTime(at("09:31:00")))

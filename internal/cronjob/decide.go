@@ -8,20 +8,20 @@ import (
 
 // Decide says what is to be done about a CronJob.
 func Decide(obs Observation) Decision {
-	v := look(obs)
+	v := newView(obs)
 	d := Decision{}
-	v.settleStatus(&d)
-	if d.Again {
+	v.updateStatus(&d)
+	if d.RequeueAfterStatus {
 		return d
 	}
 	if v.cronJob.DeletionTimestamp != nil {
 		if slices.Contains(v.cronJob.Finalizers, metav1.FinalizerOrphanDependents) {
-			d.Release = v.held // Nobody will care for them any more.
+			d.Resume = v.held // Nobody will care for them any more.
 		}
 		return d
 	}
-	v.obeyPolicy(&d)
-	d.Prune = v.outdated()
+	v.applyConcurrencyPolicy(&d)
+	d.DeleteHistory = v.historyToDelete()
 	v.startDue(&d)
 	return d
 }

@@ -11,27 +11,27 @@ import (
 
 // Decision is what is to be done.
 type Decision struct {
-	// Again tells that only the status is to be stored, and the rest decided anew: it tells of a due time of which, until
+	// RequeueAfterStatus tells that only the status is to be stored, and the rest decided anew: it tells of a due time of which, until
 	// then, only a Job knows, to which anything may happen.
-	Again bool
-	// Hold, Release and Replace go first: if there are any, only these are done, and what they leave is decided anew.
+	RequeueAfterStatus bool
+	// Suspend, Resume and Replace go first: if there are any, only these are done, and what they leave is decided anew.
 	// Held runs wait, suspended; released ones go on; replaced ones are deleted.
-	Hold, Release, Replace []*batchv1.Job
+	Suspend, Resume, Replace []*batchv1.Job
 	// Start is the Job of Due to be created; nil for none. One of that name which the CronJob controls already is as good.
 	Start *batchv1.Job
 	Due   time.Time
 	// Events are told once the status is written.
 	Events []Event
-	// Prune are Jobs that ended and are not kept. They are deleted once their end is in the status.
-	Prune []*batchv1.Job
-	// LookAgain is the next due time; zero if there is none.
-	LookAgain time.Time
+	// DeleteHistory are Jobs that ended and are not kept. They are deleted once their end is in the status.
+	DeleteHistory []*batchv1.Job
+	// RequeueAt is the next due time; zero if there is none.
+	RequeueAt time.Time
 
 	status batchv1.CronJobStatus
 }
 
-// GoesFirst tells that something is to be done before the rest can be decided.
-func (d *Decision) GoesFirst() bool { return len(d.Hold)+len(d.Release)+len(d.Replace) > 0 }
+// ReplansAfter tells that something is to be done before the rest can be decided.
+func (d *Decision) ReplansAfter() bool { return len(d.Suspend)+len(d.Resume)+len(d.Replace) > 0 }
 
 // Status is what to store after the Job for Due was created or found; nil if it was not.
 func (d *Decision) Status(started *batchv1.Job) batchv1.CronJobStatus {
@@ -57,6 +57,6 @@ type Event struct {
 	About time.Time
 }
 
-func (d *Decision) tell(kind, reason, message string) {
+func (d *Decision) addEvent(kind, reason, message string) {
 	d.Events = append(d.Events, Event{Type: kind, Reason: reason, Message: message})
 }

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// manyMissed is how many due times may be missed without a word.
-	manyMissed = 100
-	// skew is how far clocks may be apart without a word.
-	skew = time.Minute
+	// tooManyMissed is how many due times may be missed without a word.
+	tooManyMissed = 100
+	// maxClockSkew is how far clocks may be apart without a word.
+	maxClockSkew = time.Minute
 	// longest keeps deadlines within what a time.Duration can hold.
 	longest = int64(200 * 365 * 24 * 60 * 60)
 )
@@ -26,22 +26,22 @@ func (v *view) startDue(d *Decision) {
 	if !ok {
 		return
 	}
-	after := v.dealtWith(d)
-	d.LookAgain, ok = s.Next(latest(after, v.Now))
+	after := v.handledUntil(d)
+	d.RequeueAt, ok = s.Next(latest(after, v.Now))
 	missed, due := s.Count(v.notTooLate(after), v.Now)
 	switch {
 	case missed > 0:
 	case !ok:
-		v.warn(d, time.Time{}, "InvalidSchedule", fmt.Sprintf("invalid schedule: %s : it is never due", v.cronJob.Spec.Schedule))
+		v.addWarning(d, time.Time{}, "InvalidSchedule", fmt.Sprintf("invalid schedule: %s : it is never due", v.cronJob.Spec.Schedule))
 		return
 	default:
 		if n, last := s.Count(after, v.Now); n > 0 {
-			v.warn(d, last, "MissSchedule", "Missed scheduled time to start a job: "+last.UTC().Format(time.RFC1123Z))
+			v.addWarning(d, last, "MissSchedule", "Missed scheduled time to start a job: "+last.UTC().Format(time.RFC1123Z))
 		}
 		return
 	}
-	if missed > manyMissed {
-		v.warn(d, due, "TooManyMissedTimes",
+	if missed > tooManyMissed {
+		v.addWarning(d, due, "TooManyMissedTimes",
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}
 	switch v.cronJob.Spec.ConcurrencyPolicy {
@@ -57,17 +57,17 @@ func (v *view) startDue(d *Decision) {
 	d.Start, d.Due = newJob(v.cronJob, s, due, zone), due
 }
 
-func (v *view) warn(d *Decision, about time.Time, reason, message string) {
+func (v *view) addWarning(d *Decision, about time.Time, reason, message string) {
 	d.Events = append(d.Events, Event{corev1.EventTypeWarning, reason, message, about})
 }
 
-// dealtWith is the time up to which nothing is due any more.
-func (v *view) dealtWith(d *Decision) time.Time {
+// handledUntil is the time up to which nothing is due any more.
+func (v *view) handledUntil(d *Decision) time.Time {
 	after := v.cronJob.CreationTimestamp.Time
 	if last := d.status.LastScheduleTime; last != nil {
 		after = last.Time
-		if last.Sub(v.Now) > skew {
-			v.warn(d, last.Time, "LastScheduleInFuture", fmt.Sprintf("Not starting jobs until %s, which status.lastScheduleTime holds, "+
+		if last.Sub(v.Now) > maxClockSkew {
+			v.addWarning(d, last.Time, "LastScheduleInFuture", fmt.Sprintf("Not starting jobs until %s, which status.lastScheduleTime holds, "+
 				"has passed. Was the clock set back?", last.UTC().Format(time.RFC1123Z)))
 		}
 	}
@@ -94,7 +94,7 @@ func (v *view) schedule(d *Decision) (s schedule.Schedule, zone *time.Location, 
 	name := ptr.Deref(v.cronJob.Spec.TimeZone, "")
 	zone, err := schedule.LoadZone(name)
 	if err != nil {
-		d.tell(corev1.EventTypeWarning, "UnknownTimeZone", fmt.Sprintf("invalid timeZone: %q: %s", name, err))
+		d.addEvent(corev1.EventTypeWarning, "UnknownTimeZone", fmt.Sprintf("invalid timeZone: %q: %s", name, err))
 		return nil, nil, false
 	}
 	if ptr.Deref(v.cronJob.Spec.Suspend, false) {
@@ -102,13 +102,13 @@ func (v *view) schedule(d *Decision) (s schedule.Schedule, zone *time.Location, 
 	}
 	text, in := v.cronJob.Spec.Schedule, zone
 	if rest, own, found := zoneInSchedule(text); found {
-		d.tell(corev1.EventTypeWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, "+
+		d.addEvent(corev1.EventTypeWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, "+
 			"see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text))
 		text, in = rest, own
 	}
 	spec, err := schedule.ParseCron(text)
 	if err != nil {
-		d.tell(corev1.EventTypeWarning, "UnparseableSchedule", fmt.Sprintf("unparseable schedule: %q : %s", v.cronJob.Spec.Schedule, err))
+		d.addEvent(corev1.EventTypeWarning, "UnparseableSchedule", fmt.Sprintf("unparseable schedule: %q : %s", v.cronJob.Spec.Schedule, err))
 		return nil, nil, false
 	}
 	return spec.In(in, v.anchor()), zone, true

@@ -66,8 +66,8 @@ func TestWhatStartsWhen(t *testing.T) {
 			if want := clock(test.starts); !d.Due.Equal(want) {
 				t.Errorf("due %v, want %v", d.Due, want)
 			}
-			if want := clock(test.next); !d.LookAgain.Equal(want) {
-				t.Errorf("next %v, want %v", d.LookAgain, want)
+			if want := clock(test.next); !d.RequeueAt.Equal(want) {
+				t.Errorf("next %v, want %v", d.RequeueAt, want)
 			}
 			if (d.Start != nil) != (test.starts != "") {
 				t.Errorf("starts %v", d.Start)
@@ -95,8 +95,8 @@ func clock(text string) time.Time {
 func TestATimeBeforeTheScheduleWasChangedIsNotDue(t *testing.T) {
 	s := hourly(schedule("0 11 * * *"), last("10:00:00"))
 	obs := cronjob.Observation{CronJob: s.cj, ScheduleSince: at("12:00:00"), Now: at("12:00:01")}
-	if d := cronjob.Decide(obs); d.Start != nil || !d.LookAgain.Equal(clock("35:00:00")) {
-		t.Errorf("starts %v, looks again at %v; want the 11:00 of tomorrow", d.Due, d.LookAgain)
+	if d := cronjob.Decide(obs); d.Start != nil || !d.RequeueAt.Equal(clock("35:00:00")) {
+		t.Errorf("starts %v, looks again at %v; want the 11:00 of tomorrow", d.Due, d.RequeueAt)
 	}
 }
 

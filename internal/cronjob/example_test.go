@@ -27,7 +27,7 @@ func ExampleDecide() {
 
 	d := cronjob.Decide(cronjob.Observation{CronJob: cj, Now: now})
 	fmt.Println("start", d.Start.Name, "which was due at", d.Due.UTC().Format(time.TimeOnly))
-	fmt.Println("look again at", d.LookAgain.UTC().Format(time.TimeOnly))
+	fmt.Println("look again at", d.RequeueAt.UTC().Format(time.TimeOnly))
 
 	// Five minutes later the first run still runs, and the policy is Forbid.
 	cj.Status = d.Status(d.Start)

@@ -7,14 +7,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// outdated are the ended Jobs beyond the limits, those that started first.
-func (v *view) outdated() []*batchv1.Job {
+// historyToDelete are the ended Jobs beyond the limits, those that started first.
+func (v *view) historyToDelete() []*batchv1.Job {
 	spec := &v.cronJob.Spec
-	return append(v.beyond(spec.SuccessfulJobsHistoryLimit, batchv1.JobComplete),
-		v.beyond(spec.FailedJobsHistoryLimit, batchv1.JobFailed)...)
+	return append(v.beyondHistoryLimit(spec.SuccessfulJobsHistoryLimit, batchv1.JobComplete),
+		v.beyondHistoryLimit(spec.FailedJobsHistoryLimit, batchv1.JobFailed)...)
 }
 
-func (v *view) beyond(limit *int32, how batchv1.JobConditionType) []*batchv1.Job {
+func (v *view) beyondHistoryLimit(limit *int32, how batchv1.JobConditionType) []*batchv1.Job {
 	if limit == nil {
 		return nil
 	}

@@ -99,7 +99,7 @@ func (h *history) onDemand(t *rapid.T) {
 	blocker := cronjob.Blocker(h.cj, h.list())
 	j := h.create(byHand(fmt.Sprint("manual-", h.made), "00:00:00"))
 	if blocker != nil && rapid.Bool().Draw(t, "the server holds it") {
-		cronjob.Hold(j, h.now)
+		cronjob.SuspendRun(j, h.now)
 	}
 }
 
@@ -144,7 +144,7 @@ const (
 func (h *history) sync(t *rapid.T, f fault) {
 	for range 10 {
 		d := cronjob.Decide(cronjob.Observation{CronJob: h.cj.DeepCopy(), Jobs: h.list(), Now: h.now, ScheduleSince: h.since})
-		if d.GoesFirst() {
+		if d.ReplansAfter() {
 			h.rearrange(t, d)
 			if f == dies {
 				return
@@ -162,10 +162,10 @@ func (h *history) sync(t *rapid.T, f fault) {
 			return
 		}
 		h.cj.Status = d.Status(started)
-		for _, j := range d.Prune {
+		for _, j := range d.DeleteHistory {
 			delete(h.jobs, j.Name)
 		}
-		if !d.Again {
+		if !d.RequeueAfterStatus {
 			return
 		}
 	}
@@ -173,17 +173,17 @@ func (h *history) sync(t *rapid.T, f fault) {
 }
 
 func (h *history) rearrange(t *rapid.T, d cronjob.Decision) {
-	for _, j := range d.Hold {
+	for _, j := range d.Suspend {
 		if h.lists(j) {
 			t.Fatalf("%s is held though it is listed", j.Name)
 		}
-		cronjob.Hold(h.jobs[j.Name], h.now)
+		cronjob.SuspendRun(h.jobs[j.Name], h.now)
 	}
-	for _, j := range d.Release {
+	for _, j := range d.Resume {
 		if h.forbids() && len(h.running()) > 0 {
 			t.Fatalf("%s is released beside %v", j.Name, names(h.running()))
 		}
-		cronjob.Release(h.jobs[j.Name])
+		cronjob.ResumeRun(h.jobs[j.Name])
 	}
 	for _, j := range d.Replace {
 		if h.cj.Spec.ConcurrencyPolicy != batchv1.ReplaceConcurrent || over(j) {

@@ -24,8 +24,8 @@ func TestACronJobThatWasSuspendedForLongGoesOn(t *testing.T) {
 	if d.Start == nil || !d.Due.Equal(week.Truncate(time.Minute)) {
 		t.Errorf("starts %v of %v, want the run of %v", d.Start, d.Due, week.Truncate(time.Minute))
 	}
-	if next := week.Truncate(time.Minute).Add(time.Minute); !d.LookAgain.Equal(next) {
-		t.Errorf("looks again at %v, want %v", d.LookAgain, next)
+	if next := week.Truncate(time.Minute).Add(time.Minute); !d.RequeueAt.Equal(next) {
+		t.Errorf("looks again at %v, want %v", d.RequeueAt, next)
 	}
 }
 
@@ -58,8 +58,8 @@ func TestASchedulesTimesAreNotEquallyFarApart(t *testing.T) {
 			if !d.Due.Equal(want) {
 				t.Fatalf("at %v: due %v, want %v", now, d.Due, want)
 			}
-			if !d.LookAgain.After(now) || !isDue(d.LookAgain) {
-				t.Fatalf("at %v: looks again at %v", now, d.LookAgain)
+			if !d.RequeueAt.After(now) || !isDue(d.RequeueAt) {
+				t.Fatalf("at %v: looks again at %v", now, d.RequeueAt)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func TestATimeThatClocksShowTwiceHasTwoRuns(t *testing.T) {
 	if one == nil || two == nil || one.Name == two.Name {
 		t.Fatalf("starts %v and %v, want two Jobs", one, two)
 	}
-	if next := decide(first.Add(time.Hour)).LookAgain.In(berlin); next.Day() != 30 || next.Hour() != 2 {
+	if next := decide(first.Add(time.Hour)).RequeueAt.In(berlin); next.Day() != 30 || next.Hour() != 2 {
 		t.Errorf("the next is at %v", next)
 	}
 	has(one, listed)(s)
@@ -139,8 +139,8 @@ func TestAMachineWhoseClockIsSetRunsNothingTwice(t *testing.T) {
 		if (d.Start != nil) != starts || starts && !d.Due.Equal(now.Truncate(time.Hour)) {
 			t.Errorf("%v: starts %v", jump, d.Due)
 		}
-		if !d.LookAgain.After(at("15:00:00")) {
-			t.Errorf("%v: looks again at %v", jump, d.LookAgain)
+		if !d.RequeueAt.After(at("15:00:00")) {
+			t.Errorf("%v: looks again at %v", jump, d.RequeueAt)
 		}
 	}
 }

@@ -11,34 +11,34 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// obeyPolicy settles who of the runs that are there has to make room.
+// applyConcurrencyPolicy settles who of the runs that are there has to make room.
 //
 //	policy   runs on demand that come while others are active   held ones
 //	Allow    start                                              are released
 //	Forbid   are held                                           are released one by one, oldest first
 //	Replace  replace the others                                 are released
-func (v *view) obeyPolicy(d *Decision) {
+func (v *view) applyConcurrencyPolicy(d *Decision) {
 	switch v.cronJob.Spec.ConcurrencyPolicy {
 	case batchv1.ForbidConcurrent:
-		d.Hold = v.mustWait()
+		d.Suspend = v.runsToSuspend()
 		waiting := v.held
 		if len(v.running) == 0 && len(v.held) > 0 {
-			d.Release, waiting = v.held[:1], v.held[1:]
+			d.Resume, waiting = v.held[:1], v.held[1:]
 		}
 		for _, job := range waiting {
-			d.tell(corev1.EventTypeNormal, "RunHeld", fmt.Sprintf("Job %s waits until others have ended: concurrency policy is Forbid", job.Name))
+			d.addEvent(corev1.EventTypeNormal, "RunHeld", fmt.Sprintf("Job %s waits until others have ended: concurrency policy is Forbid", job.Name))
 		}
 	case batchv1.ReplaceConcurrent:
-		d.Release = v.held
-		d.Replace = v.overtaken()
+		d.Resume = v.held
+		d.Replace = v.runsToReplace()
 	default:
-		d.Release = v.held
+		d.Resume = v.held
 	}
 }
 
-// mustWait are the runs on demand that have come while others were active. Whoever is listed in the status stays, and so
+// runsToSuspend are the runs on demand that have come while others were active. Whoever is listed in the status stays, and so
 // does whoever a person has let go on.
-func (v *view) mustWait() []*batchv1.Job {
+func (v *view) runsToSuspend() []*batchv1.Job {
 	var late []*batchv1.Job
 	for i, job := range v.running {
 		stays := func(other *batchv1.Job) bool { return !v.mayBeHeld(other) }
@@ -51,13 +51,13 @@ func (v *view) mustWait() []*batchv1.Job {
 
 func (v *view) mayBeHeld(job *batchv1.Job) bool {
 	_, resumed := job.Annotations[jobcore.HeldAnnotation]
-	return IsManual(job) && !resumed && !v.established[job.UID] && job.DeletionTimestamp == nil && !ptr.Deref(job.Spec.Suspend, false)
+	return IsManual(job) && !resumed && !v.listedActive[job.UID] && job.DeletionTimestamp == nil && !ptr.Deref(job.Spec.Suspend, false)
 }
 
-// overtaken are the runs that are active beside one that has come since.
-func (v *view) overtaken() []*batchv1.Job {
+// runsToReplace are the runs that are active beside one that has come since.
+func (v *view) runsToReplace() []*batchv1.Job {
 	for i, job := range slices.Backward(v.running) {
-		if !v.established[job.UID] {
+		if !v.listedActive[job.UID] {
 			return slices.Delete(slices.Clone(v.running), i, i+1)
 		}
 	}
@@ -70,7 +70,7 @@ func Blocker(cronJob *batchv1.CronJob, jobs []*batchv1.Job) *batchv1.Job {
 	if cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
 		return nil
 	}
-	v := look(Observation{CronJob: cronJob, Jobs: jobs})
+	v := newView(Observation{CronJob: cronJob, Jobs: jobs})
 	if ahead := append(v.running, v.held...); len(ahead) > 0 {
 		return ahead[0]
 	}

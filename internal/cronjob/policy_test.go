@@ -85,11 +85,11 @@ func TestConcurrencyPolicies(t *testing.T) {
 			if (d.Start != nil) != test.starts {
 				t.Errorf("starts %v, want %v", d.Start != nil, test.starts)
 			}
-			if diff := cmp.Diff(test.first, lists{names(d.Hold), names(d.Release), names(d.Replace)}); diff != "" {
+			if diff := cmp.Diff(test.first, lists{names(d.Suspend), names(d.Resume), names(d.Replace)}); diff != "" {
 				t.Errorf("first (-want +got):\n%s", diff)
 			}
-			if d.GoesFirst() != (len(d.Hold)+len(d.Release)+len(d.Replace) > 0) {
-				t.Errorf("goes first: %v", d.GoesFirst())
+			if d.ReplansAfter() != (len(d.Suspend)+len(d.Resume)+len(d.Replace) > 0) {
+				t.Errorf("goes first: %v", d.ReplansAfter())
 			}
 			if diff := cmp.Diff(test.events, reasons(d.Events)); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
@@ -100,11 +100,11 @@ func TestConcurrencyPolicies(t *testing.T) {
 
 func TestHoldAndReleaseAreEachOthersReverse(t *testing.T) {
 	j := byHand("m", "09:40:00")
-	cronjob.Hold(j, at("09:40:01"))
+	cronjob.SuspendRun(j, at("09:40:01"))
 	if !ptr.Deref(j.Spec.Suspend, false) || j.Annotations[jobcore.HeldAnnotation] != "2026-03-10T09:40:01.000000000Z" {
 		t.Errorf("held: suspend %v, annotations %v", ptr.Deref(j.Spec.Suspend, false), j.Annotations)
 	}
-	cronjob.Release(j)
+	cronjob.ResumeRun(j)
 	if diff := cmp.Diff(byHand("m", "09:40:00").Annotations, j.Annotations); ptr.Deref(j.Spec.Suspend, true) || diff != "" {
 		t.Errorf("released: suspend %v, annotations (-want +got):\n%s", ptr.Deref(j.Spec.Suspend, true), diff)
 	}

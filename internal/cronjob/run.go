@@ -19,18 +19,18 @@ const instantiateAnnotation, manually = "cronjob.kubernetes.io/instantiate", "ma
 type view struct {
 	Observation
 	cronJob *batchv1.CronJob
-	// established are the runs that status.active lists.
-	established map[types.UID]bool
+	// listedActive are the runs that status.active lists.
+	listedActive map[types.UID]bool
 	// running are the runs that have not ended and are not held, oldest first. Held ones are, too.
 	running, held []*batchv1.Job
 	// ended are all Jobs that have, strangers all that have not and are no runs.
-	ended, strangers []*batchv1.Job
+	ended, otherJobs []*batchv1.Job
 }
 
-func look(obs Observation) *view {
-	v := &view{Observation: obs, cronJob: obs.CronJob, established: map[types.UID]bool{}}
+func newView(obs Observation) *view {
+	v := &view{Observation: obs, cronJob: obs.CronJob, listedActive: map[types.UID]bool{}}
 	for i := range v.cronJob.Status.Active {
-		v.established[v.cronJob.Status.Active[i].UID] = true
+		v.listedActive[v.cronJob.Status.Active[i].UID] = true
 	}
 	for _, job := range slices.SortedFunc(slices.Values(obs.Jobs), byAge) {
 		switch {
@@ -38,24 +38,24 @@ func look(obs Observation) *view {
 			v.ended = append(v.ended, job)
 		case jobcore.IsHeld(job):
 			v.held = append(v.held, job)
-		case v.leaves(job):
+		case v.isTerminatingReplaced(job):
 		case v.isRun(job):
 			v.running = append(v.running, job)
 		case job.DeletionTimestamp == nil:
-			v.strangers = append(v.strangers, job)
+			v.otherJobs = append(v.otherJobs, job)
 		}
 	}
 	return v
 }
 
-// leaves tells of a run that was replaced and takes its time to go. Under the other policies it counts until it is gone.
-func (v *view) leaves(job *batchv1.Job) bool {
+// isTerminatingReplaced tells of a run that was replaced and takes its time to go. Under the other policies it counts until it is gone.
+func (v *view) isTerminatingReplaced(job *batchv1.Job) bool {
 	return job.DeletionTimestamp != nil && v.cronJob.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
 }
 
 func (v *view) isRun(job *batchv1.Job) bool {
 	_, scheduled := dueTime(v.cronJob, job)
-	return scheduled || IsManual(job) || v.established[job.UID]
+	return scheduled || IsManual(job) || v.listedActive[job.UID]
 }
 
 // IsManual tells whether a person made the Job of a CronJob.
@@ -78,8 +78,8 @@ func end(job *batchv1.Job) batchv1.JobConditionType {
 // heldLayout sorts as text.
 const heldLayout = "2006-01-02T15:04:05.000000000Z"
 
-// Hold makes a run wait.
-func Hold(job *batchv1.Job, now time.Time) {
+// SuspendRun makes a run wait.
+func SuspendRun(job *batchv1.Job, now time.Time) {
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
 	}
@@ -87,8 +87,8 @@ func Hold(job *batchv1.Job, now time.Time) {
 	job.Spec.Suspend = ptr.To(true)
 }
 
-// Release lets a run go on that was held.
-func Release(job *batchv1.Job) {
+// ResumeRun lets a run go on that was held.
+func ResumeRun(job *batchv1.Job) {
 	delete(job.Annotations, jobcore.HeldAnnotation)
 	job.Spec.Suspend = ptr.To(false)
 }

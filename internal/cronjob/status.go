@@ -12,10 +12,10 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// settleStatus brings the status up to date with the Jobs, and tells what is new.
-func (v *view) settleStatus(d *Decision) {
+// updateStatus brings the status up to date with the Jobs, and tells what is new.
+func (v *view) updateStatus(d *Decision) {
 	d.status = *v.cronJob.Status.DeepCopy()
-	v.settleActive(d)
+	v.updateActive(d)
 	for _, job := range v.ended {
 		done := job.Status.CompletionTime
 		if end(job) == batchv1.JobComplete && done != nil && later(done, d.status.LastSuccessfulTime) {
@@ -26,17 +26,17 @@ func (v *view) settleStatus(d *Decision) {
 		// The status may have been lost after the Job was created.
 		due, scheduled := dueTime(v.cronJob, job)
 		if t := metav1.NewTime(due); scheduled && later(&t, d.status.LastScheduleTime) {
-			d.status.LastScheduleTime, d.Again = &t, true
+			d.status.LastScheduleTime, d.RequeueAfterStatus = &t, true
 		}
 	}
-	for _, job := range v.strangers {
-		d.tell(corev1.EventTypeWarning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+job.Name)
+	for _, job := range v.otherJobs {
+		d.addEvent(corev1.EventTypeWarning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: "+job.Name)
 	}
 }
 
 func later(a, b *metav1.Time) bool { return b == nil || a.After(b.Time) }
 
-func (v *view) settleActive(d *Decision) {
+func (v *view) updateActive(d *Decision) {
 	jobs := map[types.UID]*batchv1.Job{}
 	for _, job := range v.Jobs {
 		jobs[job.UID] = job
@@ -45,18 +45,18 @@ func (v *view) settleActive(d *Decision) {
 		job := jobs[r.UID]
 		if job == nil {
 			if !v.Deleted[r.UID] {
-				d.tell(corev1.EventTypeNormal, "MissingJob", "Active job went missing: "+r.Name)
+				d.addEvent(corev1.EventTypeNormal, "MissingJob", "Active job went missing: "+r.Name)
 			}
 			return true
 		}
 		if how := end(job); how != "" {
-			d.tell(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
+			d.addEvent(corev1.EventTypeNormal, "SawCompletedJob", fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, how))
 			return true
 		}
-		return jobcore.IsHeld(job) || v.leaves(job)
+		return jobcore.IsHeld(job) || v.isTerminatingReplaced(job)
 	})
 	for _, job := range v.running {
-		if !v.established[job.UID] {
+		if !v.listedActive[job.UID] {
 			d.status.Active = append(d.status.Active, reference(job))
 		}
 	}

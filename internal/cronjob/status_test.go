@@ -52,8 +52,8 @@ func TestStatus(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := test.given.decide("10:00:30")
-			if d.Start != nil || d.GoesFirst() {
-				t.Fatalf("starts %v, goes first %v", d.Start, d.GoesFirst())
+			if d.Start != nil || d.ReplansAfter() {
+				t.Fatalf("starts %v, goes first %v", d.Start, d.ReplansAfter())
 			}
 			s := d.Status(nil)
 			if diff := cmp.Diff(test.active, active(s)); diff != "" {
@@ -135,7 +135,7 @@ func TestHistoryLimits(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, names(test.given.decide("09:59:00").Prune)); diff != "" {
+			if diff := cmp.Diff(test.want, names(test.given.decide("09:59:00").DeleteHistory)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -113,7 +113,7 @@ func failedDependency(v view) *Verdict {
 	return nil
 }
 
-// followDependencies brings the conditions in line with the Jobs that this one waits for:
+// updateDependencyConditions brings the conditions in line with the Jobs that this one waits for:
 //
 //	the other Job               asked for        condition
 //	is not there, has not ended anything         False, with what it does as the reason
@@ -121,7 +121,7 @@ func failedDependency(v view) *Verdict {
 //	failed                      not Complete     True, for good
 //	completed, failed           the opposite     False, and this Job fails
 //	waits for this one          anything         False, and this Job fails
-func (s *statusDraft) followDependencies(v view, end *Verdict) {
+func (s *statusDraft) updateDependencyConditions(v view, end *Verdict) {
 	if v.job.Status.StartTime != nil || v.job.DeletionTimestamp != nil || end != nil && end.Stored {
 		return
 	}

@@ -29,12 +29,12 @@ func nextStatus(v view, end *Verdict, plan plan, t tally) statusDraft {
 		// Only with the condition does a start change: no server takes it otherwise.
 		s.status.StartTime = v.start
 	}
-	s.followDependencies(v, end)
+	s.updateDependencyConditions(v, end)
 	switch {
 	case end != nil:
 		s.conclude(v, end, t)
 	case follows:
-		s.followSuspension(v)
+		s.updateSuspendedCondition(v)
 	}
 	return s
 }

@@ -23,12 +23,12 @@ func wasSuspended(job *batchv1.Job) bool {
 	return isTrue(condition(job.Status.Conditions, batchv1.JobSuspended))
 }
 
-// followSuspension brings the status in line with spec.suspend. A Job that was never suspended gets no condition.
+// updateSuspendedCondition brings the status in line with spec.suspend. A Job that was never suspended gets no condition.
 //
 //	spec.suspend   Suspended=   then
 //	true           not True     Suspended=True,  startTime cleared
 //	false          True         Suspended=False, startTime set to now (view.startTime)
-func (s *statusDraft) followSuspension(v view) {
+func (s *statusDraft) updateSuspendedCondition(v view) {
 	switch {
 	case suspended(v.job) && !wasSuspended(v.job):
 		s.set(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended")

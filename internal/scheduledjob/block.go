@@ -10,13 +10,13 @@ import (
 
 func (g *gate) blocked() bool { return g.conditions.isTrue(stintv1.ConditionBlocked) }
 
-// followBlock keeps the condition Blocked for as long as failures block, so that one that is missing or that is False for
+// updateBlockedCondition keeps the condition Blocked for as long as failures block, so that one that is missing or that is False for
 // another reason than ours was cleared by a person.
-func (g *gate) followBlock() {
+func (g *gate) updateBlockedCondition() {
 	c := g.conditions.find(stintv1.ConditionBlocked)
 	if !blocksOnFailure(g.sj) {
 		if g.blocked() {
-			g.events.tell(ReasonResumed, "Schedule resumed: failed runs do not block it any more")
+			g.events.addEvent(ReasonResumed, "Schedule resumed: failed runs do not block it any more")
 		}
 		g.conditions.remove(stintv1.ConditionBlocked)
 		return
@@ -26,7 +26,7 @@ func (g *gate) followBlock() {
 		g.unblock()
 	case c == nil || c.Status != metav1.ConditionTrue && c.Reason != ReasonNotBlocked:
 		g.unblock()
-		g.events.tell(ReasonResumed, "Schedule resumed")
+		g.events.addEvent(ReasonResumed, "Schedule resumed")
 	}
 }
 
@@ -41,7 +41,7 @@ func (g *gate) block(e stintv1.Execution) {
 	}
 	message := fmt.Sprintf("run %s failed: %s", e.Tag, because(e))
 	g.conditions.set(stintv1.ConditionBlocked, metav1.ConditionTrue, ReasonRunFailed, message)
-	g.events.warn(ReasonBlocked, "Schedule blocked: %s", message)
+	g.events.addWarning(ReasonBlocked, "Schedule blocked: %s", message)
 }
 
 // because says why a run failed.

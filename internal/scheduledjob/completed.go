@@ -25,10 +25,10 @@ func (c *completed) add(e stintv1.Execution) {
 		if last := c.lastSuccessfulTime; last == nil || last.Before(e.CompletedAt) {
 			c.lastSuccessfulTime = e.CompletedAt
 		}
-		c.events.tell(ReasonSawCompletedRun, "Saw completed run %s, success", e.Tag)
+		c.events.addEvent(ReasonSawCompletedRun, "Saw completed run %s, success", e.Tag)
 		return
 	}
-	c.events.warn(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, because(e))
+	c.events.addWarning(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, because(e))
 	c.gate.block(e)
 }
 

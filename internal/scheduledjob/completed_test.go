@@ -106,7 +106,7 @@ func TestSize(t *testing.T) {
 	s := play(t, sj)
 	long := strings.Repeat("x", 10_000)
 	for i := range 1000 {
-		e := stintv1.Execution{Tag: tagAt(i), Success: ptr.To(false), Message: strings.Repeat("ü", 600), CompletedAt: written(at(i)),
+		e := stintv1.Execution{Tag: tagAt(i), Success: ptr.To(false), Message: strings.Repeat("ü", 600), CompletedAt: metaTime(at(i)),
 			Overrides: &stintv1.Overrides{Env: []corev1.EnvVar{{Name: "A", Value: long}}, Args: []string{long}}}
 		sj.Status.CompletedExecutions = append(sj.Status.CompletedExecutions, e)
 	}

@@ -50,8 +50,8 @@ func (c *conditions) set(kind string, status metav1.ConditionStatus, reason, mes
 
 func (c *conditions) remove(kind string) { meta.RemoveStatusCondition(&c.list, kind) }
 
-// observe says that all of the status is about this generation of the spec: clients wait for conditions of the newest.
-func (c *conditions) observe() {
+// setObservedGeneration says that all of the status is about this generation of the spec: clients wait for conditions of the newest.
+func (c *conditions) setObservedGeneration() {
 	c.observedGeneration = c.generation
 	for i := range c.list {
 		c.list[i].ObservedGeneration = c.generation

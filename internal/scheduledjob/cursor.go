@@ -21,7 +21,7 @@ func (c *cursor) time() time.Time {
 // pass moves the cursor on, never back.
 func (c *cursor) pass(due time.Time) {
 	if due.After(c.time()) {
-		c.last = written(due)
+		c.last = metaTime(due)
 	}
 }
 

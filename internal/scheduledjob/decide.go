@@ -3,19 +3,19 @@ package scheduledjob
 // Decide says what is to be done about a ScheduledJob. The order matters: what has become of runs is settled first, so
 // that what was done and not written down is not done again.
 func Decide(obs Observation) Decision {
-	v := look(obs)
+	v := newView(obs)
 	s := newDraft(v, v.sj.Status, nil)
 	d := Decision{draft: s}
 	if v.sj.DeletionTimestamp != nil {
 		return d
 	}
-	s.gate.followSuspension()
-	s.gate.followBlock()
+	s.gate.updateSuspendedCondition()
+	s.gate.updateBlockedCondition()
 	s.executions.dropMalformed()
 	s.executions.findStarted(s.timetable.cursor)
 	s.executions.findEnded()
 
-	s.timetable.takeUp(&s.executions)
+	s.timetable.readSchedule(&s.executions)
 	due := s.timetable.pass(&s.executions)
 	s.executions.pending.enqueue(due.runs)
 	if skipsOutdated(v.sj) {
@@ -24,8 +24,8 @@ func Decide(obs Observation) Decision {
 	s.skip(due.skipped)
 
 	d.starts, d.Create = s.start()
-	d.Delete = surplusJobs(v)
-	d.LookAgain = s.timetable.lookAgain(due.more && len(d.starts) > 0)
-	s.conditions.observe()
+	d.Delete = historyToDelete(v)
+	d.RequeueAt = s.timetable.requeueAt(due.more && len(d.starts) > 0)
+	s.conditions.setObservedGeneration()
 	return d
 }

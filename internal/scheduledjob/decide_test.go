@@ -70,7 +70,7 @@ func (s *scene) write(outcomes []Outcome, want string) *scene {
 // tells expects these events of the last decision.
 func (s *scene) tells(outcomes []Outcome, want string) *scene {
 	s.t.Helper()
-	if got := story(s.d.Tell(outcomes)); got != want {
+	if got := story(s.d.Events(outcomes)); got != want {
 		s.t.Errorf("at %s tells\n%s\nwant\n%s", short(dueTag(s.obs.Now)), got, want)
 	}
 	return s

@@ -16,8 +16,8 @@ type Decision struct {
 	Create []*batchv1.Job
 	// Delete are Jobs that ended and are not kept. Their end is in the status that is written before.
 	Delete []*batchv1.Job
-	// LookAgain is when something becomes due; zero for not by itself.
-	LookAgain time.Time
+	// RequeueAt is when something becomes due; zero for not by itself.
+	RequeueAt time.Time
 
 	draft *draft
 	// starts are the tags of the runs of Create.
@@ -39,15 +39,15 @@ func (o Outcome) Final() bool {
 
 // Status is what to write, where it differs from what was observed. outcomes[i] is that of Create[i].
 func (d Decision) Status(outcomes []Outcome) stintv1.ScheduledJobStatus {
-	return d.settle(outcomes).status()
+	return d.applyOutcomes(outcomes).status()
 }
 
-// Tell is what to tell once the status is written: all but the deletions.
-func (d Decision) Tell(outcomes []Outcome) []Event {
-	return d.settle(outcomes).events
+// Events is what to tell once the status is written: all but the deletions.
+func (d Decision) Events(outcomes []Outcome) []Event {
+	return d.applyOutcomes(outcomes).events
 }
 
-func (d Decision) settle(outcomes []Outcome) *draft {
+func (d Decision) applyOutcomes(outcomes []Outcome) *draft {
 	v := d.draft.view
 	s := newDraft(v, d.draft.status(), d.draft.events)
 	if v.sj.DeletionTimestamp != nil {
@@ -55,7 +55,7 @@ func (d Decision) settle(outcomes []Outcome) *draft {
 	}
 	tried := d.starts[:min(len(d.starts), len(outcomes))]
 	for i, tag := range tried {
-		s.settle(tag, d.Create[i].Name, outcomes[i])
+		s.applyOutcomes(tag, d.Create[i].Name, outcomes[i])
 	}
 	s.executions.pending.explain(s.waiting())
 	for i, tag := range tried {

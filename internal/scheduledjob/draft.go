@@ -55,8 +55,8 @@ func (s *draft) status() stintv1.ScheduledJobStatus {
 	}
 }
 
-// written is a time as a status has it.
-func written(t time.Time) *metav1.Time {
+// metaTime is a time as a status has it.
+func metaTime(t time.Time) *metav1.Time {
 	w := metav1.NewTime(t)
 	return &w
 }

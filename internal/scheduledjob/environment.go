@@ -14,8 +14,8 @@ const (
 	envPodIndex = "JOB_POD_INDEX"
 )
 
-// tellPlace comes first in each environment, so that the author's variables can refer to it.
-func tellPlace(spec *corev1.PodSpec, count int32) {
+// setPodIndexVariables comes first in each environment, so that the author's variables can refer to it.
+func setPodIndexVariables(spec *corev1.PodSpec, count int32) {
 	place := []corev1.EnvVar{
 		{Name: envPodCount, Value: strconv.Itoa(int(count))},
 		{Name: envPodIndex, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{

@@ -17,10 +17,10 @@ type Event struct {
 // events are told in this order.
 type events []Event
 
-func (e *events) tell(reason, format string, args ...any) {
+func (e *events) addEvent(reason, format string, args ...any) {
 	*e = append(*e, Event{corev1.EventTypeNormal, reason, fmt.Sprintf(format, args...)})
 }
 
-func (e *events) warn(reason, format string, args ...any) {
+func (e *events) addWarning(reason, format string, args ...any) {
 	*e = append(*e, Event{corev1.EventTypeWarning, reason, fmt.Sprintf(format, args...)})
 }

@@ -34,7 +34,7 @@ func (x *executions) start(e stintv1.Execution, job *batchv1.Job) {
 // fail ends a pending run that cannot start.
 func (x *executions) fail(e stintv1.Execution, reason, message string) {
 	x.pending.remove(e.Tag)
-	e.CompletedAt, e.Success = written(x.view.now), ptr.To(false)
+	e.CompletedAt, e.Success = metaTime(x.view.now), ptr.To(false)
 	e.Reason, e.Message = reason, shortened(message)
 	e.Overrides = KeptOverrides(e.Overrides)
 	x.completed.add(e)

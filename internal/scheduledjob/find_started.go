@@ -11,9 +11,9 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// LookUp names the Jobs that an Observation must tell of for certain, even if a cache does not show them: without them
+// JobsToGetLive names the Jobs that an Observation must tell of for certain, even if a cache does not show them: without them
 // a run would count as ended, or be skipped, that goes on.
-func LookUp(sj *stintv1.ScheduledJob) []string {
+func JobsToGetLive(sj *stintv1.ScheduledJob) []string {
 	var names []string
 	for _, e := range sj.Status.RunningExecutions {
 		names = append(names, JobName(sj.Name, e.Tag))

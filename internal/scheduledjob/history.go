@@ -9,8 +9,8 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// surplusJobs are Jobs that ended and that the limits do not keep, oldest first.
-func surplusJobs(v *view) []*batchv1.Job {
+// historyToDelete are Jobs that ended and that the limits do not keep, oldest first.
+func historyToDelete(v *view) []*batchv1.Job {
 	var successful, failed []*batchv1.Job
 	for _, job := range v.jobs {
 		switch c := jobcore.End(job); {

@@ -210,12 +210,12 @@ func (w *world) rest() {
 	w.showAll()
 	d := w.sync()
 	w.showAll()
-	if !d.LookAgain.IsZero() && !d.LookAgain.After(w.now) {
+	if !d.RequeueAt.IsZero() && !d.RequeueAt.After(w.now) {
 		return
 	}
 	next := Decide(w.observation())
-	if len(next.Create)+len(next.Delete)+len(next.Tell(nil)) > 0 || !equality.Semantic.DeepEqual(next.Status(nil), w.sj.Status) {
-		w.t.Fatalf("does not rest: starts %v, tells %v\n%s", next.starts, next.Tell(nil), diff(w.sj.Status, next.Status(nil)))
+	if len(next.Create)+len(next.Delete)+len(next.Events(nil)) > 0 || !equality.Semantic.DeepEqual(next.Status(nil), w.sj.Status) {
+		w.t.Fatalf("does not rest: starts %v, tells %v\n%s", next.starts, next.Events(nil), diff(w.sj.Status, next.Status(nil)))
 	}
 }
 
@@ -235,7 +235,7 @@ func (w *world) settle() {
 		w.showAll()
 		d := w.sync()
 		w.showAll()
-		again := !d.LookAgain.IsZero() && !d.LookAgain.After(w.now)
+		again := !d.RequeueAt.IsZero() && !d.RequeueAt.After(w.now)
 		if s := w.sj.Status; !again && len(s.PendingExecutions)+len(s.RunningExecutions) == 0 {
 			break
 		}

@@ -72,7 +72,7 @@ func buildTemplate(sj *stintv1.ScheduledJob, template *corev1.PodTemplateSpec, e
 	// A restart is a new pod, so that it is counted exactly.
 	pods.Spec.RestartPolicy = corev1.RestartPolicyNever
 	pods.Spec.ActiveDeadlineSeconds = shorter(pods.Spec.ActiveDeadlineSeconds, sj.Spec.ExecTimeout)
-	tellPlace(&pods.Spec, podCount(sj))
+	setPodIndexVariables(&pods.Spec, podCount(sj))
 	return pods, nil
 }
 

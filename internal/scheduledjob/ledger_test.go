@@ -37,7 +37,7 @@ func newLedger(w *world) *ledger {
 // checkDecision checks what must hold for any decision.
 func (l *ledger) checkDecision(obs Observation, d Decision) {
 	sj := obs.ScheduledJob
-	if sj.DeletionTimestamp != nil && (len(d.Create)+len(d.Delete) > 0 || !d.LookAgain.IsZero() || !equality.Semantic.DeepEqual(d.Status(nil), sj.Status)) {
+	if sj.DeletionTimestamp != nil && (len(d.Create)+len(d.Delete) > 0 || !d.RequeueAt.IsZero() || !equality.Semantic.DeepEqual(d.Status(nil), sj.Status)) {
 		l.w.t.Fatalf("acts on a ScheduledJob that is being deleted: %+v", d)
 	}
 	for _, tag := range d.starts {
@@ -95,7 +95,7 @@ func (l *ledger) hadBefore(sj *stintv1.ScheduledJob, tag string) bool {
 
 // checkPure expects that asking a decision changes nothing, neither in it nor in what it was made from.
 func (l *ledger) checkPure(obs Observation, d Decision, outcomes []Outcome) {
-	if !equality.Semantic.DeepEqual(d.Status(outcomes), d.Status(outcomes)) || !slices.Equal(d.Tell(outcomes), d.Tell(outcomes)) {
+	if !equality.Semantic.DeepEqual(d.Status(outcomes), d.Status(outcomes)) || !slices.Equal(d.Events(outcomes), d.Events(outcomes)) {
 		l.w.t.Fatal("a decision says one thing and then another")
 	}
 	if again := Decide(obs); !slices.Equal(again.starts, d.starts) {
@@ -222,7 +222,7 @@ func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) 
 	if said := next.SkippedCount - old.SkippedCount; said != skipped+direct {
 		l.w.t.Fatalf("%d runs are said to be skipped, %d are", said, skipped+direct)
 	}
-	told := slices.ContainsFunc(d.Tell(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
+	told := slices.ContainsFunc(d.Events(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
 	if queued := d.Status(nil); next.Schedule != nil && next.LastScheduleTime != nil && !d.draft.timetable.changed && len(scheduledOf(queued.PendingExecutions)) < maxPending {
 		if left, _ := inForce(next.Schedule).Count(next.LastScheduleTime.Time, obs.Now); left > 0 {
 			l.w.t.Fatalf("%d due times are not dealt with", left)

@@ -25,7 +25,7 @@ func (p *pending) dropMalformed(now time.Time) {
 	p.list = slices.DeleteFunc(p.list, func(e stintv1.Execution) bool {
 		fault := faultOf(e)
 		if fault != "" {
-			p.events.warn(ReasonInvalidExecution, "Dropped a pending execution: %s", fault)
+			p.events.addWarning(ReasonInvalidExecution, "Dropped a pending execution: %s", fault)
 		}
 		return fault != ""
 	})
@@ -49,9 +49,9 @@ func faultOf(e stintv1.Execution) string {
 func fillIn(e *stintv1.Execution, now time.Time) {
 	e.Trigger, e.Status = triggerOf(e.Tag), stintv1.ExecutionPending
 	if due, ok := dueOf(e.Tag); ok && (e.DueAt == nil || !e.DueAt.Time.Equal(due)) {
-		e.DueAt = written(due)
+		e.DueAt = metaTime(due)
 	}
 	if e.CreatedAt == nil {
-		e.CreatedAt = written(now)
+		e.CreatedAt = metaTime(now)
 	}
 }

@@ -17,7 +17,7 @@ type pending struct {
 func (p *pending) enqueue(due []time.Time) {
 	for _, t := range due {
 		p.list = append(p.list, stintv1.Execution{
-			Tag: dueTag(t), Trigger: stintv1.TriggerSchedule, Status: stintv1.ExecutionPending, DueAt: written(t), CreatedAt: written(t)})
+			Tag: dueTag(t), Trigger: stintv1.TriggerSchedule, Status: stintv1.ExecutionPending, DueAt: metaTime(t), CreatedAt: metaTime(t)})
 	}
 }
 

@@ -44,7 +44,7 @@ func TestPending(t *testing.T) {
 				}, "\n"))
 		},
 		"what is missing is filled in": func(t *testing.T) {
-			s := play(t, aScheduledJob(noTemplate, asked("a"), entry(stintv1.Execution{Tag: tagAt(-60), CreatedAt: written(at(-30))})))
+			s := play(t, aScheduledJob(noTemplate, asked("a"), entry(stintv1.Execution{Tag: tagAt(-60), CreatedAt: metaTime(at(-30))})))
 			s.decide(5)
 			a, b := s.d.Status(nil).PendingExecutions[0], s.d.Status(nil).PendingExecutions[1]
 			if a.Trigger != stintv1.TriggerManual || a.Status != stintv1.ExecutionPending || !a.CreatedAt.Time.Equal(at(5)) || a.DueAt != nil {
@@ -77,7 +77,7 @@ func TestPending(t *testing.T) {
 			s := play(t, every(60, asked("a"))).
 				lookWith(0, "create a +0 | pending a:FailedCreate | running +0 | count 1 | last +0 | next +60",
 					forbidden, Outcome{Job: jobOf(every(60), tagAt(0), 0)})
-			if got := strings.Join(LookUp(s.sj), " "); got != "report-20260301-120000 report-a" {
+			if got := strings.Join(JobsToGetLive(s.sj), " "); got != "report-20260301-120000 report-a" {
 				t.Errorf("looks up %s", got)
 			}
 		},

@@ -25,7 +25,7 @@ func (r *running) add(e stintv1.Execution, job *batchv1.Job) {
 	e.StartedAt = ptr.To(job.CreationTimestamp)
 	r.list = append(r.list, e)
 	r.scheduleCount++
-	r.events.tell(ReasonSuccessfulCreate, "Created job %s", job.Name)
+	r.events.addEvent(ReasonSuccessfulCreate, "Created job %s", job.Name)
 }
 
 // findEnded lists as completed what has ended, in the order of the ends.
@@ -59,7 +59,7 @@ func (r *running) takeEnded(v *view) []stintv1.Execution {
 func ended(v *view, e stintv1.Execution) stintv1.Execution {
 	job := v.jobs[e.Tag]
 	if job == nil {
-		e.CompletedAt, e.Success = written(v.now), ptr.To(false)
+		e.CompletedAt, e.Success = metaTime(v.now), ptr.To(false)
 		e.Reason, e.Message = ReasonJobDeleted, "the Job was deleted before it ended"
 		return e
 	}
@@ -68,7 +68,7 @@ func ended(v *view, e stintv1.Execution) stintv1.Execution {
 	e.CompletedAt, e.Success = ptr.To(c.LastTransitionTime), ptr.To(c.Type == batchv1.JobComplete)
 	if e.CompletedAt.IsZero() {
 		// Its controller does not say when, and a time must be written.
-		e.CompletedAt = written(v.now)
+		e.CompletedAt = metaTime(v.now)
 	}
 	e.Reason, e.Message = c.Reason, shortened(c.Message)
 	e.ExitCodes = v.ExitCodes[job.UID]

@@ -26,20 +26,20 @@ type timetable struct {
 	changed bool
 }
 
-// takeUp reads the schedule, and notes since when it is in force.
-func (t *timetable) takeUp(x *executions) {
+// readSchedule reads the schedule, and notes since when it is in force.
+func (t *timetable) readSchedule(x *executions) {
 	was, spec := t.observed, t.view.sj.Spec.Schedule
 	if spec == nil {
 		t.observed = nil
 		t.conditions.remove(stintv1.ConditionInvalidSchedule)
-		t.leave(x)
+		t.closeSchedule(x)
 		return
 	}
 	zone := ptr.Deref(spec.TimeZone, "")
 	if was == nil || was.TimeSpec != spec.TimeSpec || was.TimeZone != zone {
 		if t.view.sj.Status.ObservedGeneration != 0 {
 			t.changed = true
-			t.leave(x)
+			t.closeSchedule(x)
 		}
 		t.observed = &stintv1.ObservedSchedule{TimeSpec: spec.TimeSpec, TimeZone: zone, Since: metav1.NewTime(t.since())}
 	}
@@ -54,9 +54,9 @@ func (t *timetable) since() time.Time {
 	return later(t.view.now, t.cursor.time().Add(time.Second))
 }
 
-// leave passes the due times of a schedule that is in force no longer, as far as they have become runs. Those to come are
+// closeSchedule passes the due times of a schedule that is in force no longer, as far as they have become runs. Those to come are
 // of people, who may add any tag.
-func (t *timetable) leave(x *executions) {
+func (t *timetable) closeSchedule(x *executions) {
 	for _, e := range x.all() {
 		if e.DueAt != nil && !e.DueAt.After(t.view.now) {
 			t.cursor.pass(e.DueAt.Time)
@@ -77,7 +77,7 @@ func (t *timetable) parse() {
 	}
 	message := shortened(err.Error())
 	if c := t.conditions.find(stintv1.ConditionInvalidSchedule); c == nil || c.Message != message {
-		t.events.warn(ReasonInvalidSchedule, "Nothing is due: %s", message)
+		t.events.addWarning(ReasonInvalidSchedule, "Nothing is due: %s", message)
 	}
 	t.conditions.set(stintv1.ConditionInvalidSchedule, metav1.ConditionTrue, ReasonInvalidSchedule, message)
 }
@@ -92,15 +92,15 @@ func (t *timetable) pass(x *executions) passed {
 	return p
 }
 
-// lookAgain is when something becomes due, or now if due times that wait have room soon.
-func (t *timetable) lookAgain(room bool) time.Time {
+// requeueAt is when something becomes due, or now if due times that wait have room soon.
+func (t *timetable) requeueAt(room bool) time.Time {
 	t.next = nil
 	if t.due == nil {
 		return time.Time{}
 	}
 	next, ok := t.due.Next(later(t.view.now, t.cursor.time()))
 	if ok {
-		t.next = written(next)
+		t.next = metaTime(next)
 	}
 	if t.changed || room {
 		return t.view.Now

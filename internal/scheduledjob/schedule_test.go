@@ -106,8 +106,8 @@ func TestSchedule(t *testing.T) {
 		},
 		"a zone that nobody knows is told": func(t *testing.T) {
 			s := play(t, aScheduledJob(timed("@hourly"), inZone("Mars/Olympus"))).look(0, "")
-			if c := conditionOf(s.sj, stintv1.ConditionInvalidSchedule); c == nil || c.Status != metav1.ConditionTrue || len(s.d.Tell(nil)) != 1 {
-				t.Errorf("condition %+v, events %v", c, s.d.Tell(nil))
+			if c := conditionOf(s.sj, stintv1.ConditionInvalidSchedule); c == nil || c.Status != metav1.ConditionTrue || len(s.d.Events(nil)) != 1 {
+				t.Errorf("condition %+v, events %v", c, s.d.Events(nil))
 			}
 			s.newSpec(inZone("Europe/Berlin")).look(1, "next +3600 | again +1")
 			if c := conditionOf(s.sj, stintv1.ConditionInvalidSchedule); c != nil {
@@ -118,14 +118,14 @@ func TestSchedule(t *testing.T) {
 			sj := every(1, oneAtATime, keepingOutdated, asked("now"))
 			s := play(t, sj)
 			s.decide(250)
-			if got := s.d.Status(nil); len(got.PendingExecutions) != 101 || !got.LastScheduleTime.Time.Equal(at(99)) || !s.d.LookAgain.Equal(at(250)) {
-				t.Fatalf("%d are pending up to %s, looks again at %s", len(got.PendingExecutions), got.LastScheduleTime, s.d.LookAgain)
+			if got := s.d.Status(nil); len(got.PendingExecutions) != 101 || !got.LastScheduleTime.Time.Equal(at(99)) || !s.d.RequeueAt.Equal(at(250)) {
+				t.Fatalf("%d are pending up to %s, looks again at %s", len(got.PendingExecutions), got.LastScheduleTime, s.d.RequeueAt)
 			}
 			s.sj.Status = s.d.Status(created(s.d, at(250)))
 			s.jobs = append(s.jobs, created(s.d, at(250))[0].Job)
 			s.decide(250)
-			if got := s.d.Status(nil); len(got.PendingExecutions) != 100 || got.SkippedCount != 0 || !s.d.LookAgain.Equal(at(251)) {
-				t.Fatalf("%d are pending, looks again at %s", len(got.PendingExecutions), s.d.LookAgain)
+			if got := s.d.Status(nil); len(got.PendingExecutions) != 100 || got.SkippedCount != 0 || !s.d.RequeueAt.Equal(at(251)) {
+				t.Fatalf("%d are pending, looks again at %s", len(got.PendingExecutions), s.d.RequeueAt)
 			}
 		},
 		"all that were missed start, a hundred at a time": func(t *testing.T) {
@@ -137,8 +137,8 @@ func TestSchedule(t *testing.T) {
 					s.jobs = append(s.jobs, o.Job)
 				}
 				s.sj.Status = s.d.Status(outcomes)
-				if len(s.sj.Status.RunningExecutions) != n || s.d.LookAgain.After(at(250)) != (n == 251) {
-					t.Fatalf("%d run, looks again at %s", len(s.sj.Status.RunningExecutions), s.d.LookAgain)
+				if len(s.sj.Status.RunningExecutions) != n || s.d.RequeueAt.After(at(250)) != (n == 251) {
+					t.Fatalf("%d run, looks again at %s", len(s.sj.Status.RunningExecutions), s.d.RequeueAt)
 				}
 			}
 		},
@@ -146,7 +146,7 @@ func TestSchedule(t *testing.T) {
 			sj := aScheduledJob(asked("now"))
 			s := play(t, sj)
 			for i := range maxRunning {
-				e := stintv1.Execution{Tag: tagAt(i), Trigger: stintv1.TriggerSchedule, DueAt: written(at(i))}
+				e := stintv1.Execution{Tag: tagAt(i), Trigger: stintv1.TriggerSchedule, DueAt: metaTime(at(i))}
 				sj.Status.RunningExecutions = append(sj.Status.RunningExecutions, e)
 				s.jobs = append(s.jobs, jobOf(sj, e.Tag, i))
 			}

@@ -49,8 +49,8 @@ func (s *draft) skip(gone skipped) {
 	s.skippedCount += gone.n
 	first, last := gone.first.UTC().Format(time.RFC3339), gone.last.UTC().Format(time.RFC3339)
 	if gone.n == 1 {
-		s.events.tell(ReasonRunsSkipped, "Skipped the run that was due at %s", last)
+		s.events.addEvent(ReasonRunsSkipped, "Skipped the run that was due at %s", last)
 		return
 	}
-	s.events.tell(ReasonRunsSkipped, "Skipped %d runs that were due from %s to %s", gone.n, first, last)
+	s.events.addEvent(ReasonRunsSkipped, "Skipped %d runs that were due from %s to %s", gone.n, first, last)
 }

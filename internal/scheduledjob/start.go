@@ -16,7 +16,7 @@ func (s *draft) start() (tags []string, jobs []*batchv1.Job) {
 	if s.view.Template == nil {
 		return nil, nil
 	}
-	for _, e := range s.turn() {
+	for _, e := range s.startable() {
 		job, err := BuildJob(s.view.sj, s.view.Template, e)
 		if err != nil {
 			s.executions.fail(e, ReasonInvalidOverrides, err.Error())
@@ -27,8 +27,8 @@ func (s *draft) start() (tags []string, jobs []*batchv1.Job) {
 	return tags, jobs
 }
 
-// turn are the pending runs that may start now.
-func (s *draft) turn() []stintv1.Execution {
+// startable are the pending runs that may start now.
+func (s *draft) startable() []stintv1.Execution {
 	limit := 1
 	if concurrent(s.view.sj) {
 		limit = maxRunning
@@ -43,11 +43,11 @@ func (s *draft) turn() []stintv1.Execution {
 	return turn
 }
 
-// settle notes what became of the start of a run.
-func (s *draft) settle(tag, jobName string, o Outcome) {
+// applyOutcomes notes what became of the start of a run.
+func (s *draft) applyOutcomes(tag, jobName string, o Outcome) {
 	e := *s.executions.pending.find(tag)
 	if o.Job == nil && o.Err != nil {
-		s.events.warn(ReasonFailedCreate, "Error creating job %s: %v", jobName, o.Err)
+		s.events.addWarning(ReasonFailedCreate, "Error creating job %s: %v", jobName, o.Err)
 	}
 	switch {
 	case o.Job != nil:
@@ -57,7 +57,7 @@ func (s *draft) settle(tag, jobName string, o Outcome) {
 	}
 }
 
-// explainFailure comes after any other explanation: LookUp has to find this one, as the Job may exist for all that.
+// explainFailure comes after any other explanation: JobsToGetLive has to find this one, as the Job may exist for all that.
 func (p *pending) explainFailure(tag string, o Outcome) {
 	if o.Job == nil && o.Err != nil && !o.Final() {
 		e := p.find(tag)

@@ -33,8 +33,8 @@ func summary(d Decision, outcomes []Outcome) string {
 	if s.NextScheduleTime != nil {
 		add("next", seconds(s.NextScheduleTime.Time))
 	}
-	if !d.LookAgain.IsZero() && (s.NextScheduleTime == nil || !s.NextScheduleTime.Time.Equal(d.LookAgain)) {
-		add("again", seconds(d.LookAgain))
+	if !d.RequeueAt.IsZero() && (s.NextScheduleTime == nil || !s.NextScheduleTime.Time.Equal(d.RequeueAt)) {
+		add("again", seconds(d.RequeueAt))
 	}
 	return strings.Join(parts, " | ")
 }

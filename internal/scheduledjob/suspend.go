@@ -6,15 +6,15 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// followSuspension has the condition say what the spec asks for, once it has asked for it the first time.
-func (g *gate) followSuspension() {
+// updateSuspendedCondition has the condition say what the spec asks for, once it has asked for it the first time.
+func (g *gate) updateSuspendedCondition() {
 	was := g.conditions.isTrue(stintv1.ConditionSuspended)
 	switch {
 	case suspended(g.sj) && !was:
 		g.conditions.set(stintv1.ConditionSuspended, metav1.ConditionTrue, ReasonSuspended, "due times pass without a run")
-		g.events.tell(ReasonSuspended, "Schedule suspended")
+		g.events.addEvent(ReasonSuspended, "Schedule suspended")
 	case !suspended(g.sj) && was:
 		g.conditions.set(stintv1.ConditionSuspended, metav1.ConditionFalse, ReasonResumed, "")
-		g.events.tell(ReasonResumed, "Schedule resumed")
+		g.events.addEvent(ReasonResumed, "Schedule resumed")
 	}
 }

@@ -19,7 +19,7 @@ type view struct {
 	jobs map[string]*batchv1.Job
 }
 
-func look(obs Observation) *view {
+func newView(obs Observation) *view {
 	v := &view{Observation: obs, sj: obs.ScheduledJob, now: obs.Now.Truncate(time.Second), jobs: map[string]*batchv1.Job{}}
 	for _, job := range obs.Jobs {
 		if tag, ok := tagOf(v.sj.Name, job.Name); ok && metav1.IsControlledBy(job, v.sj) {

@@ -16,7 +16,7 @@ type waiting struct {
 }
 
 func (s *draft) waiting() waiting {
-	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, turn: s.turn()}
+	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, turn: s.startable()}
 }
 
 // explain says of each run why it waits.
@@ -24,18 +24,18 @@ func (p *pending) explain(w waiting) {
 	for i := range p.list {
 		e := &p.list[i]
 		reason, message := w.why(*e)
-		p.tellWaiting(*e, reason, message)
+		p.addQueuedEvent(*e, reason, message)
 		e.Reason, e.Message = reason, message
 	}
 }
 
-// tellWaiting tells once that a run has to wait in the queue: what it waits for next is in its message.
-func (p *pending) tellWaiting(e stintv1.Execution, reason, message string) {
+// addQueuedEvent tells once that a run has to wait in the queue: what it waits for next is in its message.
+func (p *pending) addQueuedEvent(e stintv1.Execution, reason, message string) {
 	switch {
 	case queued(reason) && !queued(e.Reason):
-		p.events.tell(ReasonRunQueued, "Run %s %s", e.Tag, message)
+		p.events.addEvent(ReasonRunQueued, "Run %s %s", e.Tag, message)
 	case reason == ReasonTemplateNotFound && e.Reason != reason:
-		p.events.warn(ReasonTemplateNotFound, "Run %s %s", e.Tag, message)
+		p.events.addWarning(ReasonTemplateNotFound, "Run %s %s", e.Tag, message)
 	}
 }
 

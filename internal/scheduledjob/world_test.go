@@ -74,7 +74,7 @@ func (w *world) tags() []string {
 // observation keeps what Observation asks of the shell.
 func (w *world) observation() Observation {
 	sure := w.unclear.Clone()
-	for _, name := range LookUp(w.sj) {
+	for _, name := range JobsToGetLive(w.sj) {
 		tag, _ := tagOf(w.sj.Name, name)
 		sure.Insert(tag)
 	}

@@ -56,14 +56,14 @@ func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string
 	return nil, nil
 }
 
-// rearrange makes room: for runs that have come, or for the one that is due.
-func (c *Controller) rearrange(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
+// applyConcurrencyPolicy makes room: for runs that have come, or for the one that is due.
+func (c *Controller) applyConcurrencyPolicy(ctx context.Context, cj *batchv1.CronJob, d *core.Decision) error {
 	var failed error
-	for _, job := range d.Hold {
-		failed = errors.Join(failed, c.modify(ctx, cj, job, func(j *batchv1.Job) { core.Hold(j, time.Now()) }))
+	for _, job := range d.Suspend {
+		failed = errors.Join(failed, c.modify(ctx, cj, job, func(j *batchv1.Job) { core.SuspendRun(j, time.Now()) }))
 	}
-	for _, job := range d.Release {
-		err := c.modify(ctx, cj, job, core.Release)
+	for _, job := range d.Resume {
+		err := c.modify(ctx, cj, job, core.ResumeRun)
 		if err == nil {
 			c.recorder.Eventf(cj, corev1.EventTypeNormal, "RunReleased", "Job %v goes on", job.Name)
 		}

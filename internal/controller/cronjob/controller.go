@@ -61,8 +61,8 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx, c.syncs, c.sync) }
 
 func (c *Controller) sync(ctx context.Context, key types.NamespacedName) error {
-	if key == leftBehind(key.Namespace) {
-		return c.releaseLeftBehind(context.WithoutCancel(ctx), key)
+	if key == orphanedHeldRuns(key.Namespace) {
+		return c.resumeOrphanedHeldRuns(context.WithoutCancel(ctx), key)
 	}
 	return c.cronJobs.Sync(ctx, key, c.decide)
 }

@@ -30,7 +30,7 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 		}
 		// What another timetable makes due may have been held back until now.
 		var changed bool
-		c.cronJobs.On(is, func(s *state) { changed = s.tell(was, is) })
+		c.cronJobs.On(is, func(s *state) { changed = s.observeSchedule(was, is) })
 		if changed || !c.cronJobs.IsOwn(is) {
 			c.loop.Queue.Add(loop.Key(is))
 		}
@@ -45,7 +45,7 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 		if is != nil && parent(is) != "" {
 			c.jobs.Show(parent(is), is)
 		}
-		if was != nil && is != nil && !isNews(was, is) {
+		if was != nil && is != nil && !isRelevantChange(was, is) {
 			return
 		}
 		for _, job := range []*batchv1.Job{was, is} {
@@ -61,14 +61,14 @@ func parent(job *batchv1.Job) types.UID {
 	switch ref := owner(job); {
 	case ref != nil:
 		return ref.UID
-	case isLeftBehind(job):
-		return types.UID(leftBehind(job.Namespace).String())
+	case isOrphanedHeldRun(job):
+		return types.UID(orphanedHeldRuns(job.Namespace).String())
 	}
 	return ""
 }
 
-// isNews leaves out the changes that come with every pod of a Job.
-func isNews(was, is *batchv1.Job) bool {
+// isRelevantChange leaves out the changes that come with every pod of a Job.
+func isRelevantChange(was, is *batchv1.Job) bool {
 	return (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		was.Generation != is.Generation || len(was.Status.Conditions) != len(is.Status.Conditions) ||
 		!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions) ||
@@ -80,17 +80,17 @@ func (c *Controller) wakeOwner(job *batchv1.Job) {
 	switch ref := owner(job); {
 	case ref != nil:
 		c.loop.Queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
-	case isLeftBehind(job):
-		c.loop.Queue.Add(leftBehind(job.Namespace))
+	case isOrphanedHeldRun(job):
+		c.loop.Queue.Add(orphanedHeldRuns(job.Namespace))
 	}
 }
 
-// isLeftBehind reports whether job is a run that is held, and whose CronJob has gone without it.
-func isLeftBehind(job *batchv1.Job) bool {
+// isOrphanedHeldRun reports whether job is a run that is held, and whose CronJob has gone without it.
+func isOrphanedHeldRun(job *batchv1.Job) bool {
 	return jobcore.IsHeld(job) && metav1.GetControllerOfNoCopy(job) == nil
 }
 
-// leftBehind is what the queue and the children call such runs of a namespace. No CronJob has that name.
-func leftBehind(namespace string) types.NamespacedName {
+// orphanedHeldRuns is what the queue and the children call such runs of a namespace. No CronJob has that name.
+func orphanedHeldRuns(namespace string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace}
 }

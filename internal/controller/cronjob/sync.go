@@ -21,15 +21,15 @@ func (c *Controller) decide(ctx context.Context, cj *batchv1.CronJob, confirmed 
 		return false, err
 	}
 	d := core.Decide(obs)
-	c.loop.Alarm.Set(loop.Key(cj), d.LookAgain)
-	first := d.GoesFirst()
+	c.loop.Alarm.Set(loop.Key(cj), d.RequeueAt)
+	first := d.ReplansAfter()
 	switch {
 	case (first || d.Start != nil) && !confirmed:
 		return false, loop.ErrOutdated
 	case first:
-		return true, c.rearrange(ctx, cj, &d)
+		return true, c.applyConcurrencyPolicy(ctx, cj, &d)
 	}
-	return d.Again, c.apply(ctx, cj, &d)
+	return d.RequeueAfterStatus, c.apply(ctx, cj, &d)
 }
 
 // apply carries a decision out: the Job before the status that lists it, the deletion of Jobs after the status that tells
@@ -49,15 +49,15 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	for _, e := range news {
 		c.recorder.Event(cj, e.Type, e.Reason, e.Message)
 	}
-	return errors.Join(failed, c.delete(ctx, cj, d.Prune))
+	return errors.Join(failed, c.delete(ctx, cj, d.DeleteHistory))
 }
 
-// releaseLeftBehind resumes the runs of a namespace that are held and have no CronJob any more: it was deleted, without
+// resumeOrphanedHeldRuns resumes the runs of a namespace that are held and have no CronJob any more: it was deleted, without
 // them, while no controller was there.
-func (c *Controller) releaseLeftBehind(ctx context.Context, key types.NamespacedName) error {
+func (c *Controller) resumeOrphanedHeldRuns(ctx context.Context, key types.NamespacedName) error {
 	var failed error
 	for _, run := range c.jobs.Of(types.UID(key.String())) {
-		if _, err := c.client.Jobs().Modify(ctx, run.Newest, core.Release); !apierrors.IsNotFound(err) {
+		if _, err := c.client.Jobs().Modify(ctx, run.Newest, core.ResumeRun); !apierrors.IsNotFound(err) {
 			failed = errors.Join(failed, err)
 		}
 	}

@@ -18,15 +18,15 @@ import (
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
-// writers bounds the Jobs of one ScheduledJob that are created at the same time.
-const writers = 16
+// maxJobCreates bounds the Jobs of one ScheduledJob that are created at the same time.
+const maxJobCreates = 16
 
 // create makes Jobs in batches of 1, 2, 4 …, and stops after the first batch with an error that may pass: what one Job
 // is refused for, the next are too. It returns what became of each Job, and an error that may pass.
 func (c *Controller) create(ctx context.Context, sj *stintv1.ScheduledJob, jobs []*batchv1.Job) ([]core.Outcome, error) {
 	outcomes := make([]core.Outcome, len(jobs))
 	var failed error
-	for from, size := 0, 1; from < len(jobs) && failed == nil; from, size = from+size, min(2*size, writers) {
+	for from, size := 0, 1; from < len(jobs) && failed == nil; from, size = from+size, min(2*size, maxJobCreates) {
 		batch := outcomes[from:min(from+size, len(jobs))]
 		var running sync.WaitGroup
 		for i := range batch {

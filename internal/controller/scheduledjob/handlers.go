@@ -41,7 +41,7 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 		}
 		_, news := c.jobs.Show(controller(is), is)
 		if was != nil {
-			news = isNews(was, is)
+			news = isRelevantChange(was, is)
 		}
 		if news || jobcore.Finished(is) && was == nil {
 			c.wakeOwner(is)
@@ -49,8 +49,8 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	})
 }
 
-// isNews reports whether a change of a Job matters to its run.
-func isNews(was, is *batchv1.Job) bool {
+// isRelevantChange reports whether a change of a Job matters to its run.
+func isRelevantChange(was, is *batchv1.Job) bool {
 	return jobcore.Finished(was) != jobcore.Finished(is) || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
 		!equality.Semantic.DeepEqual(was.OwnerReferences, is.OwnerReferences) || !equality.Semantic.DeepEqual(was.Labels, is.Labels)
 }

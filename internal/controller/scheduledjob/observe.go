@@ -64,7 +64,7 @@ func (c *Controller) jobsOf(ctx context.Context, sj *stintv1.ScheduledJob) (jobs
 // listed returns the names of the Jobs that the status lists, with their UIDs where these are known.
 func listed(sj *stintv1.ScheduledJob) map[string]types.UID {
 	jobs := map[string]types.UID{}
-	for _, name := range core.LookUp(sj) {
+	for _, name := range core.JobsToGetLive(sj) {
 		jobs[name] = ""
 	}
 	for i := range sj.Status.RunningExecutions {

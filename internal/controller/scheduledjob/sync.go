@@ -38,10 +38,10 @@ func (c *Controller) apply(ctx context.Context, sj *stintv1.ScheduledJob, d core
 		}
 		c.metrics.counted(&sj.Status, &next)
 	}
-	for _, e := range d.Tell(outcomes) {
+	for _, e := range d.Events(outcomes) {
 		c.recorder.Event(sj, e.Type, e.Reason, e.Message)
 	}
-	c.loop.Alarm.Set(loop.Key(sj), d.LookAgain)
+	c.loop.Alarm.Set(loop.Key(sj), d.RequeueAt)
 	if refused(outcomes) {
 		c.loop.Queue.Add(loop.Key(sj)) // the next run need not wait
 	}
