@@ -68,8 +68,8 @@ var counting = []fault{
 	{
 		wrong: "An old answer of the server takes the place of a newer one.",
 		file:  "internal/controller/loop/version.go",
-		old:   "if l.answer == none || Older(l.answer, answer) {",
-		new:   "if l.answer == none || l.answer != answer {",
+		old:   "if l.newest == none || Older(l.newest, answer) {",
+		new:   "if l.newest == none || l.newest != newest {",
 		tests: "./internal/controller/loop",
 	},
 	{

@@ -26,7 +26,7 @@ var creation = []fault{
 	{
 		wrong: "Pods that were just created are forgotten until the informer shows them, and are created again.",
 		file:  "internal/controller/job/create.go",
-		old:   "	c.podCache.Answered(job.UID, made)\n",
+		old:   "	c.podCache.ObserveWrite(job.UID, made)\n",
 		new:   "",
 		tests: "./internal/controller/job/model",
 	},

@@ -25,7 +25,7 @@ func (c *Controller) start(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 	made, err := c.client.Jobs().Create(ctx, d.Start)
 	switch {
 	case err == nil:
-		c.jobs.Answered(cj.UID, made)
+		c.jobs.ObserveWrite(cj.UID, made)
 		c.metrics.started(made, d.Due)
 		c.recorder.Eventf(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", made.Name)
 		return made, nil
@@ -48,7 +48,7 @@ func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string
 		return nil, fmt.Errorf("asking for Job %s/%s: %w", cj.Namespace, name, err)
 	}
 	if metav1.IsControlledBy(found, cj) {
-		c.jobs.Answered(cj.UID, found)
+		c.jobs.ObserveWrite(cj.UID, found)
 		return found, nil
 	}
 	c.jobs.Refused(cj.UID, name)
@@ -83,7 +83,7 @@ func (c *Controller) modify(ctx context.Context, cj *batchv1.CronJob, job *batch
 	if err != nil {
 		return fmt.Errorf("changing Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	c.jobs.Answered(cj.UID, changed)
+	c.jobs.ObserveWrite(cj.UID, changed)
 	return nil
 }
 

@@ -51,7 +51,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	}
 	var err error
 	cj.metrics, err = newMetrics(o.Registerer)
-	l.Break(err)
+	l.FailStart(err)
 	l.Watch(c.CronJobs().Informer(), cj.cronJobHandler())
 	l.Watch(c.Jobs().Informer(), cj.jobHandler())
 	return cj

@@ -30,7 +30,7 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 		}
 		// What another timetable makes due may have been held back until now.
 		var changed bool
-		c.cronJobs.On(is, func(s *state) { changed = s.observeSchedule(was, is) })
+		c.cronJobs.Update(is, func(s *state) { changed = s.observeSchedule(was, is) })
 		if changed || !c.cronJobs.IsOwn(is) {
 			c.loop.Queue.Add(loop.Key(is))
 		}
@@ -40,17 +40,17 @@ func (c *Controller) cronJobHandler() cache.ResourceEventHandler {
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.Job) {
 		if was != nil && (is == nil || parent(was) != parent(is)) {
-			c.jobs.End(parent(was), was)
+			c.jobs.ObserveDeletion(parent(was), was)
 		}
 		if is != nil && parent(is) != "" {
-			c.jobs.Show(parent(is), is)
+			c.jobs.ObserveCached(parent(is), is)
 		}
 		if was != nil && is != nil && !isRelevantChange(was, is) {
 			return
 		}
 		for _, job := range []*batchv1.Job{was, is} {
 			if job != nil {
-				c.wakeOwner(job)
+				c.enqueueOwner(job)
 			}
 		}
 	})
@@ -76,7 +76,7 @@ func isRelevantChange(was, is *batchv1.Job) bool {
 		!equality.Semantic.DeepEqual(was.Annotations, is.Annotations)
 }
 
-func (c *Controller) wakeOwner(job *batchv1.Job) {
+func (c *Controller) enqueueOwner(job *batchv1.Job) {
 	switch ref := owner(job); {
 	case ref != nil:
 		c.loop.Queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})

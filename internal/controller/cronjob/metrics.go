@@ -10,11 +10,11 @@ import (
 
 // metrics carry kube-controller-manager's names.
 type metrics struct {
-	skew prometheus.Histogram
+	startLateness prometheus.Histogram
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
-	m := &metrics{skew: prometheus.NewHistogram(prometheus.HistogramOpts{
+	m := &metrics{startLateness: prometheus.NewHistogram(prometheus.HistogramOpts{
 		Namespace: "cronjob_controller", Name: "job_creation_skew_duration_seconds",
 		Help:    "From the due time of a CronJob to the creation of its Job.",
 		Buckets: prometheus.ExponentialBuckets(1, 2, 10),
@@ -22,12 +22,12 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	if err := r.Register(m.skew); err != nil {
+	if err := r.Register(m.startLateness); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	return m, nil
 }
 
 func (m *metrics) started(job *batchv1.Job, due time.Time) {
-	m.skew.Observe(job.CreationTimestamp.Sub(due).Seconds())
+	m.startLateness.Observe(job.CreationTimestamp.Sub(due).Seconds())
 }

@@ -12,7 +12,7 @@ import (
 
 func (c *Controller) observe(ctx context.Context, cj *batchv1.CronJob) (core.Observation, error) {
 	obs := core.Observation{CronJob: cj, Deleted: map[types.UID]bool{}}
-	c.cronJobs.On(cj, func(s *state) { obs.ScheduleSince = s.scheduleSince(cj) })
+	c.cronJobs.Update(cj, func(s *state) { obs.ScheduleSince = s.scheduleSince(cj) })
 	listed := map[string]types.UID{}
 	for i := range cj.Status.Active {
 		ref := &cj.Status.Active[i]

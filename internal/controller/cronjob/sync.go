@@ -45,7 +45,7 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 		}
 	}
 	var news []core.Event
-	c.cronJobs.On(cj, func(s *state) { news = s.news(d.Events) })
+	c.cronJobs.Update(cj, func(s *state) { news = s.news(d.Events) })
 	for _, e := range news {
 		c.recorder.Event(cj, e.Type, e.Reason, e.Message)
 	}

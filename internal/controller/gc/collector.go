@@ -103,7 +103,7 @@ func (c *Collector) Run(ctx context.Context) error {
 		return nil
 	}
 	c.ready.Store(true)
-	c.lookAtAll()
+	c.enqueueAll()
 
 	var running sync.WaitGroup
 	for range workers {
@@ -158,7 +158,7 @@ func (c *Collector) examine(ctx context.Context, i item) (again bool, err error)
 	if err := c.apply(ctx, i, obj, d); err != nil && !apierrors.IsNotFound(err) {
 		return false, fmt.Errorf("collect %s: %w", i, err)
 	}
-	return v.ahead, nil
+	return v.notYetCached, nil
 }
 
 func (c *Collector) apply(ctx context.Context, i item, obj client.Object, d Decision) error {
@@ -196,4 +196,4 @@ func (d Decision) edit(o metav1.Object) {
 	}
 }
 
-var _ world = (*view)(nil)
+var _ ownerGraph = (*view)(nil)

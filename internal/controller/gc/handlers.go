@@ -34,8 +34,8 @@ func (c *Collector) handlers(k *kind) cache.ResourceEventHandlerFuncs {
 	}
 }
 
-// lookAtAll makes up for what happened before the caches were filled: the handlers kept still then.
-func (c *Collector) lookAtAll() {
+// enqueueAll makes up for what happened before the caches were filled: the handlers kept still then.
+func (c *Collector) enqueueAll() {
 	for _, k := range c.kinds {
 		for _, found := range k.cache.List() {
 			if obj, ok := found.(metav1.Object); ok {
@@ -70,7 +70,7 @@ func (c *Collector) changed(k *kind, before, now metav1.Object) {
 		return
 	}
 	if stateOf(before) != stateOf(now) && stateOf(now) != Solid { // More than once, where somebody chooses again.
-		c.lookAtDependents(now)
+		c.enqueueDependents(now)
 	}
 	c.wakeOwners(before)
 	c.added(k, now)
@@ -78,16 +78,16 @@ func (c *Collector) changed(k *kind, before, now metav1.Object) {
 
 func (c *Collector) gone(obj metav1.Object) {
 	c.waiting.Delete(obj.GetUID())
-	if c.lookAtDependents(obj) > 0 {
-		c.owners.departed.Add(obj.GetUID(), nil)
+	if c.enqueueDependents(obj) > 0 {
+		c.owners.deletedOwners.Add(obj.GetUID(), nil)
 	}
 	c.wakeOwners(obj)
 }
 
-func (c *Collector) lookAtDependents(owner metav1.Object) int {
+func (c *Collector) enqueueDependents(owner metav1.Object) int {
 	n := 0
 	for _, k := range c.kinds {
-		for _, found := range k.naming(owner.GetUID()) {
+		for _, found := range k.dependentsOf(owner.GetUID()) {
 			if obj, ok := found.(metav1.Object); ok {
 				c.queue.Add(k.item(obj))
 				n++

@@ -64,8 +64,8 @@ func (k *kind) cached(namespace, name string, uid types.UID) (client.Object, boo
 	return obj, ok && obj.GetUID() == uid
 }
 
-// naming lists the objects of this kind that name an owner of that UID.
-func (k *kind) naming(owner types.UID) []any {
+// dependentsOf lists the objects of this kind that name an owner of that UID.
+func (k *kind) dependentsOf(owner types.UID) []any {
 	found, err := k.cache.ByIndex(byOwner, string(owner))
 	if err != nil {
 		return nil // the index exists: New made it

@@ -14,7 +14,7 @@ import (
 // model is an API server as far as deletion goes, for decisions only: names are UIDs, one namespace.
 type model map[types.UID]*metav1.ObjectMeta
 
-var _ world = model{}
+var _ ownerGraph = model{}
 
 func (m model) owner(_ metav1.Object, ref metav1.OwnerReference) (OwnerState, error) {
 	if o, ok := m[ref.UID]; ok {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// world answers what an observation must know beside the object itself.
-type world interface {
+// ownerGraph answers what an observation must know beside the object itself.
+type ownerGraph interface {
 	// owner tells where the owner that dependent names stands.
 	owner(dependent metav1.Object, ref metav1.OwnerReference) (OwnerState, error)
 	// known returns that owner if it is at hand, without asking anybody.
@@ -18,7 +18,7 @@ type world interface {
 }
 
 // observe gathers what counts for obj. The blocker, where there is one, is a dependent that obj waits for.
-func observe(w world, obj metav1.Object) (o Observation, blocker types.UID, err error) {
+func observe(w ownerGraph, obj metav1.Object) (o Observation, blocker types.UID, err error) {
 	o = Observation{
 		State:      stateOf(obj),
 		Deleting:   obj.GetDeletionTimestamp() != nil,
@@ -37,7 +37,7 @@ func observe(w world, obj metav1.Object) (o Observation, blocker types.UID, err 
 	return o, blocker, nil
 }
 
-func (o *Observation) observeDependents(w world, obj metav1.Object) (blocker types.UID) {
+func (o *Observation) observeDependents(w ownerGraph, obj metav1.Object) (blocker types.UID) {
 	if o.State == Solid && len(o.Owners) == 0 {
 		return "" // no rule asks
 	}
@@ -75,7 +75,7 @@ func blocks(dependent metav1.Object, owner types.UID) bool {
 
 // waitsForItself walks up from obj through draining owners that wait for the object below, and looks for obj.
 // Owners are few, dependents are many: up is the cheap direction.
-func waitsForItself(w world, obj metav1.Object) bool {
+func waitsForItself(w ownerGraph, obj metav1.Object) bool {
 	seen := map[types.UID]bool{}
 	next := []metav1.Object{obj}
 	for len(next) > 0 {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// remembered bounds what is kept about owners that are gone.
-const remembered = 4096
+// ownerCacheSize bounds what is kept about owners that are gone.
+const ownerCacheSize = 4096
 
 // reference is an owner as a dependent names it, with the namespace to look in.
 type reference struct {
@@ -27,18 +27,18 @@ type owners struct {
 	// absent holds references that the API server said are of no object, and whether another namespace has the
 	// UID. A UID never comes back.
 	absent *lru.Cache
-	// departed holds the UIDs of owners that were seen to go.
-	departed *lru.Cache
+	// deletedOwners holds the UIDs of owners that were seen to go.
+	deletedOwners *lru.Cache
 	// orphaned holds the UIDs of owners whose dependents were to stay. A dependent that shows up late stays too.
 	orphaned *lru.Cache
 }
 
 func newOwners() *owners {
 	return &owners{
-		kinds:    map[schema.GroupKind]*kind{},
-		absent:   lru.New(remembered),
-		departed: lru.New(remembered),
-		orphaned: lru.New(remembered),
+		kinds:         map[schema.GroupKind]*kind{},
+		absent:        lru.New(ownerCacheSize),
+		deletedOwners: lru.New(ownerCacheSize),
+		orphaned:      lru.New(ownerCacheSize),
 	}
 }
 
@@ -81,8 +81,8 @@ func (o *owners) verify(ctx context.Context, k *kind, r reference) (state OwnerS
 	obj, err := k.Get(ctx, r.namespace, r.name)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && obj.GetUID() != r.uid:
-		_, departed := o.departed.Get(r.uid)
-		foreign = !departed && k.hasElsewhere(r.uid, r.namespace)
+		_, departed := o.deletedOwners.Get(r.uid)
+		foreign = !departed && k.hasInOtherNamespace(r.uid, r.namespace)
 		o.absent.Add(r, foreign)
 		return Absent, foreign, nil
 	case err != nil:
@@ -91,8 +91,8 @@ func (o *owners) verify(ctx context.Context, k *kind, r reference) (state OwnerS
 	return stateOf(obj), false, nil
 }
 
-// hasElsewhere scans: it is asked only about references that nobody should have made.
-func (k *kind) hasElsewhere(uid types.UID, namespace string) bool {
+// hasInOtherNamespace scans: it is asked only about references that nobody should have made.
+func (k *kind) hasInOtherNamespace(uid types.UID, namespace string) bool {
 	for _, found := range k.cache.List() {
 		if obj, ok := found.(metav1.Object); ok && obj.GetUID() == uid {
 			return obj.GetNamespace() != namespace

@@ -14,8 +14,8 @@ type view struct {
 	*Collector
 	ctx  context.Context
 	item item
-	// ahead: an owner exists that the caches have not seen yet. If it went before they do, nobody would tell.
-	ahead bool
+	// notYetCached: an owner exists that the caches have not seen yet. If it went before they do, nobody would tell.
+	notYetCached bool
 }
 
 func (v *view) known(dependent metav1.Object, ref metav1.OwnerReference) (metav1.Object, bool) {
@@ -39,7 +39,7 @@ func (v *view) owner(dependent metav1.Object, ref metav1.OwnerReference) (OwnerS
 		v.reportNamespace(ref)
 	}
 	if state == Solid || state == Draining {
-		v.ahead = true
+		v.notYetCached = true
 	}
 	return state, nil
 }
@@ -53,7 +53,7 @@ func (v *view) dependents(owner metav1.Object) []metav1.Object {
 func (c *Collector) dependentsOf(owner metav1.Object, namespace string) []metav1.Object {
 	var all []metav1.Object
 	for _, k := range c.kinds {
-		for _, found := range k.naming(owner.GetUID()) {
+		for _, found := range k.dependentsOf(owner.GetUID()) {
 			obj, ok := found.(metav1.Object)
 			if ok && obj.GetUID() != owner.GetUID() && (namespace == "" || obj.GetNamespace() == namespace) {
 				all = append(all, obj)
@@ -70,7 +70,7 @@ func (v *view) reportClusterScoped(ref metav1.OwnerReference) {
 		return
 	}
 	k, ok := v.owners.kinds[schema.GroupKind{Group: gv.Group, Kind: ref.Kind}]
-	if ok && k.hasElsewhere(ref.UID, "") {
+	if ok && k.hasInOtherNamespace(ref.UID, "") {
 		v.reportNamespace(ref)
 	}
 }

@@ -233,7 +233,7 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	if err != nil {
 		return fmt.Errorf("changing pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	c.podCache.Answered(job.UID, changed)
+	c.podCache.ObserveWrite(job.UID, changed)
 	c.results.NoteEnd(changed)
 	return nil
 }

@@ -63,7 +63,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
 	jc.results = resultslice.New(c, resultslice.Options{Max: *o.MaxResults, Clock: o.Clock, Lost: jc.metrics.resultsLost})
-	jc.loop.Break(err)
+	jc.loop.FailStart(err)
 	jc.loop.Watch(jc.jobs, jc.jobHandler())
 	jc.loop.Watch(jc.pods, jc.podHandler())
 	return jc
@@ -86,5 +86,5 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // job returns what the informer shows under key, or nil.
 func (c *Controller) job(key types.NamespacedName) *batchv1.Job {
-	return loop.Shown[*batchv1.Job](c.jobs, key)
+	return loop.Cached[*batchv1.Job](c.jobs, key)
 }

@@ -46,7 +46,7 @@ func (c *Controller) createOne(ctx context.Context, job *batchv1.Job, p *corev1.
 		}
 		return fmt.Errorf("creating a pod for Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	c.podCache.Answered(job.UID, made)
+	c.podCache.ObserveWrite(job.UID, made)
 	c.recorder.Eventf(job, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %v", made.Name)
 	return nil
 }

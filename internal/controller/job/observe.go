@@ -62,7 +62,7 @@ func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*co
 		case stored == nil || stored.UID != p.UID:
 			c.podCache.Gone(p.UID)
 		default:
-			c.podCache.Answered(job.UID, stored)
+			c.podCache.ObserveWrite(job.UID, stored)
 		}
 		return nil
 	})

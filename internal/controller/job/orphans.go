@@ -41,7 +41,7 @@ func (c *Controller) findAllOrphans() {
 // releaseOrphan takes the tracking finalizer off a pod that no Job will ever count. Without that the pod could not be
 // deleted.
 func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName) error {
-	pod := loop.Shown[*corev1.Pod](c.pods, key)
+	pod := loop.Cached[*corev1.Pod](c.pods, key)
 	if pod == nil || !core.HasFinalizer(pod) {
 		return nil
 	}

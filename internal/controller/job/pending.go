@@ -38,7 +38,7 @@ func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s cor
 	failed := stored.DeepCopy()
 	now := c.options.Clock.Now()
 	if !metav1.IsControlledBy(stored, job) || !s.Fail(failed, now) {
-		c.podCache.Answered(job.UID, stored)
+		c.podCache.ObserveWrite(job.UID, stored)
 		return nil
 	}
 	written, err := c.client.Pods().UpdateStatus(ctx, failed)
@@ -49,7 +49,7 @@ func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s cor
 	if err != nil {
 		return fmt.Errorf("failing pod %s/%s, which has not started: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
-	c.podCache.Answered(job.UID, written)
+	c.podCache.ObserveWrite(job.UID, written)
 	c.stateStore.podFreed(job.UID)
 	c.recorder.Eventf(job, corev1.EventTypeWarning, core.PendingTimeoutReason, "Pod %s: %s", written.Name, written.Status.Message)
 	return nil

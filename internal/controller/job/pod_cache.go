@@ -56,7 +56,7 @@ func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
 	if !core.HasFinalizer(p) {
 		x.released.Delete(p.UID)
 	}
-	p, news = x.Show(job, p)
+	p, news = x.ObserveCached(job, p)
 	if endedByItself(p) {
 		x.recordLocked(job, p)
 	}
@@ -77,7 +77,7 @@ func (x *podCache) end(p *corev1.Pod) (news bool) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		job = ref.UID
 	}
-	return x.End(job, p)
+	return x.ObserveDeletion(job, p)
 }
 
 // release takes in that the finalizer of a pod was removed.

@@ -51,7 +51,7 @@ func TestPodCache(t *testing.T) {
 		"an own release hides a pod that ended at once, whatever is shown late": {
 			do: func(x *podCache) {
 				x.observePod(owner, version("1"))
-				x.Answered(owner, version("3", ended, core.RemoveFinalizer))
+				x.ObserveWrite(owner, version("3", ended, core.RemoveFinalizer))
 				x.observePod(owner, version("2", ended))
 			},
 		},
@@ -114,7 +114,7 @@ func TestThePodCacheDoesNotGrowWithHistory(t *testing.T) {
 		uid := types.UID(time.Duration(i).String())
 		named := func(p *corev1.Pod) { p.UID = uid }
 		x.Open(owner)
-		x.Answered(owner, version("1", named))
+		x.ObserveWrite(owner, version("1", named))
 		x.observePod(owner, version("1", named))
 		x.observePod(owner, version("2", named, ended))
 		x.release(uid)
@@ -129,14 +129,14 @@ func TestThePodCacheDoesNotGrowWithHistory(t *testing.T) {
 func TestOnlyNewsWakesTheJob(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
 	x.Open(owner)
-	x.Answered(owner, version("1"))
+	x.ObserveWrite(owner, version("1"))
 	if x.observePod(owner, version("1")) {
 		t.Error("the controller's own write is news to it")
 	}
 	if !x.observePod(owner, version("2", ended)) {
 		t.Error("the end of a pod is no news")
 	}
-	x.Answered(owner, version("3", ended, core.RemoveFinalizer))
+	x.ObserveWrite(owner, version("3", ended, core.RemoveFinalizer))
 	if x.observePod(owner, version("3", ended, core.RemoveFinalizer)) {
 		t.Error("the controller's own release is news to it")
 	}

@@ -66,7 +66,7 @@ func (m *stateStore) observeWrite(job *batchv1.Job, now time.Time, patience core
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(job.UID)
-	r.latest.Learn(job)
+	r.latest.ObserveWrite(job)
 	r.externalStatus.last = job
 	r.statusPace.observeWrite(now, patience)
 }

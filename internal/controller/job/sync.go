@@ -46,7 +46,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 	c.podCache.Open(shown.UID)
 	defer func() {
 		if awaits := c.podCache.Close(shown.UID); awaits {
-			c.loop.Queue.AddAfter(loop.Key(shown), loop.ShownWithin+time.Second)
+			c.loop.Queue.AddAfter(loop.Key(shown), loop.CacheTimeout+time.Second)
 		}
 	}()
 	for range maxSyncRounds {

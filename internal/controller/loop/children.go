@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// ShownWithin is how long the informer may take to show a child that was created. After that the server is asked.
-	ShownWithin = 30 * time.Second
-	// longestLag is how far the informer may be behind the server. What it has not shown by then, it never will.
-	longestLag = 10 * time.Minute
+	// CacheTimeout is how long the informer may take to show a child that was created. After that the server is asked.
+	CacheTimeout = 30 * time.Second
+	// maxCacheLag is how far the informer may be behind the server. What it has not shown by then, it never will.
+	maxCacheLag = 10 * time.Minute
 )
 
 // Children is what is known of the children of all parents. It is told from two sides: by the informer, which is complete
@@ -22,8 +22,8 @@ type Children[T Object] struct {
 	rules Rules[T]
 	clock clock.PassiveClock
 
-	mu       sync.Mutex
-	families map[types.UID]*family[T]
+	mu               sync.Mutex
+	childrenByParent map[types.UID]*childSet[T]
 	// parents has the parent of each child.
 	parents map[types.UID]types.UID
 }
@@ -45,8 +45,8 @@ type Child[T Object] struct {
 	// Deleted means that the server has accepted the deletion and Newest does not show it yet.
 	Deleted bool
 
-	// shown means that the informer knows the child, and so will tell its end.
-	shown bool
+	// cached means that the informer knows the child, and so will tell its end.
+	cached bool
 	// gone means that the server does not have the child any more. It stays known, so that older news of it, still to
 	// be shown, do not bring it back.
 	gone bool
@@ -54,7 +54,7 @@ type Child[T Object] struct {
 	since time.Time
 }
 
-type family[T Object] struct {
+type childSet[T Object] struct {
 	children map[types.UID]*Child[T]
 	// unknown are the names of children that may have been created.
 	unknown sets.Set[string]
@@ -74,29 +74,29 @@ func NewChildren[T Object](rules Rules[T], c clock.PassiveClock) *Children[T] {
 	if c == nil {
 		c = clock.RealClock{}
 	}
-	return &Children[T]{rules: rules, clock: c, families: map[types.UID]*family[T]{}, parents: map[types.UID]types.UID{}}
+	return &Children[T]{rules: rules, clock: c, childrenByParent: map[types.UID]*childSet[T]{}, parents: map[types.UID]types.UID{}}
 }
 
 // Open begins a sync of a parent, and Close ends it. Answers of the server are taken in between the two.
 func (c *Children[T]) Open(parent types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.family(parent).ended = sets.New[types.UID]()
+	c.childSet(parent).ended = sets.New[types.UID]()
 }
 
 // Close is for after Open. It returns whether the informer has still to show a child. Where that has come and gone while the
-// watch was broken the informer never will, so the parent must be looked at again once ShownWithin is over.
+// watch was broken the informer never will, so the parent must be looked at again once CacheTimeout is over.
 func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.families[parent]
+	f := c.childrenByParent[parent]
 	if f == nil {
 		return false
 	}
 	f.ended = nil
-	c.tidy(parent)
+	c.dropIfEmpty(parent)
 	for _, child := range f.children {
-		if !child.shown && !child.gone {
+		if !child.cached && !child.gone {
 			return true
 		}
 	}
@@ -107,21 +107,21 @@ func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 func (c *Children[T]) IsOpen(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.families[parent] != nil && c.families[parent].ended != nil
+	return c.childrenByParent[parent] != nil && c.childrenByParent[parent].ended != nil
 }
 
 // Of returns the children of a parent that are there, in no order.
 func (c *Children[T]) Of(parent types.UID) []Child[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.families[parent]
+	f := c.childrenByParent[parent]
 	if f == nil {
 		return nil
 	}
 	list := make([]Child[T], 0, len(f.children))
 	for uid, child := range f.children {
 		switch {
-		case child.gone && !child.shown && c.clock.Since(child.since) > longestLag:
+		case child.gone && !child.cached && c.clock.Since(child.since) > maxCacheLag:
 			c.drop(uid)
 		case !child.gone && c.rules.Keep(parent, child.Newest):
 			list = append(list, *child)
@@ -134,7 +134,7 @@ func (c *Children[T]) Of(parent types.UID) []Child[T] {
 func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.families[parent]
+	f := c.childrenByParent[parent]
 	if f == nil {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 		}
 		delete(c.parents, uid)
 	}
-	delete(c.families, parent)
+	delete(c.childrenByParent, parent)
 	return list
 }
 
@@ -153,43 +153,43 @@ func (c *Children[T]) Forget(parent types.UID) []Child[T] {
 func (c *Children[T]) Known(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.families[parent] != nil
+	return c.childrenByParent[parent] != nil
 }
 
-func (c *Children[T]) family(parent types.UID) *family[T] {
-	f := c.families[parent]
+func (c *Children[T]) childSet(parent types.UID) *childSet[T] {
+	f := c.childrenByParent[parent]
 	if f == nil {
-		f = &family[T]{children: map[types.UID]*Child[T]{}, unknown: sets.New[string]()}
-		c.families[parent] = f
+		f = &childSet[T]{children: map[types.UID]*Child[T]{}, unknown: sets.New[string]()}
+		c.childrenByParent[parent] = f
 	}
 	return f
 }
 
 func (c *Children[T]) child(uid types.UID) *Child[T] {
-	if f := c.families[c.parents[uid]]; f != nil {
+	if f := c.childrenByParent[c.parents[uid]]; f != nil {
 		return f.children[uid]
 	}
 	return nil
 }
 
 func (c *Children[T]) add(parent, uid types.UID, child *Child[T]) {
-	c.family(parent).children[uid] = child
+	c.childSet(parent).children[uid] = child
 	c.parents[uid] = parent
 }
 
 func (c *Children[T]) drop(uid types.UID) {
 	parent := c.parents[uid]
-	if f := c.families[parent]; f != nil {
+	if f := c.childrenByParent[parent]; f != nil {
 		delete(f.children, uid)
-		c.tidy(parent)
+		c.dropIfEmpty(parent)
 	}
 	delete(c.parents, uid)
 }
 
-// tidy drops a family of which nothing is known and nothing is under way.
-func (c *Children[T]) tidy(parent types.UID) {
-	f := c.families[parent]
+// dropIfEmpty drops a family of which nothing is known and nothing is under way.
+func (c *Children[T]) dropIfEmpty(parent types.UID) {
+	f := c.childrenByParent[parent]
 	if f != nil && f.ended == nil && len(f.children) == 0 && len(f.unknown) == 0 {
-		delete(c.families, parent)
+		delete(c.childrenByParent, parent)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // informer should have shown by now, and those that the parent's status lists, by name, and that are not known. A UID that
 // is listed may be empty.
 func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resource client.Resource[T], listed map[string]types.UID) error {
-	doubtful := c.doubtful(parent.GetUID(), listed)
+	doubtful := c.unconfirmed(parent.GetUID(), listed)
 	for _, name := range slices.Sorted(maps.Keys(doubtful)) {
 		found, err := resource.Get(ctx, parent.GetNamespace(), name)
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -29,17 +29,17 @@ func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resourc
 			c.missing(parent.GetUID(), name, doubtful[name])
 		}
 		if exists {
-			c.Answered(parent.GetUID(), found)
+			c.ObserveWrite(parent.GetUID(), found)
 		}
 	}
 	return nil
 }
 
-// doubtful returns the names to ask for, with the UIDs that the children are known by.
-func (c *Children[T]) doubtful(parent types.UID, listed map[string]types.UID) map[string]types.UID {
+// unconfirmed returns the names to ask for, with the UIDs that the children are known by.
+func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID) map[string]types.UID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.families[parent]
+	f := c.childrenByParent[parent]
 	if f == nil {
 		return nil // The parent was forgotten meanwhile.
 	}
@@ -72,14 +72,14 @@ func (c *Children[T]) doubtful(parent types.UID, listed map[string]types.UID) ma
 }
 
 func (c *Children[T]) overdue(child *Child[T]) bool {
-	return !child.gone && !child.shown && c.clock.Since(child.since) > ShownWithin
+	return !child.gone && !child.cached && c.clock.Since(child.since) > CacheTimeout
 }
 
 // missing takes in that the server has no child of this name, and of this UID where one is known.
 func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.families[parent]
+	f := c.childrenByParent[parent]
 	if f == nil {
 		return
 	}
@@ -97,7 +97,7 @@ func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 func (c *Children[T]) Overdue(parent types.UID) (overdue []T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.families[parent]; f != nil {
+	if f := c.childrenByParent[parent]; f != nil {
 		for _, child := range f.children {
 			if c.overdue(child) {
 				overdue = append(overdue, child.Newest)

@@ -2,9 +2,9 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Show takes in what the informer shows of a child. It returns that, after Rules.Merge, and whether it is news: that a child
+// ObserveCached takes in what the informer shows of a child. It returns that, after Rules.Merge, and whether it is news: that a child
 // is shown whose creation is under way is none.
-func (c *Children[T]) Show(parent types.UID, shown T) (merged T, news bool) {
+func (c *Children[T]) ObserveCached(parent types.UID, shown T) (merged T, news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := shown.GetUID()
@@ -13,9 +13,9 @@ func (c *Children[T]) Show(parent types.UID, shown T) (merged T, news bool) {
 	}
 	child := c.child(uid)
 	if child == nil {
-		return shown, c.showNew(parent, shown)
+		return shown, c.observeNewCached(parent, shown)
 	}
-	child.shown = true
+	child.cached = true
 	if child.gone {
 		return shown, false
 	}
@@ -31,27 +31,27 @@ func (c *Children[T]) Show(parent types.UID, shown T) (merged T, news bool) {
 	return shown, news
 }
 
-func (c *Children[T]) showNew(parent types.UID, shown T) (news bool) {
+func (c *Children[T]) observeNewCached(parent types.UID, shown T) (news bool) {
 	expected := false
-	if f := c.families[parent]; f != nil {
+	if f := c.childrenByParent[parent]; f != nil {
 		expected = f.unknown.Has(shown.GetName())
 		f.unknown.Delete(shown.GetName())
 	}
 	if !c.rules.Keep(parent, shown) {
-		c.tidy(parent)
+		c.dropIfEmpty(parent)
 		return false
 	}
-	c.add(parent, shown.GetUID(), &Child[T]{Newest: shown, shown: true})
+	c.add(parent, shown.GetUID(), &Child[T]{Newest: shown, cached: true})
 	return !expected
 }
 
-// End takes in that the informer shows the end of a child, and returns whether that is news.
-func (c *Children[T]) End(parent types.UID, gone T) (news bool) {
+// ObserveDeletion takes in that the informer shows the end of a child, and returns whether that is news.
+func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := gone.GetUID()
 	_, news = c.parents[uid]
-	if f := c.families[parent]; f != nil && f.ended != nil {
+	if f := c.childrenByParent[parent]; f != nil && f.ended != nil {
 		f.ended.Insert(uid)
 		news = true
 	}
@@ -63,7 +63,7 @@ func (c *Children[T]) End(parent types.UID, gone T) (news bool) {
 func (c *Children[T]) Expect(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.families[parent]; f != nil {
+	if f := c.childrenByParent[parent]; f != nil {
 		f.unknown.Insert(name)
 	}
 }
@@ -72,18 +72,18 @@ func (c *Children[T]) Expect(parent types.UID, name string) {
 func (c *Children[T]) Refused(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.families[parent]; f != nil {
+	if f := c.childrenByParent[parent]; f != nil {
 		f.unknown.Delete(name)
-		c.tidy(parent)
+		c.dropIfEmpty(parent)
 	}
 }
 
-// Answered takes in a child as the server has answered, to a write or a read.
-func (c *Children[T]) Answered(parent types.UID, answer T) {
+// ObserveWrite takes in a child as the server has answered, to a write or a read.
+func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := answer.GetUID()
-	f := c.families[parent]
+	f := c.childrenByParent[parent]
 	if f == nil || f.ended == nil || f.ended.Has(uid) {
 		return
 	}

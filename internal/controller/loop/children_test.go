@@ -54,54 +54,54 @@ func TestTheNewerOfWhatIsShownAndAnsweredIsKnown(t *testing.T) {
 		known   string
 		deleted bool
 	}{
-		"an answer is known before it is shown": {do: func(c *pods) { c.Answered(parentUID, child("1")) }, known: "1"},
+		"an answer is known before it is shown": {do: func(c *pods) { c.ObserveWrite(parentUID, child("1")) }, known: "1"},
 		"what is shown replaces an older answer": {do: func(c *pods) {
-			c.Answered(parentUID, child("1"))
-			c.Show(parentUID, child("2"))
+			c.ObserveWrite(parentUID, child("1"))
+			c.ObserveCached(parentUID, child("2"))
 		}, known: "2"},
 		"what is shown late changes nothing": {do: func(c *pods) {
-			c.Answered(parentUID, child("10"))
-			c.Show(parentUID, child("9"))
+			c.ObserveWrite(parentUID, child("10"))
+			c.ObserveCached(parentUID, child("9"))
 		}, known: "10"},
 		"an answer that comes late changes nothing": {do: func(c *pods) {
-			c.Show(parentUID, child("10"))
-			c.Answered(parentUID, child("9"))
+			c.ObserveCached(parentUID, child("10"))
+			c.ObserveWrite(parentUID, child("9"))
 		}, known: "10"},
 		"a child that is not needed any more is dropped": {do: func(c *pods) {
-			c.Show(parentUID, child("1"))
-			c.Show(parentUID, child("2", ended))
+			c.ObserveCached(parentUID, child("1"))
+			c.ObserveCached(parentUID, child("2", ended))
 		}},
 		"an answer hides it at once, and news from before do not bring it back": {do: func(c *pods) {
-			c.Show(parentUID, child("1"))
-			c.Answered(parentUID, child("3", ended))
-			c.Show(parentUID, child("2"))
+			c.ObserveCached(parentUID, child("1"))
+			c.ObserveWrite(parentUID, child("3", ended))
+			c.ObserveCached(parentUID, child("2"))
 		}},
 		"a deletion is known until it is shown": {do: func(c *pods) {
-			c.Show(parentUID, child("1"))
+			c.ObserveCached(parentUID, child("1"))
 			c.Deleted("p")
-			c.Show(parentUID, child("2"))
+			c.ObserveCached(parentUID, child("2"))
 		}, known: "2", deleted: true},
 		"and then the child shows it": {do: func(c *pods) {
-			c.Show(parentUID, child("1"))
+			c.ObserveCached(parentUID, child("1"))
 			c.Deleted("p")
-			c.Show(parentUID, child("2", deleting))
+			c.ObserveCached(parentUID, child("2", deleting))
 		}, known: "2"},
 		"a child that has gone before its creation is answered stays gone": {do: func(c *pods) {
-			c.End(parentUID, child("2"))
-			c.Answered(parentUID, child("1"))
+			c.ObserveDeletion(parentUID, child("2"))
+			c.ObserveWrite(parentUID, child("1"))
 		}},
 		"a child that the server does not have is gone, whatever is shown late": {do: func(c *pods) {
-			c.Show(parentUID, child("1"))
+			c.ObserveCached(parentUID, child("1"))
 			c.Gone("p")
-			c.Show(parentUID, child("2"))
+			c.ObserveCached(parentUID, child("2"))
 		}},
 		"a child of another parent by now is dropped": {do: func(c *pods) {
-			c.Show(parentUID, child("1"))
-			c.Show("another", child("2"))
+			c.ObserveCached(parentUID, child("1"))
+			c.ObserveCached("another", child("2"))
 		}},
 		"an answer after the parent was forgotten is not kept": {do: func(c *pods) {
 			c.Forget(parentUID)
-			c.Answered(parentUID, child("1"))
+			c.ObserveWrite(parentUID, child("1"))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestOnlyNewsOfChildrenIsNews(t *testing.T) {
 	children.Open(parentUID)
 	children.Expect(parentUID, "p")
 	show := func(parent types.UID, p *corev1.Pod) bool {
-		_, news := children.Show(parent, p)
+		_, news := children.ObserveCached(parent, p)
 		return news
 	}
 	for _, step := range []struct {
@@ -136,14 +136,14 @@ func TestOnlyNewsOfChildrenIsNews(t *testing.T) {
 		{"it changes", true, show(parentUID, child("2"))},
 		{"it is shown again", false, show(parentUID, child("2"))},
 		{"a child of another is shown", true, show("another", child("1", func(p *corev1.Pod) { p.UID, p.Name = "q", "q" }))},
-		{"it ends", true, children.End(parentUID, child("3"))},
+		{"it ends", true, children.ObserveDeletion(parentUID, child("3"))},
 	} {
 		if step.got != step.news {
 			t.Errorf("%s: news is %t", step.what, step.got)
 		}
 	}
 	children.Close(parentUID)
-	if children.End(parentUID, child("3")) {
+	if children.ObserveDeletion(parentUID, child("3")) {
 		t.Error("the end of a child that is not known is news")
 	}
 }
@@ -176,16 +176,16 @@ func TestTheServerIsAskedForChildrenOfWhichTooLittleIsKnown(t *testing.T) {
 		asked  []string
 		known  string
 	}{
-		"one that is shown is known":                          {do: func(c *pods) { c.Show(parentUID, child("1")) }, listed: map[string]types.UID{"p": "p"}, known: "1"},
-		"one that was answered is believed":                   {do: func(c *pods) { c.Answered(parentUID, child("1")) }, listed: map[string]types.UID{"p": ""}, known: "1"},
-		"one that is not shown for long is asked for":         {do: func(c *pods) { c.Answered(parentUID, child("1")); time.Sleep(time.Minute) }, stored: []*corev1.Pod{child("2")}, asked: []string{"p"}, known: "2"},
-		"and is gone if the server does not have it":          {do: func(c *pods) { c.Answered(parentUID, child("1")); time.Sleep(time.Minute) }, asked: []string{"p"}},
+		"one that is shown is known":                          {do: func(c *pods) { c.ObserveCached(parentUID, child("1")) }, listed: map[string]types.UID{"p": "p"}, known: "1"},
+		"one that was answered is believed":                   {do: func(c *pods) { c.ObserveWrite(parentUID, child("1")) }, listed: map[string]types.UID{"p": ""}, known: "1"},
+		"one that is not shown for long is asked for":         {do: func(c *pods) { c.ObserveWrite(parentUID, child("1")); time.Sleep(time.Minute) }, stored: []*corev1.Pod{child("2")}, asked: []string{"p"}, known: "2"},
+		"and is gone if the server does not have it":          {do: func(c *pods) { c.ObserveWrite(parentUID, child("1")); time.Sleep(time.Minute) }, asked: []string{"p"}},
 		"one that may have been created is asked for":         {do: func(c *pods) { c.Expect(parentUID, "p") }, stored: []*corev1.Pod{child("2")}, asked: []string{"p"}, known: "2"},
 		"one that was refused is not":                         {do: func(c *pods) { c.Expect(parentUID, "p"); c.Refused(parentUID, "p") }},
 		"one that the status lists is asked for":              {do: func(*pods) {}, listed: map[string]types.UID{"p": "p"}, stored: []*corev1.Pod{child("2")}, asked: []string{"p"}, known: "2"},
 		"another's child does not count":                      {do: func(*pods) {}, listed: map[string]types.UID{"p": ""}, stored: []*corev1.Pod{child("2", another)}, asked: []string{"p"}},
 		"one in the place of the one listed is another child": {do: func(*pods) {}, listed: map[string]types.UID{"p": "before"}, stored: []*corev1.Pod{child("2")}, asked: []string{"p"}, known: "2"},
-		"one whose end was shown meanwhile is not asked for":  {do: func(c *pods) { c.End(parentUID, child("1")) }, listed: map[string]types.UID{"p": "p"}},
+		"one whose end was shown meanwhile is not asked for":  {do: func(c *pods) { c.ObserveDeletion(parentUID, child("1")) }, listed: map[string]types.UID{"p": "p"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,13 +231,13 @@ func TestAnOutcomeThatIsNotKnownStaysSoUntilTheServerHasAnswered(t *testing.T) {
 
 func TestAChildIsAwaitedUntilItIsShownOrGone(t *testing.T) {
 	for name, end := range map[string]func(*pods){
-		"shown": func(c *pods) { c.Show(parentUID, child("1")) },
+		"shown": func(c *pods) { c.ObserveCached(parentUID, child("1")) },
 		"gone":  func(c *pods) { c.Gone("p") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			children := loop.NewChildren(loop.Rules[*corev1.Pod]{}, nil)
 			children.Open(parentUID)
-			children.Answered(parentUID, child("1"))
+			children.ObserveWrite(parentUID, child("1"))
 			if !children.Close(parentUID) {
 				t.Error("a child that was never shown is not asked for")
 			}
@@ -256,15 +256,15 @@ func TestChildrenDoNotGrowWithHistory(t *testing.T) {
 		for i := range 10_000 {
 			named := func(p *corev1.Pod) { p.UID = types.UID(time.Duration(i).String()) }
 			children.Open(parentUID)
-			children.Answered(parentUID, child("1", named))
+			children.ObserveWrite(parentUID, child("1", named))
 			switch i % 3 {
 			case 0: // It is shown, and ends.
-				children.Show(parentUID, child("1", named))
-				children.Show(parentUID, child("2", named, ended))
+				children.ObserveCached(parentUID, child("1", named))
+				children.ObserveCached(parentUID, child("2", named, ended))
 			case 1: // It is shown, and deleted.
-				children.Show(parentUID, child("1", named))
+				children.ObserveCached(parentUID, child("1", named))
 				children.Deleted(child("1", named).UID)
-				children.End(parentUID, child("1", named))
+				children.ObserveDeletion(parentUID, child("1", named))
 			case 2: // It has come and gone unseen.
 				children.Gone(child("1", named).UID)
 			}
@@ -288,7 +288,7 @@ func TestNothingIsKeptOfAParentThatIsForgottenDuringItsSync(t *testing.T) {
 	if err := children.Confirm(t.Context(), job, server, map[string]types.UID{"r": "r"}); err != nil {
 		t.Fatal(err)
 	}
-	children.Answered(parentUID, child("1"))
+	children.ObserveWrite(parentUID, child("1"))
 	children.Refused(parentUID, "q")
 	children.Close(parentUID)
 	if children.Size() != 0 {

@@ -4,5 +4,5 @@ package loop
 func (c *Children[T]) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.families) + len(c.parents)
+	return len(c.childrenByParent) + len(c.parents)
 }

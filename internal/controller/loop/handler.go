@@ -39,8 +39,8 @@ func Handler[T Object](see func(was, is T)) cache.ResourceEventHandler {
 	}
 }
 
-// Shown returns what the informer shows under a name, or nil.
-func Shown[T Object](informer cache.SharedIndexInformer, key fmt.Stringer) T {
+// Cached returns what the informer shows under a name, or nil.
+func Cached[T Object](informer cache.SharedIndexInformer, key fmt.Stringer) T {
 	var none T
 	obj, found, err := informer.GetStore().GetByKey(key.String())
 	if err != nil || !found {

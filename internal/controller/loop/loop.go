@@ -20,8 +20,8 @@ type Loop struct {
 
 	name     string
 	handlers []cache.InformerSynced
-	// broken is why the controller cannot run.
-	broken error
+	// startErr is why the controller cannot run.
+	startErr error
 }
 
 // New makes the loop of the controller that errors and the queue's metrics call name. The clock is the real one where nil.
@@ -38,20 +38,20 @@ func New(name string, c clock.WithTicker) *Loop {
 func (l *Loop) Watch(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
 	registration, err := informer.AddEventHandler(handler)
 	if err != nil {
-		l.Break(fmt.Errorf("watching: %w", err))
+		l.FailStart(fmt.Errorf("watching: %w", err))
 		return
 	}
 	l.handlers = append(l.handlers, registration.HasSynced)
 }
 
-// Break keeps the controller from running, if err is one.
-func (l *Loop) Break(err error) { l.broken = errors.Join(l.broken, err) }
+// FailStart keeps the controller from running, if err is one.
+func (l *Loop) FailStart(err error) { l.startErr = errors.Join(l.startErr, err) }
 
 // Ready waits until the handlers have been called for all that was there when the informers started. It returns false if
 // ctx ends before that; then the controller is not to run.
 func (l *Loop) Ready(ctx context.Context) (ready bool, err error) {
-	if l.broken != nil {
-		err = fmt.Errorf("%s controller: %w", l.name, l.broken)
+	if l.startErr != nil {
+		err = fmt.Errorf("%s controller: %w", l.name, l.startErr)
 	}
 	ready = err == nil && cache.WaitForCacheSync(ctx.Done(), l.handlers...)
 	if !ready {

@@ -13,8 +13,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// rounds bounds how often one sync decides.
-const rounds = 10
+// maxSyncRounds bounds how often one sync decides.
+const maxSyncRounds = 10
 
 // ErrOutdated means that a decision was made on a version that is not the newest, or may not be.
 var ErrOutdated = errors.New("the object has changed meanwhile")
@@ -25,7 +25,7 @@ type Parents[T Object, S any] struct {
 	loop     *Loop
 	kind     string
 	resource client.Resource[T]
-	children openClosed
+	children syncTracker
 
 	mu    sync.Mutex
 	known map[types.NamespacedName]*parent[T, S]
@@ -37,14 +37,14 @@ type parent[T Object, S any] struct {
 	state  S
 }
 
-// openClosed are the Children, whatever their type.
-type openClosed interface {
+// syncTracker are the Children, whatever their type.
+type syncTracker interface {
 	Open(parent types.UID)
 	Close(parent types.UID) (awaits bool)
 }
 
 // NewParents makes the Parents that errors call kind.
-func NewParents[T Object, S any](l *Loop, kind string, resource client.Resource[T], children openClosed) *Parents[T, S] {
+func NewParents[T Object, S any](l *Loop, kind string, resource client.Resource[T], children syncTracker) *Parents[T, S] {
 	return &Parents[T, S]{loop: l, kind: kind, resource: resource, children: children, known: map[types.NamespacedName]*parent[T, S]{}}
 }
 
@@ -56,8 +56,8 @@ type Decide[T Object] func(ctx context.Context, newest T, confirmed bool) (again
 // What has begun is finished even if ctx ends: a write that is broken off may have happened all the same.
 func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, decide Decide[T]) error {
 	ctx = context.WithoutCancel(ctx)
-	for range rounds {
-		shown := Shown[T](p.resource.Informer(), key)
+	for range maxSyncRounds {
+		shown := Cached[T](p.resource.Informer(), key)
 		var none T
 		if shown == none {
 			p.forget(key)
@@ -77,7 +77,7 @@ func (p *Parents[T, S]) round(ctx context.Context, shown T, decide Decide[T]) (a
 	p.children.Open(shown.GetUID())
 	defer func() {
 		if awaits := p.children.Close(shown.GetUID()); awaits {
-			p.loop.Queue.AddAfter(Key(shown), ShownWithin+time.Second)
+			p.loop.Queue.AddAfter(Key(shown), CacheTimeout+time.Second)
 		}
 	}()
 	newest, confirmed := p.newest(shown)
@@ -95,10 +95,10 @@ func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) error {
 	case apierrors.IsConflict(err):
 		return ErrOutdated
 	case err != nil:
-		p.on(changed, func(k *parent[T, S]) { k.latest.Confirmed = false })
+		p.update(changed, func(k *parent[T, S]) { k.latest.Confirmed = false })
 		return fmt.Errorf("storing the status of %s %s: %w", p.kind, Key(changed), err)
 	}
-	p.learn(stored)
+	p.observeWrite(stored)
 	return nil
 }
 
@@ -110,12 +110,12 @@ func (p *Parents[T, S]) IsOwn(shown T) bool {
 	return k != nil && k.uid == shown.GetUID() && k.latest.Covers(shown)
 }
 
-// On calls do with what the controller keeps of an object.
-func (p *Parents[T, S]) On(object T, do func(*S)) {
-	p.on(object, func(k *parent[T, S]) { do(&k.state) })
+// Update calls do with what the controller keeps of an object.
+func (p *Parents[T, S]) Update(object T, do func(*S)) {
+	p.update(object, func(k *parent[T, S]) { do(&k.state) })
 }
 
-func (p *Parents[T, S]) on(object T, do func(*parent[T, S])) {
+func (p *Parents[T, S]) update(object T, do func(*parent[T, S])) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := p.known[Key(object)]
@@ -127,12 +127,12 @@ func (p *Parents[T, S]) on(object T, do func(*parent[T, S])) {
 }
 
 func (p *Parents[T, S]) newest(shown T) (newest T, confirmed bool) {
-	p.on(shown, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed })
+	p.update(shown, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed })
 	return newest, confirmed
 }
 
-func (p *Parents[T, S]) learn(answer T) {
-	p.on(answer, func(k *parent[T, S]) { k.latest.Learn(answer) })
+func (p *Parents[T, S]) observeWrite(answer T) {
+	p.update(answer, func(k *parent[T, S]) { k.latest.ObserveWrite(answer) })
 }
 
 // read asks the server for the newest version.
@@ -144,7 +144,7 @@ func (p *Parents[T, S]) read(ctx context.Context, known T) error {
 	if fresh.GetUID() != known.GetUID() {
 		return fmt.Errorf("asking for %s %s: another one has its name by now", p.kind, Key(known))
 	}
-	p.learn(fresh)
+	p.observeWrite(fresh)
 	return nil
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Retries start quickly, since most errors are conflicts, and slow down for what lasts, like a quota.
 const (
-	firstRetry = 20 * time.Millisecond
-	lastRetry  = time.Minute
+	minRetryDelay = 20 * time.Millisecond
+	maxRetryDelay = time.Minute
 )
 
 // Queue has the names of the objects that are to be looked at.
@@ -26,7 +26,7 @@ type Queue struct {
 // NewQueue makes a queue whose metrics carry name. The clock is the real one where nil.
 func NewQueue(name string, c clock.WithTicker) Queue {
 	return Queue{workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](minRetryDelay, maxRetryDelay),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: c})}
 }
 

@@ -8,34 +8,34 @@ import (
 // Latest is the newest version of one object: what the server has answered last, until the informer shows it. The zero
 // value knows of no answer.
 type Latest[T Object] struct {
-	answer T
+	newest T
 	// Confirmed tells that the server has answered once: no older version is taken for the newest since.
 	Confirmed bool
 }
 
-// Learn takes in what the server has answered.
-func (l *Latest[T]) Learn(answer T) {
+// ObserveWrite takes in what the server has answered.
+func (l *Latest[T]) ObserveWrite(answer T) {
 	l.Confirmed = true
 	var none T
-	if l.answer == none || Older(l.answer, answer) {
-		l.answer = answer
+	if l.newest == none || Older(l.newest, answer) {
+		l.newest = answer
 	}
 }
 
 // Newest returns the newer of what the informer shows and what the server has answered.
 func (l *Latest[T]) Newest(shown T) T {
 	var none T
-	if l.answer != none && Older(shown, l.answer) {
-		return l.answer
+	if l.newest != none && Older(shown, l.newest) {
+		return l.newest
 	}
-	l.answer = none
+	l.newest = none
 	return shown
 }
 
 // Covers tells that what the informer shows is no news.
 func (l *Latest[T]) Covers(shown T) bool {
 	var none T
-	return l.answer != none && !Older(l.answer, shown)
+	return l.newest != none && !Older(l.newest, shown)
 }
 
 // Older compares two versions of objects of one kind. Versions that are no numbers tell nothing; then neither is older.

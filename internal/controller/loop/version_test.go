@@ -16,9 +16,9 @@ func version(v string) *corev1.Pod {
 
 func TestTheNewestVersionIsThatOfTheServerUntilTheInformerShowsIt(t *testing.T) {
 	var latest loop.Latest[*corev1.Pod]
-	latest.Learn(version("9"))
-	latest.Learn(version("10"))
-	latest.Learn(version("8"))
+	latest.ObserveWrite(version("9"))
+	latest.ObserveWrite(version("10"))
+	latest.ObserveWrite(version("8"))
 	for _, step := range []struct {
 		shown, newest string
 		covered       bool

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fine are the conditions of a namespace that is being deleted without trouble, in the order in which they are shown.
+// noProblemConditions are the conditions of a namespace that is being deleted without trouble, in the order in which they are shown.
 // Stint knows its kinds without discovery, so the first two never change.
-var fine = []corev1.NamespaceCondition{
+var noProblemConditions = []corev1.NamespaceCondition{
 	{Type: corev1.NamespaceDeletionDiscoveryFailure,
 		Reason: "ResourcesDiscovered", Message: "All resources successfully discovered"},
 	{Type: corev1.NamespaceDeletionGVParsingFailure,
@@ -26,7 +26,7 @@ var fine = []corev1.NamespaceCondition{
 
 // Conditions tells what keeps a namespace: what is left in it, and what went wrong.
 func Conditions[T metav1.Object](left []Content[T], failures []error) []corev1.NamespaceCondition {
-	conditions := slices.Clone(fine)
+	conditions := slices.Clone(noProblemConditions)
 	for i := range conditions {
 		c := &conditions[i]
 		c.Status = corev1.ConditionFalse

@@ -32,7 +32,7 @@ var pods = schema.GroupResource{Resource: "pods"}
 func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 	d := Decision[T]{Empty: true}
 	podsFirst := slices.ContainsFunc(contents, func(c Content[T]) bool {
-		return c.Resource == pods && slices.ContainsFunc(c.Objects, holdsUp)
+		return c.Resource == pods && slices.ContainsFunc(c.Objects, blocksDeletion)
 	})
 	for _, c := range contents {
 		if len(c.Objects) == 0 {
@@ -50,9 +50,9 @@ func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 	return d
 }
 
-// holdsUp tells that all else waits for a pod. One that has ended and that only its Job keeps waits for the Job to go: the
+// blocksDeletion tells that all else waits for a pod. One that has ended and that only its Job keeps waits for the Job to go: the
 // last failed pod of an index stays until the next one is there, and in this namespace none is made any more.
-func holdsUp[T metav1.Object](pod T) bool {
+func blocksDeletion[T metav1.Object](pod T) bool {
 	return pod.GetDeletionTimestamp() == nil || ptr.Deref(pod.GetDeletionGracePeriodSeconds(), 1) > 0 ||
 		!slices.Equal(pod.GetFinalizers(), []string{batchv1.JobTrackingFinalizer})
 }
@@ -69,8 +69,8 @@ func split[T metav1.Object](c Content[T]) (going, staying Content[T]) {
 	return going, staying
 }
 
-// ours tells whether the purger has to do with ns at all.
-func ours(ns *corev1.Namespace) bool {
+// isTerminating tells whether the purger has to do with ns at all.
+func isTerminating(ns *corev1.Namespace) bool {
 	return ns.DeletionTimestamp != nil && slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
 }
 

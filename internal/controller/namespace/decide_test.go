@@ -171,7 +171,7 @@ func TestConditions(t *testing.T) {
 func TestConditionsAreWrittenOnlyWhenTheyChange(t *testing.T) {
 	then, now := metav1.NewTime(time.Unix(1, 0)), metav1.NewTime(time.Unix(2, 0))
 	first, changed := merge(nil, Conditions([]content{some(pods, goes("a"))}, nil), then)
-	if !changed || len(first) != len(fine) {
+	if !changed || len(first) != len(noProblemConditions) {
 		t.Fatalf("the first report must be written whole, got %v", first)
 	}
 	if _, changed := merge(first, Conditions([]content{some(pods, goes("b"))}, nil), now); changed {

@@ -14,7 +14,7 @@ import (
 )
 
 // deleteAll deletes contents, many objects at a time. It returns what could not be deleted, and one error a kind.
-func (p *Purger) deleteAll(ctx context.Context, contents []Content[client.Object]) (stuck []Content[client.Object], failures []error) {
+func (p *ContentDeleter) deleteAll(ctx context.Context, contents []Content[client.Object]) (stuck []Content[client.Object], failures []error) {
 	for _, c := range contents {
 		left, err := deleteKind(ctx, p.kindOf(c.Resource), c.Objects)
 		if err != nil {
@@ -25,7 +25,7 @@ func (p *Purger) deleteAll(ctx context.Context, contents []Content[client.Object
 	return stuck, failures
 }
 
-func (p *Purger) kindOf(r schema.GroupResource) kind {
+func (p *ContentDeleter) kindOf(r schema.GroupResource) kind {
 	return p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.resource == r })]
 }
 

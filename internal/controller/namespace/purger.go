@@ -25,11 +25,11 @@ const (
 	// workers is how many namespaces are emptied at once, deletions how many objects in each.
 	workers, deletions = 2, 16
 	// A namespace with something left in it is looked at again after this long at first and at most.
-	firstLook, lastLook = 20 * time.Millisecond, time.Second
+	minRecheck, maxRecheck = 20 * time.Millisecond, time.Second
 )
 
-// Purger empties the namespaces of one API server.
-type Purger struct {
+// ContentDeleter empties the namespaces of one API server.
+type ContentDeleter struct {
 	namespaces client.Resource[*corev1.Namespace]
 	kinds      []kind
 	queue      workqueue.TypedRateLimitingInterface[string]
@@ -45,12 +45,12 @@ type kind struct {
 }
 
 // New watches the namespaces of c. The informers may be started after it returns.
-func New(c client.Interface) *Purger {
-	p := &Purger{
+func New(c client.Interface) *ContentDeleter {
+	p := &ContentDeleter{
 		namespaces: c.Namespaces(),
 		clock:      clock.RealClock{},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstLook, lastLook),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](minRecheck, maxRecheck),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "namespace"}),
 	}
 	for _, k := range c.Kinds() {
@@ -61,20 +61,20 @@ func New(c client.Interface) *Purger {
 		}
 	}
 	_, p.watching = p.namespaces.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    p.look,
-		UpdateFunc: func(_, now any) { p.look(now) },
+		AddFunc:    p.enqueue,
+		UpdateFunc: func(_, now any) { p.enqueue(now) },
 	})
 	return p
 }
 
-func (p *Purger) look(obj any) {
-	if ns, ok := obj.(*corev1.Namespace); ok && ours(ns) {
+func (p *ContentDeleter) enqueue(obj any) {
+	if ns, ok := obj.(*corev1.Namespace); ok && isTerminating(ns) {
 		p.queue.Add(ns.Name)
 	}
 }
 
 // Run works until ctx ends.
-func (p *Purger) Run(ctx context.Context) error {
+func (p *ContentDeleter) Run(ctx context.Context) error {
 	if p.watching != nil {
 		return fmt.Errorf("watch namespaces: %w", p.watching)
 	}
@@ -99,13 +99,13 @@ func (p *Purger) Run(ctx context.Context) error {
 	return nil
 }
 
-func (p *Purger) next(ctx context.Context) bool {
+func (p *ContentDeleter) next(ctx context.Context) bool {
 	name, stop := p.queue.Get()
 	if stop {
 		return false
 	}
 	defer p.queue.Done(name)
-	done, err := p.purge(ctx, name)
+	done, err := p.deleteContents(ctx, name)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -120,8 +120,8 @@ func (p *Purger) next(ctx context.Context) bool {
 	return true
 }
 
-// purge takes one step; done tells that there is no other.
-func (p *Purger) purge(ctx context.Context, name string) (done bool, err error) {
+// deleteContents takes one step; done tells that there is no other.
+func (p *ContentDeleter) deleteContents(ctx context.Context, name string) (done bool, err error) {
 	ns, err := p.namespaces.Get(ctx, "", name)
 	if apierrors.IsNotFound(err) {
 		return true, nil
@@ -129,7 +129,7 @@ func (p *Purger) purge(ctx context.Context, name string) (done bool, err error) 
 	if err != nil {
 		return false, fmt.Errorf("read namespace %s: %w", name, err)
 	}
-	if !ours(ns) {
+	if !isTerminating(ns) {
 		return true, nil
 	}
 	contents, err := p.contents(ctx, name)
@@ -154,7 +154,7 @@ func (p *Purger) purge(ctx context.Context, name string) (done bool, err error) 
 }
 
 // contents reads the caches, and past them once they show nothing: what a cache has not seen yet would stay for ever.
-func (p *Purger) contents(ctx context.Context, namespace string) ([]Content[client.Object], error) {
+func (p *ContentDeleter) contents(ctx context.Context, namespace string) ([]Content[client.Object], error) {
 	cached, err := p.gather(func(k kind) ([]client.Object, error) { return inCache(k, namespace) })
 	if err != nil || len(cached) > 0 {
 		return cached, err
@@ -165,7 +165,7 @@ func (p *Purger) contents(ctx context.Context, namespace string) ([]Content[clie
 	})
 }
 
-func (p *Purger) gather(list func(kind) ([]client.Object, error)) ([]Content[client.Object], error) {
+func (p *ContentDeleter) gather(list func(kind) ([]client.Object, error)) ([]Content[client.Object], error) {
 	var all []Content[client.Object]
 	for _, k := range p.kinds {
 		objects, err := list(k)
@@ -193,7 +193,7 @@ func inCache(k kind, namespace string) ([]client.Object, error) {
 	return objects, nil
 }
 
-func (p *Purger) report(ctx context.Context, ns *corev1.Namespace, conditions []corev1.NamespaceCondition) (*corev1.Namespace, error) {
+func (p *ContentDeleter) report(ctx context.Context, ns *corev1.Namespace, conditions []corev1.NamespaceCondition) (*corev1.Namespace, error) {
 	now := metav1.NewTime(p.clock.Now())
 	if _, changed := merge(ns.Status.Conditions, conditions, now); !changed {
 		return ns, nil

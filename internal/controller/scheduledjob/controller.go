@@ -51,7 +51,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	}
 	var err error
 	s.metrics, err = newMetrics(o.Registerer)
-	l.Break(err)
+	l.FailStart(err)
 	l.Watch(c.ScheduledJobs().Informer(), s.scheduledJobHandler())
 	l.Watch(c.Jobs().Informer(), s.jobHandler())
 	l.Watch(c.Pods().Informer(), s.podHandler())

@@ -47,7 +47,7 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 	c.jobs.Expect(sj.UID, job.Name)
 	made, err := c.client.Jobs().Create(ctx, job)
 	if err == nil {
-		c.jobs.Answered(sj.UID, made)
+		c.jobs.ObserveWrite(sj.UID, made)
 		c.metrics.started(job, time.Now())
 		return core.Outcome{Job: made}
 	}
@@ -58,7 +58,7 @@ func (c *Controller) createOne(ctx context.Context, sj *stintv1.ScheduledJob, jo
 			return core.Outcome{Err: fmt.Errorf("%s, but: %w", err.Error(), getErr)}
 		}
 		if metav1.IsControlledBy(found, sj) {
-			c.jobs.Answered(sj.UID, found)
+			c.jobs.ObserveWrite(sj.UID, found)
 			return core.Outcome{Job: found}
 		}
 	}

@@ -22,10 +22,10 @@ func (c *Controller) exitCodes(ctx context.Context, sj *stintv1.ScheduledJob, jo
 		if !jobcore.Finished(job) || lists(sj.Status.CompletedExecutions, job.UID) {
 			continue
 		}
-		pods := c.shownPods(job)
+		pods := c.cachedPods(job)
 		if lists(sj.Status.RunningExecutions, job.UID) && !allEnded(job, pods) {
 			var err error
-			if pods, err = c.storedPods(ctx, job); err != nil {
+			if pods, err = c.livePods(ctx, job); err != nil {
 				return nil, err
 			}
 		}
@@ -45,15 +45,15 @@ func allEnded(job *batchv1.Job, pods []*corev1.Pod) bool {
 	return !running && len(pods) >= int(job.Status.Succeeded+job.Status.Failed)
 }
 
-func (c *Controller) shownPods(job *batchv1.Job) (pods []*corev1.Pod) {
+func (c *Controller) cachedPods(job *batchv1.Job) (pods []*corev1.Pod) {
 	for _, child := range c.pods.Of(job.UID) {
 		pods = append(pods, child.Newest)
 	}
 	return pods
 }
 
-// storedPods returns the pods of a Job that the server has. Some may have been deleted.
-func (c *Controller) storedPods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
+// livePods returns the pods of a Job that the server has. Some may have been deleted.
+func (c *Controller) livePods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err == nil {
 		_, err = c.client.Pods().List(ctx, job.Namespace, selector, func(p *corev1.Pod) {

@@ -23,7 +23,7 @@ func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
 			c.loop.Queue.Add(loop.Key(was)) // What is known of it is to be forgotten.
 			return
 		}
-		c.users.note(is)
+		c.users.add(is)
 		if !c.scheduledJobs.IsOwn(is) {
 			c.loop.Queue.Add(loop.Key(is))
 		}
@@ -33,18 +33,18 @@ func (c *Controller) scheduledJobHandler() cache.ResourceEventHandler {
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
 	return loop.Handler(func(was, is *batchv1.Job) {
 		if was != nil && (is == nil || controller(was) != controller(is)) {
-			c.jobs.End(controller(was), was)
-			c.wakeOwner(was)
+			c.jobs.ObserveDeletion(controller(was), was)
+			c.enqueueOwner(was)
 		}
 		if is == nil || controller(is) == "" {
 			return
 		}
-		_, news := c.jobs.Show(controller(is), is)
+		_, news := c.jobs.ObserveCached(controller(is), is)
 		if was != nil {
 			news = isRelevantChange(was, is)
 		}
 		if news || jobcore.Finished(is) && was == nil {
-			c.wakeOwner(is)
+			c.enqueueOwner(is)
 		}
 	})
 }
@@ -55,7 +55,7 @@ func isRelevantChange(was, is *batchv1.Job) bool {
 		!equality.Semantic.DeepEqual(was.OwnerReferences, is.OwnerReferences) || !equality.Semantic.DeepEqual(was.Labels, is.Labels)
 }
 
-func (c *Controller) wakeOwner(job *batchv1.Job) {
+func (c *Controller) enqueueOwner(job *batchv1.Job) {
 	if ref := owner(job); ref != nil {
 		c.loop.Queue.Add(types.NamespacedName{Namespace: job.Namespace, Name: ref.Name})
 	}
@@ -86,9 +86,9 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 		switch _, ofRun := pod.Labels[stintv1.LabelJobTag]; {
 		case job == nil || !ofRun:
 		case is == nil:
-			c.pods.End(job.UID, was)
+			c.pods.ObserveDeletion(job.UID, was)
 		default:
-			c.pods.Show(job.UID, is)
+			c.pods.ObserveCached(job.UID, is)
 		}
 	})
 }

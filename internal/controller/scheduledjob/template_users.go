@@ -23,7 +23,7 @@ func newTemplateUsers() *templateUsers {
 		users: map[types.NamespacedName]map[types.NamespacedName]bool{}}
 }
 
-func (t *templateUsers) note(sj *stintv1.ScheduledJob) {
+func (t *templateUsers) add(sj *stintv1.ScheduledJob) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.remove(loop.Key(sj))

@@ -46,7 +46,7 @@ type Controller struct {
 	jobs     client.Resource[*batchv1.Job]
 	clock    clock.PassiveClock
 	loop     *loop.Loop
-	setting  sync.Mutex // of the alarm, to what the cache shows
+	alarmMu  sync.Mutex // of the alarm, to what the cache shows
 	lateness prometheus.Histogram
 }
 
@@ -59,7 +59,7 @@ func New(c Client, o Options) *Controller {
 	t.loop.Alarm = alarm.New(t.loop.Queue.Add, t.clock)
 	var err error
 	t.lateness, err = newLateness(o.Registerer)
-	t.loop.Break(err)
+	t.loop.FailStart(err)
 	t.loop.Watch(t.jobs.Informer(), loop.Handler(func(was, is *batchv1.Job) {
 		t.schedule(loop.Key(cmp.Or(is, was)))
 	}))
@@ -71,8 +71,8 @@ func (t *Controller) Run(ctx context.Context) error { return t.loop.Run(ctx, wor
 
 // schedule sets the alarm for the Job as the cache has it. The lock sees to it that whoever is last has seen the newest.
 func (t *Controller) schedule(key types.NamespacedName) {
-	t.setting.Lock()
-	defer t.setting.Unlock()
+	t.alarmMu.Lock()
+	defer t.alarmMu.Unlock()
 	var at time.Time
 	if job := t.cached(key); job != nil {
 		if expiry, ok := Expiry(job); ok {
@@ -83,7 +83,7 @@ func (t *Controller) schedule(key types.NamespacedName) {
 }
 
 func (t *Controller) cached(key types.NamespacedName) *batchv1.Job {
-	return loop.Shown[*batchv1.Job](t.jobs.Informer(), key)
+	return loop.Cached[*batchv1.Job](t.jobs.Informer(), key)
 }
 
 func (t *Controller) sync(ctx context.Context, key types.NamespacedName) error {

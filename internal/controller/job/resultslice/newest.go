@@ -35,7 +35,7 @@ func (s *Store) newest(ctx context.Context, p *corev1.Pod, listed bool) (*corev1
 	if core.Ended(p) {
 		return p, nil
 	}
-	newest := loop.Shown[*corev1.Pod](s.shown, loop.Key(p))
+	newest := loop.Cached[*corev1.Pod](s.shown, loop.Key(p))
 	if listed && (newest == nil || !core.Ended(newest)) {
 		var err error
 		newest, err = s.pods.Get(ctx, p.Namespace, p.Name)
