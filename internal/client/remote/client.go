@@ -32,7 +32,7 @@ type Client struct {
 
 	mu sync.Mutex
 	// made are the informers that were asked for; started is how many of them run.
-	made    []informing
+	made    []hasInformer
 	started int
 	running sync.WaitGroup
 }
@@ -115,19 +115,19 @@ func (c *Client) Start(ctx context.Context) {
 func (c *Client) Filled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !slices.ContainsFunc(c.made, func(i informing) bool { return !i.filled() })
+	return !slices.ContainsFunc(c.made, func(i hasInformer) bool { return !i.filled() })
 }
 
 // Wait returns when the informers have stopped, after the end of the context that Start got.
 func (c *Client) Wait() { c.running.Wait() }
 
-// informing is a resource with an informer.
-type informing interface {
+// hasInformer is a resource with an informer.
+type hasInformer interface {
 	run(ctx context.Context)
 	filled() bool
 }
 
-func (c *Client) add(r informing) {
+func (c *Client) add(r hasInformer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.made = append(c.made, r)
@@ -137,14 +137,14 @@ func (c *Client) add(r informing) {
 type connection struct {
 	config    *rest.Config
 	transport *http.Client
-	// within is for how long an answer is waited for.
-	within time.Duration
+	// timeout is for how long an answer is waited for.
+	timeout time.Duration
 }
 
 func (c connection) to(k kind) (rest.Interface, error) {
 	config, version := rest.CopyConfig(c.config), k.GroupVersion()
 	config.GroupVersion = &version
-	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(known, codecs).WithoutConversion()
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(scheme, codecs).WithoutConversion()
 	config.APIPath = "/apis"
 	if k.Group == "" {
 		config.APIPath = "/api"

@@ -22,7 +22,7 @@ const (
 // same name, so that there are never two objects where one was asked for.
 func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
-		written, _, err := r.post(ctx, briefly, obj)
+		written, _, err := r.post(ctx, shortRetry, obj)
 		return written, err
 	}
 	obj = obj.DeepCopyObject().(T)
@@ -38,14 +38,14 @@ func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 
 // createOnce creates an object whose name nobody else is likely to pick. AlreadyExists means that somebody did.
 func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
-	written, unsure, err := r.post(ctx, briefly, obj)
-	if unsure && undecided(err) {
-		written, _, err = r.post(ctx, stubbornly, obj)
+	written, unsure, err := r.post(ctx, shortRetry, obj)
+	if unsure && isRetriable(err) {
+		written, _, err = r.post(ctx, longRetry, obj)
 	}
 	if !unsure || err == nil {
 		return written, err
 	}
-	stored, getErr := r.read(ctx, stubbornly, obj.GetNamespace(), obj.GetName())
+	stored, getErr := r.read(ctx, longRetry, obj.GetNamespace(), obj.GetName())
 	if getErr == nil && sameMaker(stored, obj) {
 		return stored, nil
 	}
@@ -55,9 +55,9 @@ func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
 	return written, err
 }
 
-func (r *resource[T]) post(ctx context.Context, p patience, obj T) (written T, unsure bool, err error) {
-	return persist(ctx, p, func() (T, error) {
-		return r.do(ctx, r.about(r.writes.Post(), obj.GetNamespace()).Body(obj))
+func (r *resource[T]) post(ctx context.Context, p retryPolicy, obj T) (written T, unsure bool, err error) {
+	return retry(ctx, p, func() (T, error) {
+		return r.do(ctx, r.namespaced(r.writes.Post(), obj.GetNamespace()).Body(obj))
 	})
 }
 

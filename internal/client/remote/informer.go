@@ -17,7 +17,7 @@ import (
 // Informer streams what there is through its watch, where the API server can, instead of listing it first.
 func (r *resource[T]) Informer() cache.SharedIndexInformer {
 	r.once.Do(func() {
-		example, err := known.New(r.GroupVersionKind)
+		example, err := scheme.New(r.GroupVersionKind)
 		if err != nil {
 			panic(fmt.Sprintf("the scheme does not know %s", r.GroupVersionKind))
 		}
@@ -34,12 +34,12 @@ func (r *resource[T]) Informer() cache.SharedIndexInformer {
 }
 
 func (r *resource[T]) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	list, err := known.New(r.GroupVersion().WithKind(r.Kind + "List"))
+	list, err := scheme.New(r.GroupVersion().WithKind(r.Kind + "List"))
 	if err != nil {
 		return nil, err
 	}
 	err = r.whenServed(ctx, func() error {
-		return r.about(r.watches.Get(), metav1.NamespaceAll).VersionedParams(&options, parameters).Do(ctx).Into(list)
+		return r.namespaced(r.watches.Get(), metav1.NamespaceAll).VersionedParams(&options, parameters).Do(ctx).Into(list)
 	})
 	return list, err
 }
@@ -56,22 +56,22 @@ func (r *resource[T]) watch(ctx context.Context, options metav1.ListOptions) (wa
 
 // watchOnce ends a watch where the API server should have and nothing is heard of it.
 func (r *resource[T]) watchOnce(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(ptr.Deref(options.TimeoutSeconds, 0))*time.Second+r.within)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(ptr.Deref(options.TimeoutSeconds, 0))*time.Second+r.timeout)
 	w, err := r.watches.Get().Resource(r.plural).VersionedParams(&options, parameters).Watch(ctx)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	return endingWatch{w, cancel}, nil
+	return cancellingWatch{w, cancel}, nil
 }
 
-// endingWatch lets go of its context when it is stopped.
-type endingWatch struct {
+// cancellingWatch lets go of its context when it is stopped.
+type cancellingWatch struct {
 	watch.Interface
 	cancel context.CancelFunc
 }
 
-func (w endingWatch) Stop() {
+func (w cancellingWatch) Stop() {
 	w.Interface.Stop()
 	w.cancel()
 }

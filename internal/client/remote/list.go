@@ -44,12 +44,12 @@ func (r *resource[T]) List(ctx context.Context, namespace string, selector label
 }
 
 func (r *resource[T]) page(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error) {
-	list, _, err := persist(ctx, briefly, func() (runtime.Object, error) {
-		list, err := known.New(r.GroupVersion().WithKind(r.Kind + "List"))
+	list, _, err := retry(ctx, shortRetry, func() (runtime.Object, error) {
+		list, err := scheme.New(r.GroupVersion().WithKind(r.Kind + "List"))
 		if err != nil {
 			return nil, err
 		}
-		err = r.about(r.writes.Get(), namespace).VersionedParams(&options, parameters).Do(ctx).Into(list)
+		err = r.namespaced(r.writes.Get(), namespace).VersionedParams(&options, parameters).Do(ctx).Into(list)
 		return list, err
 	})
 	return list, err

@@ -11,22 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// patience is for how long, and after which errors, a request is repeated.
-type patience struct {
+// retryPolicy is for how long, and after which errors, a request is repeated.
+type retryPolicy struct {
 	wait.Backoff
 	again func(error) bool
 }
 
 var (
-	// briefly takes less than a second, for what the caller can as well do again.
-	briefly = patience{wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5}, unanswered}
-	// stubbornly takes some eight seconds, for what may be done twice if the caller does it again.
-	stubbornly = patience{wait.Backoff{Steps: 5, Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2}, undecided}
+	// shortRetry takes less than a second, for what the caller can as well do again.
+	shortRetry = retryPolicy{wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5}, outcomeUnknown}
+	// longRetry takes some eight seconds, for what may be done twice if the caller does it again.
+	longRetry = retryPolicy{wait.Backoff{Steps: 5, Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.2}, isRetriable}
 )
 
-// persist repeats a request and tells whether an earlier try may have been carried out. Where the API server said when
+// retry repeats a request and tells whether an earlier try may have been carried out. Where the API server said when
 // to come back, client-go has done so already.
-func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got T, unsure bool, err error) {
+func retry[T any](ctx context.Context, p retryPolicy, do func() (T, error)) (got T, unsure bool, err error) {
 	for {
 		got, err = do()
 		if err == nil || !p.again(err) || p.Steps == 0 {
@@ -44,10 +44,10 @@ func persist[T any](ctx context.Context, p patience, do func() (T, error)) (got 
 	}
 }
 
-// unanswered tells whether nobody knows what became of a request: the connection broke, no answer came in time, or the
+// outcomeUnknown tells whether nobody knows what became of a request: the connection broke, no answer came in time, or the
 // API server says that it could not wait for the end. An error that says when to come back has been waited for by
 // client-go, many times.
-func unanswered(err error) bool {
+func outcomeUnknown(err error) bool {
 	if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
 		return true
 	}
@@ -55,9 +55,9 @@ func unanswered(err error) bool {
 	return !waited && (apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err))
 }
 
-// undecided tells whether a request may be carried out yet if it is repeated.
-func undecided(err error) bool {
+// isRetriable tells whether a request may be carried out yet if it is repeated.
+func isRetriable(err error) bool {
 	status := apierrors.APIStatus(nil)
-	return err != nil && (unanswered(err) || apierrors.IsTooManyRequests(err) ||
+	return err != nil && (outcomeUnknown(err) || apierrors.IsTooManyRequests(err) ||
 		errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError)
 }

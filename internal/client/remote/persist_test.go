@@ -35,10 +35,10 @@ func TestWhichErrorsAreTriedAgain(t *testing.T) {
 		"nothing":                  {nil, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := undecided(c.err); got != c.undecided {
+			if got := isRetriable(c.err); got != c.undecided {
 				t.Errorf("undecided: %v", got)
 			}
-			if c.err != nil && unanswered(c.err) != c.unanswered {
+			if c.err != nil && outcomeUnknown(c.err) != c.unanswered {
 				t.Errorf("unanswered: %v", !c.unanswered)
 			}
 		})
@@ -48,21 +48,21 @@ func TestWhichErrorsAreTriedAgain(t *testing.T) {
 func TestPersistGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
-			patience patience
+			patience retryPolicy
 			err      error
 			within   time.Duration
 			tries    int
 			unsure   bool
 		}{
-			"nobody there":        {briefly, syscall.ECONNREFUSED, 1100 * time.Millisecond, 4, false},
-			"connection breaks":   {briefly, syscall.ECONNRESET, 1100 * time.Millisecond, 4, true},
-			"no answer in time":   {briefly, context.DeadlineExceeded, 1100 * time.Millisecond, 4, true},
-			"stubbornly":          {stubbornly, syscall.ECONNRESET, 10 * time.Second, 6, true},
-			"refused at once":     {briefly, apierrors.NewBadRequest("bad"), 0, 1, false},
-			"refused, stubbornly": {stubbornly, apierrors.NewBadRequest("bad"), 0, 1, false},
+			"nobody there":        {shortRetry, syscall.ECONNREFUSED, 1100 * time.Millisecond, 4, false},
+			"connection breaks":   {shortRetry, syscall.ECONNRESET, 1100 * time.Millisecond, 4, true},
+			"no answer in time":   {shortRetry, context.DeadlineExceeded, 1100 * time.Millisecond, 4, true},
+			"stubbornly":          {longRetry, syscall.ECONNRESET, 10 * time.Second, 6, true},
+			"refused at once":     {shortRetry, apierrors.NewBadRequest("bad"), 0, 1, false},
+			"refused, stubbornly": {longRetry, apierrors.NewBadRequest("bad"), 0, 1, false},
 		} {
 			start, tries := time.Now(), 0
-			_, unsure, err := persist(t.Context(), c.patience, func() (int, error) { tries++; return 0, c.err })
+			_, unsure, err := retry(t.Context(), c.patience, func() (int, error) { tries++; return 0, c.err })
 			if took := time.Since(start); took > c.within || tries != c.tries || unsure != c.unsure || !errors.Is(err, c.err) {
 				t.Errorf("%s: %v after %d tries in %s, unsure %v", name, err, tries, took, unsure)
 			}
@@ -72,7 +72,7 @@ func TestPersistGivesUp(t *testing.T) {
 		defer cancel()
 		for _, last := range []error{context.DeadlineExceeded, context.Canceled, syscall.ECONNRESET} {
 			tries := 0
-			_, _, err := persist(ctx, stubbornly, func() (int, error) { tries++; <-ctx.Done(); return 0, last })
+			_, _, err := retry(ctx, longRetry, func() (int, error) { tries++; <-ctx.Done(); return 0, last })
 			if !errors.Is(err, last) || tries != 1 {
 				t.Errorf("after the end: %v, %d tries", err, tries)
 			}

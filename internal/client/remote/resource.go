@@ -46,8 +46,8 @@ type resource[T client.Object] struct {
 	kind
 	owner           *Client
 	writes, watches rest.Interface
-	// within is for how long an answer is waited for; a watch has none.
-	within time.Duration
+	// timeout is for how long an answer is waited for; a watch has none.
+	timeout time.Duration
 
 	once     sync.Once
 	informer cache.SharedIndexInformer
@@ -64,23 +64,23 @@ func newResource[T client.Object](owner *Client, k kind, writes, watches connect
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", k.plural, err)
 	}
-	return &resource[T]{kind: k, owner: owner, writes: w, watches: r, within: writes.within}, nil
+	return &resource[T]{kind: k, owner: owner, writes: w, watches: r, timeout: writes.timeout}, nil
 }
 
 func (r *resource[T]) Get(ctx context.Context, namespace, name string) (T, error) {
-	return r.read(ctx, briefly, namespace, name)
+	return r.read(ctx, shortRetry, namespace, name)
 }
 
-func (r *resource[T]) read(ctx context.Context, p patience, namespace, name string) (T, error) {
-	obj, _, err := persist(ctx, p, func() (T, error) {
-		return r.do(ctx, r.about(r.writes.Get(), namespace).Name(name))
+func (r *resource[T]) read(ctx context.Context, p retryPolicy, namespace, name string) (T, error) {
+	obj, _, err := retry(ctx, p, func() (T, error) {
+		return r.do(ctx, r.namespaced(r.writes.Get(), namespace).Name(name))
 	})
 	return obj, err
 }
 
 func (r *resource[T]) UpdateStatus(ctx context.Context, obj T) (T, error) {
-	written, unsure, err := persist(ctx, briefly, func() (T, error) {
-		return r.do(ctx, r.about(r.writes.Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(obj))
+	written, unsure, err := retry(ctx, shortRetry, func() (T, error) {
+		return r.do(ctx, r.namespaced(r.writes.Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(obj))
 	})
 	if unsure && apierrors.IsConflict(err) {
 		return r.asWritten(ctx, obj, err)
@@ -126,15 +126,15 @@ func (r *resource[T]) modify(ctx context.Context, observed T, change func(T), p 
 		return observed, nil
 	}
 	written, err := r.patch(ctx, types.StrategicMergePatchType, observed, patch, p)
-	if (apierrors.IsConflict(err) || apierrors.IsInvalid(err)) && r.gone(ctx, observed) {
+	if (apierrors.IsConflict(err) || apierrors.IsInvalid(err)) && r.isDeleted(ctx, observed) {
 		return none, r.notFound(observed)
 	}
 	return written, err
 }
 
 func (r *resource[T]) patch(ctx context.Context, patchType types.PatchType, obj T, patch []byte, p part) (T, error) {
-	written, _, err := persist(ctx, briefly, func() (T, error) {
-		request := r.about(r.writes.Patch(patchType), obj.GetNamespace()).Name(obj.GetName())
+	written, _, err := retry(ctx, shortRetry, func() (T, error) {
+		request := r.namespaced(r.writes.Patch(patchType), obj.GetNamespace()).Name(obj.GetName())
 		if p == statusPart {
 			request = request.SubResource("status")
 		}
@@ -147,9 +147,9 @@ func (r *resource[T]) notFound(obj T) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: r.Group, Resource: r.plural}, obj.GetName())
 }
 
-// gone tells whether the object that observed shows is no more. Where another object has its name, some kinds answer
+// isDeleted tells whether the object that observed shows is no more. Where another object has its name, some kinds answer
 // with a conflict and some, pods among them, that the UID is invalid.
-func (r *resource[T]) gone(ctx context.Context, observed T) bool {
+func (r *resource[T]) isDeleted(ctx context.Context, observed T) bool {
 	current, err := r.Get(ctx, observed.GetNamespace(), observed.GetName())
 	return apierrors.IsNotFound(err) || err == nil && current.GetUID() != observed.GetUID()
 }
@@ -166,9 +166,9 @@ func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptio
 	if opts.Propagation != "" {
 		options.PropagationPolicy = &opts.Propagation
 	}
-	_, unsure, err := persist(ctx, briefly, func() (T, error) {
+	_, unsure, err := retry(ctx, shortRetry, func() (T, error) {
 		var none T
-		request := r.about(r.writes.Delete(), obj.GetNamespace()).Name(obj.GetName()).Body(options)
+		request := r.namespaced(r.writes.Delete(), obj.GetNamespace()).Name(obj.GetName()).Body(options)
 		return none, request.Do(ctx).Error()
 	})
 	if unsure && apierrors.IsNotFound(err) {
@@ -177,13 +177,13 @@ func (r *resource[T]) Delete(ctx context.Context, obj T, opts client.DeleteOptio
 	return err
 }
 
-func (r *resource[T]) about(request *rest.Request, namespace string) *rest.Request {
-	return request.NamespaceIfScoped(namespace, namespace != "").Resource(r.plural).Timeout(r.within)
+func (r *resource[T]) namespaced(request *rest.Request, namespace string) *rest.Request {
+	return request.NamespaceIfScoped(namespace, namespace != "").Resource(r.plural).Timeout(r.timeout)
 }
 
 func (r *resource[T]) do(ctx context.Context, request *rest.Request) (T, error) {
 	var none T
-	obj, err := known.New(r.GroupVersionKind)
+	obj, err := scheme.New(r.GroupVersionKind)
 	if err != nil {
 		return none, err
 	}

@@ -10,12 +10,12 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// known has the kinds that a Client reads and writes.
-var known = newScheme()
+// scheme has the kinds that a Client reads and writes.
+var scheme = newScheme()
 
 var (
-	codecs     = serializer.NewCodecFactory(known)
-	parameters = runtime.NewParameterCodec(known)
+	codecs     = serializer.NewCodecFactory(scheme)
+	parameters = runtime.NewParameterCodec(scheme)
 )
 
 func newScheme() *runtime.Scheme {
