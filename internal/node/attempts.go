@@ -29,7 +29,7 @@ func (p *pod) newest(container string) (attempt int32, started bool) {
 	if h, ok := p.containers[container]; ok && h.Last != nil {
 		attempt, started = h.Last.Attempt, true
 	}
-	for _, s := range p.inbox {
+	for _, s := range p.runtimeStatuses {
 		if s.Container == container && (!started || s.Attempt > attempt) {
 			attempt, started = s.Attempt, true
 		}
@@ -48,7 +48,7 @@ var over = func() chan struct{} {
 func (p *pod) endOf(id runtime.ID) chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range p.inbox {
+	for _, s := range p.runtimeStatuses {
 		if s.ID == id && s.State == runtime.Exited {
 			return over
 		}

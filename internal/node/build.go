@@ -18,14 +18,14 @@ import (
 
 // build makes the parts of a node whose config is complete.
 func (n *Node) build() {
-	n.pods, n.uses = &pods{byUID: map[types.UID]*pod{}}, &uses{}
+	n.pods, n.configUsers = &pods{byUID: map[types.UID]*pod{}}, &configUsers{}
 	n.Logs = podlogs.Of(n.Dir, n.pods, n.hasSynced)
-	n.keeper = podlogs.NewKeeper(n.Logs, podlogs.Config{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Frozen: n.Cordoned,
-		Linger: n.times.logsLinger, LeaveWithin: n.times.leaveWithin})
+	n.logRetention = podlogs.NewKeeper(n.Logs, podlogs.Config{Jobs: n.Client.Jobs(), Limit: *n.KeepLogs, Frozen: n.Cordoned,
+		Linger: n.times.logRemovalDelay, LeaveWithin: n.times.leaveWithin})
 	n.dirs = newPodDirs(n.Dir, n.Runtime, n.times.leaveWithin)
 	var manager *images.Manager
 	if n.Images != nil {
-		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.announcePull)
+		manager = images.New(pull.Client(), n.Images, n.imagePulled, n.recordPull)
 	}
 	ip := address()
 	n.buildWorkers(manager, ip)
@@ -36,12 +36,12 @@ func (n *Node) build() {
 func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w := &podWorkers{
 		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
-		pods: n.pods, uses: n.uses, dirs: n.dirs, logs: n.Logs, keeper: n.keeper, events: podEvents{n.Recorder},
+		pods: n.pods, uses: n.configUsers, dirs: n.dirs, logs: n.Logs, keeper: n.logRetention, events: podEvents{n.Recorder},
 	}
 	n.workers = w
 	n.alarms = newAlarms(func(uid types.UID) { w.wake(uid) })
-	n.placer = newPlacer(n.Allocatable, n.Cordoned, w.wake)
-	w.alarms, w.placer = n.alarms, n.placer
+	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake)
+	w.alarms, w.placer = n.alarms, n.scheduler
 	w.status = &statusManager{pods: w.client, node: w.node, placer: w.placer, alarms: w.alarms, events: w.events,
 		after: n.times.reportAfter, quiet: n.Cordoned}
 	facts := downward.Facts{NodeName: w.node, IP: ip, Allocatable: n.Allocatable}

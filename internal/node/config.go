@@ -47,7 +47,7 @@ type Config struct {
 	// runtime and the store.
 	Workers int
 
-	times times
+	times timings
 }
 
 // complete checks a config and gives it its defaults.
@@ -56,7 +56,7 @@ func (c Config) complete() (_ Config, err error) {
 		return c, errors.New("node: Client, Runtime and Dir must be set")
 	}
 	if c.Recorder == nil {
-		c.Recorder = silent{}
+		c.Recorder = discardRecorder{}
 	}
 	if c.Environ == nil {
 		c.Environ = os.Environ()
@@ -72,18 +72,18 @@ func (c Config) complete() (_ Config, err error) {
 	return c, err
 }
 
-// logsLinger is how long the logs of a deleted pod stay for those who were about to read its last lines.
-const logsLinger = 10 * time.Second
+// logRemovalDelay is how long the logs of a deleted pod stay for those who were about to read its last lines.
+const logRemovalDelay = 10 * time.Second
 
-// times are those that tests change; a zero one is the constant of that name.
-type times struct{ reportAfter, leaveWithin, logsLinger, lookAtDisk, measureEvery time.Duration }
+// timings are those that tests change; a zero one is the constant of that name.
+type timings struct{ reportAfter, leaveWithin, logRemovalDelay, lookAtDisk, measureEvery time.Duration }
 
-func (t times) complete() times {
-	return times{
-		reportAfter:  cmp.Or(t.reportAfter, reportAfter),
-		leaveWithin:  cmp.Or(t.leaveWithin, leaveWithin),
-		logsLinger:   cmp.Or(t.logsLinger, logsLinger),
-		lookAtDisk:   cmp.Or(t.lookAtDisk, lookAtDisk),
-		measureEvery: cmp.Or(t.measureEvery, measureEvery),
+func (t timings) complete() timings {
+	return timings{
+		reportAfter:     cmp.Or(t.reportAfter, reportAfter),
+		leaveWithin:     cmp.Or(t.leaveWithin, leaveWithin),
+		logRemovalDelay: cmp.Or(t.logRemovalDelay, logRemovalDelay),
+		lookAtDisk:      cmp.Or(t.lookAtDisk, lookAtDisk),
+		measureEvery:    cmp.Or(t.measureEvery, measureEvery),
 	}
 }

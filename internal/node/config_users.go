@@ -9,13 +9,13 @@ import (
 	"github.com/stint-dev/stint/internal/node/config"
 )
 
-// uses knows which pods refer to which ConfigMaps and Secrets.
-type uses struct {
+// configUsers knows which pods refer to which ConfigMaps and Secrets.
+type configUsers struct {
 	mu   sync.Mutex
 	pods map[config.Use]map[types.UID]bool
 }
 
-func (u *uses) add(api *corev1.Pod) {
+func (u *configUsers) add(api *corev1.Pod) {
 	list := config.UsesOf(api)
 	if len(list) == 0 {
 		return
@@ -33,7 +33,7 @@ func (u *uses) add(api *corev1.Pod) {
 	}
 }
 
-func (u *uses) remove(api *corev1.Pod) {
+func (u *configUsers) remove(api *corev1.Pod) {
 	if api == nil {
 		return
 	}
@@ -47,7 +47,7 @@ func (u *uses) remove(api *corev1.Pod) {
 	}
 }
 
-func (u *uses) of(use config.Use) []types.UID {
+func (u *configUsers) of(use config.Use) []types.UID {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	uids := make([]types.UID, 0, len(u.pods[use]))

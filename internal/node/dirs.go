@@ -20,13 +20,13 @@ import (
 //	pods/<uid>/volumes/<name>
 //	pods/<uid>/termination/<container>.<n>    the message of attempt n
 type podDirs struct {
-	dir   string
-	trash *trash.Can
+	dir      string
+	removals *trash.Can
 }
 
 func newPodDirs(dataDir string, rt runtime.Runtime, leaveWithin time.Duration) *podDirs {
 	d := &podDirs{dir: filepath.Join(dataDir, "pods")}
-	d.trash = trash.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
+	d.removals = trash.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
 		// What the runtime cannot do is tried without it.
 		_ = rt.RemovePod(ctx, types.UID(folder), filepath.Join(d.dir, folder))
 	})
@@ -42,7 +42,7 @@ func (d *podDirs) terminationMessage(id runtime.ID) string {
 }
 
 // remove removes the folder of a pod, which the runtime has let go of.
-func (d *podDirs) remove(uid types.UID) error { return d.trash.Remove(string(uid)) }
+func (d *podDirs) remove(uid types.UID) error { return d.removals.Remove(string(uid)) }
 
 // recover throws away the folders of pods that are over, from a time when the node did not see to them.
 func (d *podDirs) recover(lives func(types.UID) bool) error {
@@ -52,7 +52,7 @@ func (d *podDirs) recover(lives func(types.UID) bool) error {
 	}
 	for _, e := range entries {
 		if e.IsDir() && !lives(types.UID(e.Name())) {
-			d.trash.Add(e.Name(), time.Time{})
+			d.removals.Add(e.Name(), time.Time{})
 		}
 	}
 	return nil

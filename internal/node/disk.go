@@ -56,7 +56,7 @@ func (d *disk) run(ctx context.Context) {
 	defer collect.Stop()
 	d.images.collect(ctx)
 	for {
-		d.relieve(ctx)
+		d.reportDiskPressure(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -69,8 +69,8 @@ func (d *disk) run(ctx context.Context) {
 	}
 }
 
-// relieve reports pressure when it begins and ends. Before it is reported, images are removed.
-func (d *disk) relieve(ctx context.Context) {
+// reportDiskPressure reports pressure when it begins and ends. Before it is reported, images are removed.
+func (d *disk) reportDiskPressure(ctx context.Context) {
 	before := d.underPressure()
 	if before == "" && d.judge(ctx, "") != "" {
 		d.images.collect(ctx)
@@ -108,7 +108,7 @@ func (d *disk) judge(ctx context.Context, before string) string {
 		}
 		systems = append(systems, diskpressure.FileSystem{Dir: dir, Space: space})
 	}
-	return diskpressure.Judge(before != "", systems)
+	return diskpressure.Check(before != "", systems)
 }
 
 // condition is that of the node's object.

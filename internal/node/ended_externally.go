@@ -8,29 +8,29 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// settle deals with a pod whose final status is stored. Where another client has written it, what still runs is ended and
+// handleFinal deals with a pod whose final status is stored. Where another client has written it, what still runs is ended and
 // keeps its share of the machine until it has; then the status is completed. It reports whether to go on with the pod
 // at once.
-func (w *podWorkers) settle(ctx context.Context, p *pod, api *corev1.Pod) (again bool) {
-	if len(p.running()) == 0 && !lifecycle.Untold(api.Status, p.containers) {
+func (w *podWorkers) handleFinal(ctx context.Context, p *pod, api *corev1.Pod) (again bool) {
+	if len(p.running()) == 0 && !lifecycle.LacksContainerEnds(api.Status, p.containers) {
 		w.finish(ctx, p, api, false)
 		return false
 	}
-	w.learn(p, api)
+	w.observeFirst(p, api)
 	d := lifecycle.Decide(lifecycle.Observation{Pod: api, Now: now(), StartTime: p.startTime, Containers: p.containers, Host: w.host(api)})
 	if d.Ended {
-		return w.status.reportEnd(ctx, p, api, tell(d.Status, p.containers))
+		return w.status.reportEnd(ctx, p, api, addContainerEnds(d.Status, p.containers))
 	}
-	w.events.announce(p, api, d.Notices)
+	w.events.recordEvents(p, api, d.Events)
 	w.alarms.set(p.uid, w.stop(ctx, p, d.Stop))
 	return false
 }
 
-// tell returns a change that tells how the containers of a pod have ended, unless the newest version does.
-func tell(final corev1.PodStatus, known map[string]lifecycle.History) func(*corev1.Pod) {
+// addContainerEnds returns a change that tells how the containers of a pod have ended, unless the newest version does.
+func addContainerEnds(final corev1.PodStatus, known map[string]lifecycle.History) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
-		if lifecycle.Untold(pod.Status, known) {
-			pod.Status = lifecycle.Tell(pod.Status, final, now())
+		if lifecycle.LacksContainerEnds(pod.Status, known) {
+			pod.Status = lifecycle.AddContainerEnds(pod.Status, final, now())
 		}
 	}
 }

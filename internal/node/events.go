@@ -22,8 +22,8 @@ import (
 // podEvents records the events of pods.
 type podEvents struct{ record.EventRecorder }
 
-// announce turns notices into events, each once.
-func (e podEvents) announce(p *pod, api *corev1.Pod, notices []lifecycle.Notice) {
+// recordEvents turns notices into events, each once.
+func (e podEvents) recordEvents(p *pod, api *corev1.Pod, notices []lifecycle.Event) {
 	for _, notice := range notices {
 		if p.first(notice.Key) {
 			e.Event(api, notice.Type, notice.Key.Reason, notice.Message)
@@ -35,7 +35,7 @@ func (e podEvents) announce(p *pod, api *corev1.Pod, notices []lifecycle.Notice)
 // them, once a container, however often it starts.
 func (e podEvents) readOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
 	const reason = "MissingMountPoint"
-	if len(s.MissingMountPoints) == 0 || !p.first(lifecycle.NoticeKey{Reason: reason, Container: s.Container}) {
+	if len(s.MissingMountPoints) == 0 || !p.first(lifecycle.EventKey{Reason: reason, Container: s.Container}) {
 		return
 	}
 	byDir := map[string][]noderuntime.MissingMountPoint{}
@@ -64,7 +64,7 @@ func readOnlyMessage(container, dir string, missing []noderuntime.MissingMountPo
 // started records that containers run, once for each attempt.
 func (e podEvents) started(p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
-		if p.first(lifecycle.NoticeKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
+		if p.first(lifecycle.EventKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
 			e.Eventf(api, corev1.EventTypeNormal, "Started", "Started container %s", h.Last.Container)
 		}
 	}
@@ -83,14 +83,15 @@ func (e podEvents) pull(api *corev1.Pod, is images.Event) {
 	}
 }
 
-// silent drops events.
-type silent struct{}
+// discardRecorder drops events.
+type discardRecorder struct{}
 
 // Event drops an event.
-func (silent) Event(runtime.Object, string, string, string) {}
+func (discardRecorder) Event(runtime.Object, string, string, string) {}
 
 // Eventf drops an event.
-func (silent) Eventf(runtime.Object, string, string, string, ...any) {}
+func (discardRecorder) Eventf(runtime.Object, string, string, string, ...any) {}
 
 // AnnotatedEventf drops an event.
-func (silent) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
+func (discardRecorder) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
+}

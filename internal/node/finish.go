@@ -19,7 +19,7 @@ const abandonedGrace = 2 * time.Second
 func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
 	w.placer.release(p.uid)
 	if running := p.running(); len(running) > 0 {
-		w.abandon(ctx, p, api)
+		w.stopVanished(ctx, p, api)
 		return
 	}
 	if !gone && awaitsRemoval(api) && !w.remove(ctx, p, api) {
@@ -42,8 +42,8 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 	}
 }
 
-// abandon stops what runs. The pod is not known where it vanished while no node ran.
-func (w *podWorkers) abandon(ctx context.Context, p *pod, api *corev1.Pod) {
+// stopVanished stops what runs. The pod is not known where it vanished while no node ran.
+func (w *podWorkers) stopVanished(ctx context.Context, p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if !h.StopBy.IsZero() {
 			continue
@@ -55,7 +55,7 @@ func (w *podWorkers) abandon(ctx context.Context, p *pod, api *corev1.Pod) {
 		}
 		p.stopping(h.Last.Container, now().Add(abandonedGrace))
 		if api != nil {
-			w.events.announce(p, api, []lifecycle.Notice{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
+			w.events.recordEvents(p, api, []lifecycle.Event{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (n *Node) podHandler() cache.ResourceEventHandler {
 
 func (n *Node) podSeen(api *corev1.Pod) {
 	if api.Spec.NodeName != "" && api.Spec.NodeName != n.Name() {
-		n.podElsewhere(api)
+		n.podBoundElsewhere(api)
 		return
 	}
 	ended := lifecycle.Final(api.Status.Phase)
@@ -38,7 +38,7 @@ func (n *Node) podSeen(api *corev1.Pod) {
 		}
 		p = n.pods.getOrAdd(api.UID)
 	}
-	before, news := p.see(api)
+	before, news := p.observe(api)
 	if ended {
 		p.mu.Lock()
 		p.endSeen = true
@@ -56,22 +56,22 @@ func (n *Node) podSeen(api *corev1.Pod) {
 // lost reports whether a pod that another client has ended shows containers that run here. Unless the runtime has them, they
 // went with the machine.
 func (n *Node) lost(api *corev1.Pod) bool {
-	return api.Spec.NodeName == n.Name() && lifecycle.Untold(api.Status, nil)
+	return api.Spec.NodeName == n.Name() && lifecycle.LacksContainerEnds(api.Status, nil)
 }
 
-// podElsewhere lets go of a pod that another client has bound to another node.
-func (n *Node) podElsewhere(api *corev1.Pod) {
+// podBoundElsewhere lets go of a pod that another client has bound to another node.
+func (n *Node) podBoundElsewhere(api *corev1.Pod) {
 	if p := n.pods.get(api.UID); p != nil {
-		p.leave()
+		p.stopOrphansAtExit()
 		n.workers.wake(api.UID)
 	}
 }
 
 func (n *Node) podGone(api *corev1.Pod) {
-	n.keeper.PodDeleted(api)
+	n.logRetention.PodDeleted(api)
 	if p := n.pods.get(api.UID); p != nil {
-		p.see(api)
-		p.leave()
+		p.observe(api)
+		p.stopOrphansAtExit()
 		n.workers.wake(api.UID)
 	}
 }
@@ -97,7 +97,7 @@ func showsItself(api *corev1.Pod) bool {
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		object, ok := obj.(*corev1.Node)
-		if ok && object.Name == n.Name() && n.placer.taint(taints.Of(object), taints.DiskPressure(object)) {
+		if ok && object.Name == n.Name() && n.scheduler.taint(taints.Of(object), taints.DiskPressure(object)) {
 			n.workers.wake(n.pods.uids()...)
 		}
 	}
@@ -111,7 +111,7 @@ func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
 		if !ok {
 			return
 		}
-		for _, uid := range n.uses.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
+		for _, uid := range n.configUsers.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
 			if p := n.pods.get(uid); p != nil {
 				p.refresh()
 				n.workers.wake(uid)

@@ -14,8 +14,8 @@ func (n *Node) imagePulled(uid types.UID) {
 	}
 }
 
-// announcePull records that a pull has begun or ended, for one of the pods that wait for it.
-func (n *Node) announcePull(uid types.UID, e images.Event) {
+// recordPull records that a pull has begun or ended, for one of the pods that wait for it.
+func (n *Node) recordPull(uid types.UID, e images.Event) {
 	switch {
 	case e.Begins:
 		n.pulls.begin()

@@ -39,9 +39,9 @@ func (gc *imageGC) collect(ctx context.Context) {
 	}
 	switch {
 	case err != nil:
-		gc.complain("ImageGCFailed", "images that are not used could not be removed: "+err.Error())
+		gc.warnOnce("ImageGCFailed", "images that are not used could not be removed: "+err.Error())
 	case c.Lacking > 0:
-		gc.complain("FreeDiskSpaceFailed", "no image is left that may be removed, and the images of "+gc.store.Dir()+
+		gc.warnOnce("FreeDiskSpaceFailed", "no image is left that may be removed, and the images of "+gc.store.Dir()+
 			" take more than --image-store-limit, or their file system is fuller than --image-gc-high-threshold: "+
 			filesystem.Text(c.Lacking)+" too much")
 	default:
@@ -49,8 +49,8 @@ func (gc *imageGC) collect(ctx context.Context) {
 	}
 }
 
-// complain tells of trouble once, until it is over.
-func (gc *imageGC) complain(reason, message string) {
+// warnOnce tells of trouble once, until it is over.
+func (gc *imageGC) warnOnce(reason, message string) {
 	if gc.complaint != reason {
 		gc.event(corev1.EventTypeWarning, reason, message)
 	}

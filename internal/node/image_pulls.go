@@ -32,12 +32,12 @@ func (p *pullProgress) run(ctx context.Context) {
 			return
 		case <-p.begun:
 		}
-		p.tellUntilPulled(ctx)
+		p.annotateUntilPulled(ctx)
 	}
 }
 
-// tellUntilPulled returns when no pull runs any more, and none is told of.
-func (p *pullProgress) tellUntilPulled(ctx context.Context) {
+// annotateUntilPulled returns when no pull runs any more, and none is told of.
+func (p *pullProgress) annotateUntilPulled(ctx context.Context) {
 	ticker := time.NewTicker(tellPullsEvery)
 	defer ticker.Stop()
 	told := ""

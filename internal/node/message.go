@@ -9,8 +9,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// storable replaces in a termination message what YAML cannot hold: kubectl get -o yaml would fail for the whole pod.
-func storable(message string) string {
+// validUTF8YAML replaces in a termination message what YAML cannot hold: kubectl get -o yaml would fail for the whole pod.
+func validUTF8YAML(message string) string {
 	return strings.Map(func(r rune) rune {
 		if r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff {
 			return utf8.RuneError
@@ -21,7 +21,7 @@ func storable(message string) string {
 
 // withMessage gives a failed container that left no message the end of its log, where its spec asks for that.
 func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Status {
-	s.TerminationMessage = storable(s.TerminationMessage)
+	s.TerminationMessage = validUTF8YAML(s.TerminationMessage)
 	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBack(api, s.Container) {
 		return s
 	}
@@ -29,7 +29,7 @@ func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Stat
 	if err != nil {
 		text = "the log could not be read: " + err.Error()
 	}
-	s.TerminationMessage = storable(text)
+	s.TerminationMessage = validUTF8YAML(text)
 	return s
 }
 

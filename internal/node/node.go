@@ -20,11 +20,11 @@ type Node struct {
 	Logs *podlogs.Store
 
 	pods         *pods
-	uses         *uses
-	placer       *placer
+	configUsers  *configUsers
+	scheduler    *scheduler
 	alarms       *alarms
 	workers      *podWorkers
-	keeper       *podlogs.Keeper
+	logRetention *podlogs.Keeper
 	dirs         *podDirs
 	disk         *disk
 	eviction     *localStorageEviction
@@ -58,7 +58,7 @@ func (n *Node) watch() error {
 	}{
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
 		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
-		{"jobs", n.Client.Jobs().Informer(), n.keeper.JobHandler()},
+		{"jobs", n.Client.Jobs().Informer(), n.logRetention.JobHandler()},
 		{"configmaps", n.Client.ConfigMaps().Informer(), n.useHandler(false)},
 		{"secrets", n.Client.Secrets().Informer(), n.useHandler(true)},
 	} {

@@ -31,15 +31,15 @@ type pod struct {
 	stale bool
 	// eviction is why the pod is ended, once it is.
 	eviction *lifecycle.Eviction
-	// inbox holds news of the runtime that no worker has seen.
-	inbox []runtime.Status
+	// runtimeStatuses holds news of the runtime that no worker has seen.
+	runtimeStatuses []runtime.Status
 	// followers are closed when the attempt has ended.
 	followers map[runtime.ID]chan struct{}
 
-	known      bool
-	containers map[string]lifecycle.History
-	hindrances map[string]lifecycle.Hindrance
-	tries      map[string]int
+	known         bool
+	containers    map[string]lifecycle.History
+	startFailures map[string]lifecycle.StartFailure
+	tries         map[string]int
 	// wantedSince is when a container was to be started that has not been yet.
 	wantedSince map[string]time.Time
 	refusal     *lifecycle.Refusal
@@ -50,7 +50,7 @@ type pod struct {
 	taintedSince time.Time
 	// changedAt is since when the API server's status is out of date; zero if it is not.
 	changedAt time.Time
-	noticed   map[lifecycle.NoticeKey]bool
+	noticed   map[lifecycle.EventKey]bool
 	// missing: a write has shown that the API server has the pod no more.
 	missing bool
 	// cleaned: runtime and disk hold nothing of the pod any more.
@@ -63,8 +63,8 @@ func newPod(uid types.UID) *pod {
 	return &pod{uid: uid, containers: map[string]lifecycle.History{}}
 }
 
-// see takes in a version of the pod, unless a newer one is known. It returns the one that was known before.
-func (p *pod) see(api *corev1.Pod) (before *corev1.Pod, news bool) {
+// observe takes in a version of the pod, unless a newer one is known. It returns the one that was known before.
+func (p *pod) observe(api *corev1.Pod) (before *corev1.Pod, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before = p.api
@@ -80,11 +80,11 @@ func newer(a, b *corev1.Pod) bool {
 	return err != nil || order > 0
 }
 
-// hear takes in news of the runtime.
-func (p *pod) hear(s runtime.Status) {
+// addRuntimeStatus takes in news of the runtime.
+func (p *pod) addRuntimeStatus(s runtime.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.inbox = append(p.inbox, s)
+	p.runtimeStatuses = append(p.runtimeStatuses, s)
 	if s.State != runtime.Exited {
 		return
 	}
@@ -98,8 +98,8 @@ func (p *pod) hear(s runtime.Status) {
 func (p *pod) open() []runtime.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	inbox := p.inbox
-	p.inbox = nil
+	inbox := p.runtimeStatuses
+	p.runtimeStatuses = nil
 	return inbox
 }
 
@@ -157,18 +157,18 @@ func (p *pod) current() (api *corev1.Pod, gone bool) {
 }
 
 // first tells whether this notice has not been given before.
-func (p *pod) first(key lifecycle.NoticeKey) bool {
+func (p *pod) first(key lifecycle.EventKey) bool {
 	if p.noticed[key] {
 		return false
 	}
 	if p.noticed == nil {
-		p.noticed = map[lifecycle.NoticeKey]bool{}
+		p.noticed = map[lifecycle.EventKey]bool{}
 	}
 	p.noticed[key] = true
 	return true
 }
 
-func (p *pod) leave() {
+func (p *pod) stopOrphansAtExit() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.absent = true

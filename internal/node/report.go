@@ -27,7 +27,7 @@ const (
 type statusManager struct {
 	pods   client.Resource[*corev1.Pod]
 	node   string
-	placer *placer
+	placer *scheduler
 	alarms *alarms
 	events podEvents
 	// after is how long a change waits for others.
@@ -38,7 +38,7 @@ type statusManager struct {
 
 // report writes the status of a pod that lives, once it has been out of date for a moment, and sets the pod's alarm.
 func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d lifecycle.Decision, t time.Time) {
-	wake := d.Wake
+	wake := d.RequeueAt
 	if equality.Semantic.DeepEqual(lifecycle.Merge(api.Status, d.Status, t), api.Status) {
 		p.changedAt = time.Time{}
 		m.alarms.set(p.uid, wake)
@@ -61,7 +61,7 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 // reportWaiting tells, once, what a pod waits for.
 func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
 	reason, message := m.placer.explain(p.uid)
-	if message == "" || m.quiet || toldToWait(api, reason, message) {
+	if message == "" || m.quiet || hasWaitReason(api, reason, message) {
 		return
 	}
 	if p.waitingSince.IsZero() {
@@ -73,7 +73,7 @@ func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.P
 	}
 	if !t.Before(due) {
 		told := m.write(ctx, p, api, func(pod *corev1.Pod) {
-			pod.Status = lifecycle.WithCondition(pod.Status, lifecycle.Waits(pod.Generation, reason, message), t)
+			pod.Status = lifecycle.WithCondition(pod.Status, lifecycle.UnscheduledCondition(pod.Generation, reason, message), t)
 		})
 		if told {
 			m.events.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
@@ -91,8 +91,8 @@ func waitingDue(since, moved time.Time) time.Time {
 	return earlier(standsStill, since.Add(reportWaitingLatest))
 }
 
-// toldToWait reports whether the pod's status says so already. What is free in a queue is not worth a write each time.
-func toldToWait(api *corev1.Pod, reason, message string) bool {
+// hasWaitReason reports whether the pod's status says so already. What is free in a queue is not worth a write each time.
+func hasWaitReason(api *corev1.Pod, reason, message string) bool {
 	for _, c := range api.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
 			return c.Status == corev1.ConditionFalse && c.Reason == reason && (reason == lifecycle.WaitingForTurn || c.Message == message)
@@ -125,7 +125,7 @@ func (m *statusManager) write(ctx context.Context, p *pod, api *corev1.Pod, chan
 	written, err := m.pods.ModifyStatus(ctx, api, change)
 	switch {
 	case err == nil:
-		p.see(written)
+		p.observe(written)
 		p.failures = 0
 		return true
 	case apierrors.IsNotFound(err):
@@ -144,7 +144,7 @@ func (p *pod) retryTime() time.Time {
 	if p.failures == 0 {
 		return time.Time{}
 	}
-	return now().Add(growing(p.failures - 1))
+	return now().Add(retryDelay(p.failures - 1))
 }
 
 func earlier(a, b time.Time) time.Time {

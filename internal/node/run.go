@@ -31,13 +31,13 @@ func (n *Node) Run(ctx context.Context) error {
 	} {
 		parts.Go(func() { run(ctx) })
 	}
-	last.Go(func() { n.keeper.Run(ctx) })
-	last.Go(func() { n.dirs.trash.Run(ctx) })
+	last.Go(func() { n.logRetention.Run(ctx) })
+	last.Go(func() { n.dirs.removals.Run(ctx) })
 	<-ctx.Done()
 	parts.Wait()
-	n.leave(ctx)
-	n.keeper.Close()
-	n.dirs.trash.Close()
+	n.stopOrphansAtExit(ctx)
+	n.logRetention.Close()
+	n.dirs.removals.Close()
 	last.Wait()
 	return nil
 }
@@ -64,8 +64,8 @@ func (n *Node) recover(ctx context.Context) error {
 	}
 	for _, s := range attempts {
 		p := n.pods.getOrAdd(s.PodUID)
-		p.hear(s)
-		if api := n.shown(s); api != nil {
+		p.addRuntimeStatus(s)
+		if api := n.cachedPod(s); api != nil {
 			n.podSeen(api) // It may have ended for the API server, and its containers get their grace all the same.
 		}
 		p.mu.Lock()
@@ -87,14 +87,14 @@ func (n *Node) recoverDirs() error {
 	knownOr := func(those map[types.UID]bool) func(types.UID) bool {
 		return func(uid types.UID) bool { return those[uid] || n.pods.get(uid) != nil }
 	}
-	if err := errors.Join(n.dirs.recover(knownOr(lives)), n.keeper.Recover(knownOr(exists))); err != nil {
+	if err := errors.Join(n.dirs.recover(knownOr(lives)), n.logRetention.Recover(knownOr(exists))); err != nil {
 		return fmt.Errorf("node: look for left-over folders: %w", err)
 	}
 	return nil
 }
 
-// shown is the pod of an attempt as the informer shows it, or nil.
-func (n *Node) shown(s runtime.Status) *corev1.Pod {
+// cachedPod is the pod of an attempt as the informer shows it, or nil.
+func (n *Node) cachedPod(s runtime.Status) *corev1.Pod {
 	obj, _, err := n.Client.Pods().Informer().GetStore().GetByKey(s.PodNamespace + "/" + s.PodName)
 	if api, ok := obj.(*corev1.Pod); err == nil && ok && api.UID == s.PodUID {
 		return api
@@ -120,7 +120,7 @@ func (n *Node) listen(ctx context.Context) {
 
 func (n *Node) ended(s runtime.Status) {
 	if p := n.pods.get(s.PodUID); p != nil {
-		p.hear(s)
+		p.addRuntimeStatus(s)
 		n.workers.wake(s.PodUID)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/taints"
 )
 
-// placer guards the queue for the machine's resources, and keeps out of it what the node's taints keep out.
-type placer struct {
+// scheduler guards the queue for the machine's resources, and keeps out of it what the node's taints keep out.
+type scheduler struct {
 	// wake has pods looked at that get their share.
 	wake func(...types.UID)
 
@@ -35,8 +35,8 @@ type placer struct {
 	moved time.Time
 }
 
-func newPlacer(allocatable corev1.ResourceList, closed bool, wake func(...types.UID)) *placer {
-	return &placer{
+func newScheduler(allocatable corev1.ResourceList, closed bool, wake func(...types.UID)) *scheduler {
+	return &scheduler{
 		wake:    wake,
 		queue:   resources.NewQueue(resources.RequestFrom(allocatable)),
 		waiting: map[types.UID]*corev1.Pod{},
@@ -45,7 +45,7 @@ func newPlacer(allocatable corev1.ResourceList, closed bool, wake func(...types.
 }
 
 // admit reports whether the pod has its share, or gets it now. One that has started has it in any case.
-func (p *placer) admit(pod *corev1.Pod, started bool) bool {
+func (p *scheduler) admit(pod *corev1.Pod, started bool) bool {
 	switch {
 	case p.holds(pod.UID):
 		return true
@@ -61,17 +61,17 @@ func (p *placer) admit(pod *corev1.Pod, started bool) bool {
 }
 
 // wait lets the pod wait for its share.
-func (p *placer) wait(pod *corev1.Pod) {
+func (p *scheduler) wait(pod *corev1.Pod) {
 	p.mu.Lock()
 	p.enqueue(pod)
-	placed := p.place()
+	placed := p.tryBind()
 	p.mu.Unlock()
 	p.wake(placed...)
 }
 
-func (p *placer) enqueue(pod *corev1.Pod) {
+func (p *scheduler) enqueue(pod *corev1.Pod) {
 	p.waiting[pod.UID] = pod
-	if _, out := taints.KeepsOut(p.taints, &pod.Spec); out {
+	if _, out := taints.FindBlockingTaint(p.taints, &pod.Spec); out {
 		p.queue.Release(pod.UID)
 		return
 	}
@@ -79,26 +79,26 @@ func (p *placer) enqueue(pod *corev1.Pod) {
 }
 
 // hold is for a pod that runs already.
-func (p *placer) hold(pod *corev1.Pod) {
+func (p *scheduler) hold(pod *corev1.Pod) {
 	request := resources.RequestOf(pod)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, pod.UID)
-	p.queue.Hold(pod.UID, request)
+	p.queue.Reserve(pod.UID, request)
 }
 
 // release gives the pod's share, or its place in the queue, to others.
-func (p *placer) release(uid types.UID) {
+func (p *scheduler) release(uid types.UID) {
 	p.mu.Lock()
 	delete(p.waiting, uid)
 	p.queue.Release(uid)
-	placed := p.place()
+	placed := p.tryBind()
 	p.mu.Unlock()
 	p.wake(placed...)
 }
 
 // taint has the node's taints be these, and reports whether they were others.
-func (p *placer) taint(now []corev1.Taint, diskPressure string) (changed bool) {
+func (p *scheduler) taint(now []corev1.Taint, diskPressure string) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.diskPressure = diskPressure
@@ -117,15 +117,15 @@ func byAge(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// sendsAway is taints.SendsAway of the node's taints.
-func (p *placer) sendsAway(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
+// evictingTaint is taints.SendsAway of the node's taints.
+func (p *scheduler) evictingTaint(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return taints.SendsAway(p.taints, pod)
+	return taints.FindEvictingTaint(p.taints, pod)
 }
 
-// place gives shares to the pods whose turn it is, and returns them.
-func (p *placer) place() []types.UID {
+// tryBind gives shares to the pods whose turn it is, and returns them.
+func (p *scheduler) tryBind() []types.UID {
 	if p.closed {
 		return nil
 	}
@@ -138,25 +138,25 @@ func (p *placer) place() []types.UID {
 }
 
 // lastMoved is when a pod last got its share.
-func (p *placer) lastMoved() time.Time {
+func (p *scheduler) lastMoved() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.moved
 }
 
-func (p *placer) holds(uid types.UID) bool {
+func (p *scheduler) holds(uid types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.queue.Holds(uid)
+	return p.queue.HasReserved(uid)
 }
 
 // explain returns what a pod waits for, with the reason of its condition; the message is empty if it does not wait.
-func (p *placer) explain(uid types.UID) (reason, message string) {
+func (p *scheduler) explain(uid types.UID) (reason, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pod, waits := p.waiting[uid]; waits {
-		if taint, out := taints.KeepsOut(p.taints, &pod.Spec); out {
-			return p.keptOut(taint)
+		if taint, out := taints.FindBlockingTaint(p.taints, &pod.Spec); out {
+			return p.taintMessage(taint)
 		}
 	}
 	message = p.queue.Explain(uid)
@@ -166,8 +166,8 @@ func (p *placer) explain(uid types.UID) (reason, message string) {
 	return lifecycle.WaitingForTurn, message
 }
 
-// keptOut words what a pod has to wait for. A cordon is of its nature temporary, so it counts as waiting for a turn.
-func (p *placer) keptOut(taint corev1.Taint) (reason, message string) {
+// taintMessage words what a pod has to wait for. A cordon is of its nature temporary, so it counts as waiting for a turn.
+func (p *scheduler) taintMessage(taint corev1.Taint) (reason, message string) {
 	message = untolerated(taint)
 	switch {
 	case taint.Key == corev1.TaintNodeUnschedulable:

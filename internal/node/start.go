@@ -27,7 +27,7 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 		w.awaitImage(p, api, s, waiting)
 		return
 	case err != nil:
-		w.hinder(p, api, s, reason, err)
+		w.retryStart(p, api, s, reason, err)
 		return
 	}
 	if c.Attempt > 1 {
@@ -39,17 +39,17 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 		return
 	}
 	if err != nil {
-		w.hinder(p, api, s, "RunContainerError", err)
+		w.retryStart(p, api, s, "RunContainerError", err)
 		return
 	}
-	delete(p.hindrances, s.Container.Name)
+	delete(p.startFailures, s.Container.Name)
 	delete(p.tries, s.Container.Name)
 	delete(p.wantedSince, s.Container.Name)
-	if status.StartError != "" && p.first(lifecycle.NoticeKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
+	if status.StartError != "" && p.first(lifecycle.EventKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", c.Container, status.StartError)
 	}
 	w.events.readOnly(p, api, status)
-	p.hear(status)
+	p.addRuntimeStatus(status)
 }
 
 func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) containers.Start {
@@ -63,44 +63,44 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		LogPath:                w.logs.Path(api, name, s.Attempt),
 		TerminationMessageFile: w.dirs.terminationMessage(runtime.ID{PodUID: p.uid, Container: name, Attempt: s.Attempt}),
 		Warn: func(reason, message string) {
-			if p.first(lifecycle.NoticeKey{Reason: reason}) {
+			if p.first(lifecycle.EventKey{Reason: reason}) {
 				w.events.Event(api, corev1.EventTypeWarning, reason, message)
 			}
 		},
 	}
 }
 
-// hinder has the start tried again, later each time. Whatever changes in the pod's ConfigMaps and Secrets has it
+// retryStart has the start tried again, later each time. Whatever changes in the pod's ConfigMaps and Secrets has it
 // tried at once.
-func (w *podWorkers) hinder(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
+func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
 	name := s.Container.Name
-	if p.hindrances == nil {
-		p.hindrances = map[string]lifecycle.Hindrance{}
+	if p.startFailures == nil {
+		p.startFailures = map[string]lifecycle.StartFailure{}
 	}
 	if p.tries == nil {
 		p.tries = map[string]int{}
 	}
-	p.hindrances[name] = lifecycle.Hindrance{
+	p.startFailures[name] = lifecycle.StartFailure{
 		Reason:  reason,
 		Message: err.Error(),
-		RetryAt: now().Add(growing(p.tries[name])),
+		RetryAt: now().Add(retryDelay(p.tries[name])),
 	}
 	p.tries[name]++
 	event := "Failed"
 	if reason == containers.ReasonCreating {
 		event = "FailedMount"
 	}
-	if p.first(lifecycle.NoticeKey{Reason: event, Container: name, Attempt: s.Attempt}) {
+	if p.first(lifecycle.EventKey{Reason: event, Container: name, Attempt: s.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, event, "Error: %v", err)
 	}
 }
 
 // awaitImage has the start tried again when the image may be there.
 func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, waiting *images.Waiting) {
-	if p.hindrances == nil {
-		p.hindrances = map[string]lifecycle.Hindrance{}
+	if p.startFailures == nil {
+		p.startFailures = map[string]lifecycle.StartFailure{}
 	}
-	p.hindrances[s.Container.Name] = lifecycle.Hindrance{Reason: waiting.Reason, Message: waiting.Message, RetryAt: waiting.RetryAt}
+	p.startFailures[s.Container.Name] = lifecycle.StartFailure{Reason: waiting.Reason, Message: waiting.Message, RetryAt: waiting.RetryAt}
 	if waiting.Reason == images.ReasonCreating {
 		return
 	}
@@ -123,7 +123,7 @@ func (p *pod) wanted(container string) (since time.Time) {
 	return p.wantedSince[container]
 }
 
-// growing is the delay before the next try, after so many.
-func growing(tries int) time.Duration {
+// retryDelay is the delay before the next try, after so many.
+func retryDelay(tries int) time.Duration {
 	return min(retryAfter<<min(tries, 16), maxRetryAfter)
 }

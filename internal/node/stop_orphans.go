@@ -13,8 +13,8 @@ import (
 // leaveWithin bounds how long a node that stops waits for containers that it has told to end.
 const leaveWithin = abandonedGrace + 500*time.Millisecond
 
-// leave ends containers whose pods are gone: the API server does not show them any more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
-func (n *Node) leave(ctx context.Context) {
+// stopOrphansAtExit ends containers whose pods are gone: the API server does not show them any more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
+func (n *Node) stopOrphansAtExit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.leaveWithin)
 	defer cancel()
 	left := n.stopOrphans(ctx)

@@ -19,16 +19,16 @@ func (w *podWorkers) sync(ctx context.Context, p *pod) {
 
 // step decides once about the pod and does what was decided. It reports whether to decide again at once.
 func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
-	w.takeNews(ctx, p)
+	w.processRuntimeStatuses(ctx, p)
 	api, gone := p.current()
 	if gone {
 		w.finish(ctx, p, api, true)
 		return false
 	}
 	if lifecycle.Final(api.Status.Phase) {
-		return w.settle(ctx, p, api)
+		return w.handleFinal(ctx, p, api)
 	}
-	w.learn(p, api)
+	w.observeFirst(p, api)
 	w.refresh(ctx, p, api)
 	t := now()
 	placed := w.placer.admit(api, !p.startTime.IsZero())
@@ -36,20 +36,20 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		p.takeStart(t)
 	}
 	d := lifecycle.Decide(lifecycle.Observation{
-		Pod:        api,
-		Now:        t,
-		Placed:     placed,
-		StartTime:  p.startTime,
-		Containers: p.containers,
-		Hindrances: p.hindrances,
-		Refusal:    p.refusal,
-		Eviction:   p.evicted(),
-		Host:       w.host(api),
+		Pod:           api,
+		Now:           t,
+		Placed:        placed,
+		StartTime:     p.startTime,
+		Containers:    p.containers,
+		StartFailures: p.startFailures,
+		Refusal:       p.refusal,
+		Eviction:      p.evicted(),
+		Host:          w.host(api),
 	})
-	w.events.announce(p, api, d.Notices)
-	d.Wake = earlier(d.Wake, w.stop(ctx, p, d.Stop))
+	w.events.recordEvents(p, api, d.Events)
+	d.RequeueAt = earlier(d.RequeueAt, w.stop(ctx, p, d.Stop))
 	if !d.Ended {
-		d.Wake = earlier(d.Wake, w.evict(ctx, p, api, t))
+		d.RequeueAt = earlier(d.RequeueAt, w.evict(ctx, p, api, t))
 	}
 	for _, s := range d.Start {
 		w.start(ctx, p, api, s)
@@ -68,15 +68,15 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	return false
 }
 
-// learn looks at a pod for the first time: what its stored status tells of an earlier life, and whether this node
+// observeFirst looks at a pod for the first time: what its stored status tells of an earlier life, and whether this node
 // can run it.
-func (w *podWorkers) learn(p *pod, api *corev1.Pod) {
+func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 	if p.known {
 		return
 	}
 	p.mu.Lock()
-	lifecycle.Recall(api, p.containers)
-	if e := lifecycle.RecallEviction(api); e != nil {
+	lifecycle.RestoreHistory(api, p.containers)
+	if e := lifecycle.RestoreEviction(api); e != nil {
 		p.eviction = e
 	}
 	p.mu.Unlock()
@@ -104,8 +104,8 @@ func firstStart(p *pod, api *corev1.Pod) time.Time {
 	return first
 }
 
-// takeNews files what the runtime has told, and lets it forget attempts that will not be asked for again.
-func (w *podWorkers) takeNews(ctx context.Context, p *pod) {
+// processRuntimeStatuses files what the runtime has told, and lets it forget attempts that will not be asked for again.
+func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
 	for _, s := range p.open() {
 		api, _ := p.current()
 		if outdated := p.add(w.withMessage(api, s)); len(outdated) > 0 {
@@ -125,7 +125,7 @@ func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	if !stale {
 		return
 	}
-	p.hindrances = nil
+	p.startFailures = nil
 	if len(p.running()) == 0 {
 		return
 	}

@@ -30,8 +30,8 @@ type podWorkers struct {
 	dirs       *podDirs
 	logs       *podlogs.Store
 	keeper     *podlogs.Keeper
-	placer     *placer
-	uses       *uses
+	placer     *scheduler
+	uses       *configUsers
 	alarms     *alarms
 	status     *statusManager
 	events     podEvents

@@ -12,8 +12,8 @@ var onTheNode = []fault{
 	{
 		wrong: "A container that crashes is started again at once.",
 		file:  "internal/node/lifecycle/backoff.go",
-		old:   "if h.Streak == 0 || ranLong(h.Last) {",
-		new:   "if h.Streak >= 0 || ranLong(h.Last) {",
+		old:   "if h.CrashCount == 0 || ranLong(h.Last) {",
+		new:   "if h.CrashCount >= 0 || ranLong(h.Last) {",
 		tests: "./internal/node/lifecycle",
 	},
 }

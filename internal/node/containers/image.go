@@ -25,8 +25,8 @@ func (m *Maker) imageOf(ctx context.Context, s Start) (*images.Image, error) {
 	})
 }
 
-// fromImage has the container run from its image.
-func (m *Maker) fromImage(c *runtime.Container, image *images.Image, s Start, vars *env.Vars) error {
+// imageContainer has the container run from its image.
+func (m *Maker) imageContainer(c *runtime.Container, image *images.Image, s Start, vars *env.Vars) error {
 	api, spec := s.Pod, s.Spec
 	user, err := imageUser(image, api, spec)
 	if err != nil {

@@ -66,10 +66,10 @@ func (m *Maker) Make(ctx context.Context, s Start) (c runtime.Container, reason 
 	if runtime.HandlerOf(s.Pod) == runtime.ClassOCI {
 		var image *images.Image
 		if image, err = m.imageOf(ctx, s); err == nil {
-			err = m.fromImage(&c, image, s, vars)
+			err = m.imageContainer(&c, image, s, vars)
 		}
 	} else {
-		err = m.fromMachine(&c, s, vars)
+		err = m.processContainer(&c, s, vars)
 	}
 	if err != nil {
 		return c, ReasonConfigError, err
@@ -99,8 +99,8 @@ func (m *Maker) fromSpec(s Start) runtime.Container {
 	return c
 }
 
-// fromMachine has the container run a program of this machine.
-func (m *Maker) fromMachine(c *runtime.Container, s Start, vars *env.Vars) (err error) {
+// processContainer has the container run a program of this machine.
+func (m *Maker) processContainer(c *runtime.Container, s Start, vars *env.Vars) (err error) {
 	if c.User, err = m.userFor(s.Pod, s.Spec); err != nil {
 		return err
 	}
@@ -115,5 +115,5 @@ func (m *Maker) UpdateVolumes(ctx context.Context, pod *corev1.Pod, dir string) 
 }
 
 func (m *Maker) volumesOf(pod *corev1.Pod, dir string) volumes.Pod {
-	return volumes.Pod{Pod: pod, Dir: dir, Share: m.sharing(pod)}
+	return volumes.Pod{Pod: pod, Dir: dir, SetGroup: m.sharing(pod)}
 }

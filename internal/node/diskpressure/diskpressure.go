@@ -28,9 +28,9 @@ type FileSystem struct {
 	Space filesystem.Space
 }
 
-// Judge returns what is short on the first file system that is, in words that stay the same while it is; empty is no
+// Check returns what is short on the first file system that is, in words that stay the same while it is; empty is no
 // pressure. Was reports whether there has been pressure before.
-func Judge(was bool, systems []FileSystem) (message string) {
+func Check(was bool, systems []FileSystem) (message string) {
 	percentBytes, percentInodes := beginsBytes, beginsInodes
 	if was {
 		percentBytes, percentInodes = endsBytes, endsInodes

@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 			for i, s := range tc.of {
 				systems = append(systems, diskpressure.FileSystem{Dir: "/" + string(rune('0'+i)), Space: s})
 			}
-			got := diskpressure.Judge(tc.was, systems)
+			got := diskpressure.Check(tc.was, systems)
 			if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

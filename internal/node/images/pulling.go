@@ -20,13 +20,13 @@ import (
 type pulling struct {
 	running bool
 	// names are those by which pods have asked for the one that runs, which began then and is so far.
-	names map[string]bool
-	began time.Time
-	sofar atomic.Pointer[store.Progress]
+	names    map[string]bool
+	began    time.Time
+	progress atomic.Pointer[store.Progress]
 	// succeeded is when the last one began that has succeeded.
 	succeeded time.Time
 	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
-	waiting, untold map[types.UID]bool
+	waiting, notYetNotified map[types.UID]bool
 	// failures in a row, the last one at failedAt.
 	failures int
 	failedAt time.Time
@@ -38,16 +38,16 @@ func (m *Manager) await(ctx context.Context, p *pulling, ref registry.Reference,
 	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
 		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
 			Message: fmt.Sprintf("Back-off pulling image %q: %v", r.Image, p.failure)}
-		if p.untold[r.Pod] {
+		if p.notYetNotified[r.Pod] {
 			w.Reason, w.Message = reasonOf(p.failure), p.failure.Error()
-			delete(p.untold, r.Pod)
+			delete(p.notYetNotified, r.Pod)
 		}
 		return w
 	}
 	p.waiting[r.Pod] = true
 	if !p.running {
 		p.running, p.began, p.names = true, time.Now(), map[string]bool{}
-		p.sofar.Store(nil)
+		p.progress.Store(nil)
 		m.tell(r.Pod, Event{Image: r.Image, Begins: true})
 		go m.pull(ctx, p, ref, r)
 	}
@@ -65,7 +65,7 @@ func delay(failures int) time.Duration {
 
 func (m *Manager) pull(ctx context.Context, p *pulling, ref registry.Reference, r Request) {
 	began := time.Now()
-	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, func(sofar store.Progress) { p.sofar.Store(&sofar) })
+	image, err := pull.Image(ctx, m.client.With(r.Secrets), m.store, ref, func(sofar store.Progress) { p.progress.Store(&sofar) })
 	if ctx.Err() != nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (m *Manager) pull(ctx context.Context, p *pulling, ref registry.Reference, 
 // end notes how a pull has ended, and returns the pods that have waited for it.
 func (p *pulling) end(began time.Time, err error) map[types.UID]bool {
 	waiting := p.waiting
-	p.running, p.waiting, p.untold = false, map[types.UID]bool{}, nil
+	p.running, p.waiting, p.notYetNotified = false, map[types.UID]bool{}, nil
 	if err == nil {
 		p.succeeded, p.failures, p.failure = began, 0, nil
 		return waiting
@@ -90,7 +90,7 @@ func (p *pulling) end(began time.Time, err error) map[types.UID]bool {
 		p.failures = 0
 	}
 	p.failures++
-	p.failure, p.failedAt, p.untold = err, time.Now(), maps.Clone(waiting)
+	p.failure, p.failedAt, p.notYetNotified = err, time.Now(), maps.Clone(waiting)
 	return waiting
 }
 

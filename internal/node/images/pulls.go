@@ -19,7 +19,7 @@ func (m *Manager) Pulls(by time.Time) (pulls []progress.Pull, some bool) {
 	began := map[string]time.Time{}
 	for _, p := range m.pulls {
 		some = some || p.running
-		sofar := p.sofar.Load()
+		sofar := p.progress.Load()
 		if !p.running || sofar == nil || p.began.After(by) {
 			continue
 		}

@@ -47,7 +47,7 @@ func (i *Image) User(uid, gid *int64) (User, error) {
 		who, group = strconv.FormatInt(*uid, 10), ""
 	}
 	u := User{Home: "/"}
-	found, err := u.be(who, accounts)
+	found, err := u.setAccount(who, accounts)
 	if err != nil {
 		return u, err
 	}
@@ -65,8 +65,8 @@ func (i *Image) User(uid, gid *int64) (User, error) {
 	return u, err
 }
 
-// be takes on an account, and returns its name if it has one.
-func (u *User) be(who string, accounts []account) (name string, err error) {
+// setAccount takes on an account, and returns its name if it has one.
+func (u *User) setAccount(who string, accounts []account) (name string, err error) {
 	if who == "" {
 		who = "0"
 	}

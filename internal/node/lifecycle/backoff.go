@@ -15,11 +15,11 @@ const (
 
 // backOff is how long to wait, from the end of the newest attempt, before the next one.
 func (h History) backOff() time.Duration {
-	if h.Streak == 0 || ranLong(h.Last) {
+	if h.CrashCount == 0 || ranLong(h.Last) {
 		return 0
 	}
 	delay := firstBackOff
-	for i := int32(1); i < h.Streak && delay < maxBackOff; i++ {
+	for i := int32(1); i < h.CrashCount && delay < maxBackOff; i++ {
 		delay *= 2
 	}
 	return min(delay, maxBackOff)
@@ -29,9 +29,9 @@ func ranLong(s *runtime.Status) bool {
 	return s.FinishedAt.Sub(s.StartedAt) >= forgetCrashesAfter
 }
 
-// nextStreak is the streak once attempt has followed last. A gap between the two means that the attempts in it are
+// nextCrashCount is the streak once attempt has followed last. A gap between the two means that the attempts in it are
 // not known; they count as crashes.
-func nextStreak(last *runtime.Status, streak, attempt int32) int32 {
+func nextCrashCount(last *runtime.Status, streak, attempt int32) int32 {
 	if last.State == runtime.Exited && ranLong(last) {
 		return attempt - last.Attempt
 	}

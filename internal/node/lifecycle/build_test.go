@@ -19,7 +19,7 @@ func at(seconds int) time.Time { return t0.Add(time.Duration(seconds) * time.Sec
 type world struct {
 	pod        *corev1.Pod
 	containers map[string]lifecycle.History
-	hindrances map[string]lifecycle.Hindrance
+	hindrances map[string]lifecycle.StartFailure
 	refusal    *lifecycle.Refusal
 	eviction   *lifecycle.Eviction
 	unplaced   bool
@@ -105,15 +105,15 @@ func (w *world) stopping(name string, by time.Time) *world {
 
 func (w *world) decide(now time.Time) lifecycle.Decision {
 	return lifecycle.Decide(lifecycle.Observation{
-		Pod:        w.pod,
-		Now:        now,
-		Placed:     !w.unplaced,
-		StartTime:  t0,
-		Containers: w.containers,
-		Hindrances: w.hindrances,
-		Refusal:    w.refusal,
-		Eviction:   w.eviction,
-		Host:       lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
+		Pod:           w.pod,
+		Now:           now,
+		Placed:        !w.unplaced,
+		StartTime:     t0,
+		Containers:    w.containers,
+		StartFailures: w.hindrances,
+		Refusal:       w.refusal,
+		Eviction:      w.eviction,
+		Host:          lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},
 	})
 }
 

@@ -14,18 +14,18 @@ type cause struct {
 	reason, message string
 	// deadline is when everything must have stopped.
 	deadline time.Time
-	// hasty: the containers get no more than evictionGrace to end, whatever the pod's grace.
-	hasty bool
+	// shortGrace: the containers get no more than evictionGrace to end, whatever the pod's grace.
+	shortGrace bool
 	// disruption: the pod is not to blame.
 	disruption bool
-	// cut: the containers did not come to their end by themselves.
-	cut bool
+	// cutShort: the containers did not come to their end by themselves.
+	cutShort bool
 }
 
 // causes are looked at in this order, and the first that applies is the one: what the pod did by itself before a
 // limit was reached goes before the limit.
 var causes = []func(*plan) *cause{
-	overruled,
+	endedExternally,
 	refused,
 	lost,
 	initFailed,
@@ -43,14 +43,14 @@ func refused(p *plan) *cause {
 }
 
 func lost(p *plan) *cause {
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.Last != nil && u.Last.Lost {
 			return &cause{
 				phase:      corev1.PodFailed,
 				message:    "container " + u.c.Name + " was lost together with the process that held it",
 				deadline:   p.Now.Add(p.grace()),
 				disruption: true,
-				cut:        true,
+				cutShort:   true,
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func lost(p *plan) *cause {
 }
 
 func initFailed(p *plan) *cause {
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role == initial && u.Exited() && u.Last.ExitCode != 0 && !restartsInit(p.Pod, u.c, u.Last.ExitCode) &&
 			p.inTime(u.Last.FinishedAt) {
 			return &cause{phase: corev1.PodFailed, deadline: u.Last.FinishedAt.Add(p.grace())}
@@ -69,7 +69,7 @@ func initFailed(p *plan) *cause {
 
 func completed(p *plan) *cause {
 	var last time.Time
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role != main {
 			continue
 		}
@@ -96,7 +96,7 @@ func deadlineExceeded(p *plan) *cause {
 		reason:   "DeadlineExceeded",
 		message:  "Pod was active on the node longer than the specified deadline",
 		deadline: limit.Add(p.grace()),
-		cut:      true,
+		cutShort: true,
 	}
 }
 
@@ -105,7 +105,7 @@ func deleted(p *plan) *cause {
 		return nil
 	}
 	// The timestamp of a deletion is when its grace is over.
-	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cut: true}
+	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cutShort: true}
 }
 
 // limit is when the pod's active deadline is reached.

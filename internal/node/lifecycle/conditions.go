@@ -44,7 +44,7 @@ func (p *plan) initializedCondition() corev1.PodCondition {
 		return p.condition(corev1.PodInitialized, true, "", "")
 	}
 	var names []string
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		incomplete := u.role == initial && !(u.Exited() && u.Last.ExitCode == 0)
 		if incomplete || u.role == sidecar && u.Last == nil {
 			names = append(names, u.c.Name)
@@ -56,12 +56,12 @@ func (p *plan) initializedCondition() corev1.PodCondition {
 
 // initializedOnce is initialized for a pod whose sidecars may have stopped since.
 func (p *plan) initializedOnce() bool {
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role == main && u.Last != nil {
 			return true
 		}
 	}
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role == initial && !(u.Exited() && u.Last.ExitCode == 0) || u.role == sidecar && u.Last == nil {
 			return false
 		}
@@ -77,7 +77,7 @@ func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition 
 		return p.condition(kind, false, "PodFailed", "")
 	}
 	var unready []string
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role != initial && !u.Running() {
 			unready = append(unready, u.c.Name)
 		}

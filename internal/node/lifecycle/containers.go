@@ -16,7 +16,7 @@ func ContainerID(scheme string, id runtime.ID) string {
 	return fmt.Sprintf("%s://%s/%s/%d", scheme, id.PodUID, id.Container, id.Attempt)
 }
 
-func (p *plan) containerStatus(u unit) corev1.ContainerStatus {
+func (p *plan) containerStatus(u container) corev1.ContainerStatus {
 	running := u.Running()
 	s := corev1.ContainerStatus{
 		Name:    u.c.Name,
@@ -39,7 +39,7 @@ func (p *plan) containerStatus(u unit) corev1.ContainerStatus {
 	s.ContainerID = ContainerID(p.Host.Runtime, u.Last.ID)
 	switch {
 	case running:
-		s.State.Running = &corev1.ContainerStateRunning{StartedAt: stamp(u.Last.StartedAt)}
+		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metaTime(u.Last.StartedAt)}
 	case p.waitsToRestart(u):
 		s.State.Waiting = p.restartWaiting(u)
 		s.LastTerminationState.Terminated = p.terminated(u.Last)
@@ -50,7 +50,7 @@ func (p *plan) containerStatus(u unit) corev1.ContainerStatus {
 }
 
 // waitsToRestart tells whether an ended container will be started again, only later.
-func (p *plan) waitsToRestart(u unit) bool {
+func (p *plan) waitsToRestart(u container) bool {
 	if p.end != nil || u.role == initial && (p.initialized() || !restartsInit(p.Pod, u.c, u.Last.ExitCode)) {
 		return false
 	}
@@ -60,14 +60,14 @@ func (p *plan) waitsToRestart(u unit) bool {
 	return !p.starts(u)
 }
 
-func (p *plan) restartWaiting(u unit) *corev1.ContainerStateWaiting {
+func (p *plan) restartWaiting(u container) *corev1.ContainerStateWaiting {
 	if p.Now.Before(u.Last.FinishedAt.Add(u.backOff())) {
 		return &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: backOffMessage(p.Pod, u)}
 	}
 	return p.waiting(u)
 }
 
-func (p *plan) starts(u unit) bool {
+func (p *plan) starts(u container) bool {
 	for _, s := range p.Start {
 		if s.Container == u.c {
 			return true
@@ -78,8 +78,8 @@ func (p *plan) starts(u unit) bool {
 
 // neverStarted is the state of a container without an attempt. Once a pod has been cut off after it was
 // initialized, what did not start counts as failed.
-func (p *plan) neverStarted(u unit) corev1.ContainerState {
-	if p.Ended && p.end.cut && u.role == main && p.anyStarted() && p.initializedOnce() {
+func (p *plan) neverStarted(u container) corev1.ContainerState {
+	if p.Ended && p.end.cutShort && u.role == main && p.anyStarted() && p.initializedOnce() {
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 			ExitCode: unknownExitCode,
 			Reason:   "ContainerStatusUnknown",
@@ -89,8 +89,8 @@ func (p *plan) neverStarted(u unit) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: p.waiting(u)}
 }
 
-func (p *plan) waiting(u unit) *corev1.ContainerStateWaiting {
-	if h, ok := p.Hindrances[u.c.Name]; ok {
+func (p *plan) waiting(u container) *corev1.ContainerStateWaiting {
+	if h, ok := p.StartFailures[u.c.Name]; ok {
 		return &corev1.ContainerStateWaiting{Reason: h.Reason, Message: h.Message}
 	}
 	if len(p.Pod.Spec.InitContainers) > 0 {
@@ -104,8 +104,8 @@ func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
 		ExitCode:    s.ExitCode,
 		Signal:      s.Signal,
 		Message:     s.TerminationMessage,
-		StartedAt:   stamp(s.StartedAt),
-		FinishedAt:  stamp(s.FinishedAt),
+		StartedAt:   metaTime(s.StartedAt),
+		FinishedAt:  metaTime(s.FinishedAt),
 		ContainerID: ContainerID(p.Host.Runtime, s.ID),
 	}
 	switch {

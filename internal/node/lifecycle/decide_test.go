@@ -27,8 +27,8 @@ type outcome struct {
 
 func outcomeOf(d lifecycle.Decision) outcome {
 	o := outcome{Start: starts(d), Stop: stops(d), Phase: d.Status.Phase, Reason: d.Status.Reason, Ended: d.Ended}
-	if !d.Wake.IsZero() {
-		o.WakeAfter = int(d.Wake.Sub(t0).Seconds())
+	if !d.RequeueAt.IsZero() {
+		o.WakeAfter = int(d.RequeueAt.Sub(t0).Seconds())
 	}
 	return o
 }
@@ -168,7 +168,7 @@ func TestDecide(t *testing.T) {
 		"a hindered container is tried again in its time": {
 			world: func() *world {
 				w := newWorld(never, "a")
-				w.hindrances = map[string]lifecycle.Hindrance{"a": {Reason: "CreateContainerConfigError", RetryAt: at(4)}}
+				w.hindrances = map[string]lifecycle.StartFailure{"a": {Reason: "CreateContainerConfigError", RetryAt: at(4)}}
 				return w
 			}(),
 			want: outcome{Start: none, Stop: none, Phase: corev1.PodPending, WakeAfter: 4},
@@ -271,7 +271,7 @@ func TestBackOff(t *testing.T) {
 		d := w.decide(end)
 		delay := 0
 		if len(d.Start) == 0 {
-			delay = int(d.Wake.Sub(end).Seconds())
+			delay = int(d.RequeueAt.Sub(end).Seconds())
 		}
 		delays = append(delays, delay)
 		end = end.Add(time.Minute * 10)
@@ -286,7 +286,7 @@ func TestBackOff(t *testing.T) {
 		t.Errorf("a container that ran for ten minutes waits for its restart: %+v", d)
 	}
 	w.exited("a", 10, 1, long.FinishedAt.Add(time.Minute))
-	if d := w.decide(long.FinishedAt.Add(time.Minute)); d.Wake.Sub(long.FinishedAt) != time.Minute+10*time.Second {
-		t.Errorf("the crash after that waits until %s", d.Wake)
+	if d := w.decide(long.FinishedAt.Add(time.Minute)); d.RequeueAt.Sub(long.FinishedAt) != time.Minute+10*time.Second {
+		t.Errorf("the crash after that waits until %s", d.RequeueAt)
 	}
 }

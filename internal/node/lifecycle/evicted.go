@@ -17,17 +17,17 @@ func evicted(p *plan) *cause {
 		return nil
 	}
 	return &cause{
-		phase:    corev1.PodFailed,
-		reason:   evictedReason,
-		message:  p.Eviction.Message,
-		deadline: p.Eviction.At.Add(evictionGrace),
-		hasty:    true,
-		cut:      true,
+		phase:      corev1.PodFailed,
+		reason:     evictedReason,
+		message:    p.Eviction.Message,
+		deadline:   p.Eviction.At.Add(evictionGrace),
+		shortGrace: true,
+		cutShort:   true,
 	}
 }
 
-// RecallEviction returns the eviction in the pod's stored status; nil if there is none.
-func RecallEviction(pod *corev1.Pod) *Eviction {
+// RestoreEviction returns the eviction in the pod's stored status; nil if there is none.
+func RestoreEviction(pod *corev1.Pod) *Eviction {
 	if pod.Status.Reason != evictedReason {
 		return nil
 	}

@@ -10,11 +10,11 @@ func TestAnEvictionIsRecalled(t *testing.T) {
 	w := newWorld(never, "a").runs("a", 0, t0).evicted(at(1))
 	w.pod.Status = w.decide(at(1)).Status
 	w.exited("a", 0, 143, at(2))
-	w.eviction = lifecycle.RecallEviction(w.pod)
+	w.eviction = lifecycle.RestoreEviction(w.pod)
 	if d := w.decide(at(3)); !d.Ended || d.Status.Reason != "Evicted" || d.Status.Message != "too much" {
 		t.Errorf("decided %+v", d)
 	}
-	if got := lifecycle.RecallEviction(newWorld(never, "a").pod); got != nil {
+	if got := lifecycle.RestoreEviction(newWorld(never, "a").pod); got != nil {
 		t.Errorf("a pod that was not evicted recalls %+v", got)
 	}
 }

@@ -12,8 +12,8 @@ type History struct {
 	Last *runtime.Status
 	// Previous is the attempt before Last, where it is still known.
 	Previous *runtime.Status
-	// Streak counts the restarts since the container last ran long enough to have its crashes forgotten.
-	Streak int32
+	// CrashCount counts the restarts since the container last ran long enough to have its crashes forgotten.
+	CrashCount int32
 	// StopBy is when the running attempt will have been killed; zero if it was not asked to stop.
 	StopBy time.Time
 }
@@ -22,9 +22,9 @@ type History struct {
 func (h *History) Add(s runtime.Status) {
 	switch {
 	case h.Last == nil:
-		h.Last, h.Streak = &s, s.Attempt
+		h.Last, h.CrashCount = &s, s.Attempt
 	case s.Attempt > h.Last.Attempt:
-		h.Streak = nextStreak(h.Last, h.Streak, s.Attempt)
+		h.CrashCount = nextCrashCount(h.Last, h.CrashCount, s.Attempt)
 		h.Previous, h.Last, h.StopBy = h.Last, &s, time.Time{}
 	case s.Attempt == h.Last.Attempt:
 		if h.Last.State == runtime.Running {

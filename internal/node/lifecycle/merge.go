@@ -30,8 +30,8 @@ func Final(phase corev1.PodPhase) bool {
 // unschedulable.
 const WaitingForTurn = "WaitingForTurn"
 
-// Waits is the condition of a pod that has no place.
-func Waits(generation int64, reason, message string) corev1.PodCondition {
+// UnscheduledCondition is the condition of a pod that has no place.
+func UnscheduledCondition(generation int64, reason, message string) corev1.PodCondition {
 	return corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: generation,
 	}
@@ -50,7 +50,7 @@ func WithCondition(stored corev1.PodStatus, condition corev1.PodCondition, now t
 func mergeConditions(stored, ours []corev1.PodCondition, now time.Time) []corev1.PodCondition {
 	merged := make([]corev1.PodCondition, 0, len(stored)+len(ours))
 	for _, c := range ours {
-		c.LastTransitionTime = stamp(now)
+		c.LastTransitionTime = metaTime(now)
 		if old := find(stored, c.Type); old != nil && old.Status == c.Status && !old.LastTransitionTime.IsZero() {
 			c.LastTransitionTime = old.LastTransitionTime
 		}

@@ -18,8 +18,8 @@ type Observation struct {
 	StartTime time.Time
 	// Containers by name; a container that is missing was never started.
 	Containers map[string]History
-	// Hindrances tell, by container name, why a start has not been possible so far.
-	Hindrances map[string]Hindrance
+	// StartFailures tell, by container name, why a start has not been possible so far.
+	StartFailures map[string]StartFailure
 	// Refusal is why this node cannot run the pod at all; nil if it can.
 	Refusal *Refusal
 	// Eviction is why the node ends the pod while it runs; nil if it does not.
@@ -36,8 +36,8 @@ type Host struct {
 	Runtime string
 }
 
-// Hindrance is why a container cannot start yet. It is tried again, not counted as a failure.
-type Hindrance struct {
+// StartFailure is why a container cannot start yet. It is tried again, not counted as a failure.
+type StartFailure struct {
 	// Reason is a waiting reason: CreateContainerConfigError …
 	Reason  string
 	Message string
@@ -65,10 +65,10 @@ type Decision struct {
 	Status corev1.PodStatus
 	// Ended: nothing of the pod runs or ever will; Status is final.
 	Ended bool
-	// Wake is when to decide again though nothing else happens; zero is never.
-	Wake time.Time
-	// Notices are to become events, each once.
-	Notices []Notice
+	// RequeueAt is when to decide again though nothing else happens; zero is never.
+	RequeueAt time.Time
+	// Events are to become events, each once.
+	Events []Event
 }
 
 // Start asks for an attempt at a container.
@@ -83,16 +83,16 @@ type Stop struct {
 	Grace time.Duration
 }
 
-// Notice is an event about the pod.
-type Notice struct {
+// Event is an event about the pod.
+type Event struct {
 	// Key is the same for the same occurrence, however often it is decided upon.
-	Key     NoticeKey
+	Key     EventKey
 	Type    string
 	Message string
 }
 
-// NoticeKey tells occurrences apart.
-type NoticeKey struct {
+// EventKey tells occurrences apart.
+type EventKey struct {
 	Reason    string
 	Container string
 	Attempt   int32

@@ -6,23 +6,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// overruled is a pod that somebody else has ended: its status is final while containers run.
-func overruled(p *plan) *cause {
+// endedExternally is a pod that somebody else has ended: its status is final while containers run.
+func endedExternally(p *plan) *cause {
 	if !Final(p.Pod.Status.Phase) {
 		return nil
 	}
 	deadline := p.Now.Add(p.grace())
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if !u.StopBy.IsZero() && u.StopBy.Before(deadline) {
 			deadline = u.StopBy // Sidecars get what the others have left.
 		}
 	}
-	return &cause{phase: p.Pod.Status.Phase, deadline: deadline, cut: true}
+	return &cause{phase: p.Pod.Status.Phase, deadline: deadline, cutShort: true}
 }
 
-// Untold tells whether the final status of a pod of which nothing runs shows a container that has not ended: somebody else
+// LacksContainerEnds tells whether the final status of a pod of which nothing runs shows a container that has not ended: somebody else
 // has written it.
-func Untold(stored corev1.PodStatus, known map[string]History) bool {
+func LacksContainerEnds(stored corev1.PodStatus, known map[string]History) bool {
 	told := map[string]bool{}
 	for _, statuses := range [][]corev1.ContainerStatus{stored.InitContainerStatuses, stored.ContainerStatuses} {
 		for i := range statuses {
@@ -40,9 +40,9 @@ func Untold(stored corev1.PodStatus, known map[string]History) bool {
 	return false
 }
 
-// Tell returns the final status that somebody else has written, with how the containers have ended. What the pod came to,
+// AddContainerEnds returns the final status that somebody else has written, with how the containers have ended. What the pod came to,
 // and why, stays as it was written.
-func Tell(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
+func AddContainerEnds(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
 	told := *stored.DeepCopy()
 	told.ContainerStatuses = decided.ContainerStatuses
 	told.InitContainerStatuses = decided.InitContainerStatuses

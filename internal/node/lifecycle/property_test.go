@@ -210,8 +210,8 @@ func (h *history) settle() {
 		ended := h.succeed()
 		switch {
 		case ended || len(d.Start) > 0:
-		case d.Wake.After(h.now):
-			h.now = d.Wake
+		case d.RequeueAt.After(h.now):
+			h.now = d.RequeueAt
 		default:
 			h.t.Fatalf("nothing will happen any more: %+v", d)
 		}

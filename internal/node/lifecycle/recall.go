@@ -6,22 +6,22 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Recall completes what the runtime knows of a pod's containers with what its stored status tells: a container that
+// RestoreHistory completes what the runtime knows of a pod's containers with what its stored status tells: a container that
 // the status calls started but that the runtime has never heard of was lost, together with the machine it ran on.
-func Recall(pod *corev1.Pod, known map[string]History) {
+func RestoreHistory(pod *corev1.Pod, known map[string]History) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			if _, ok := known[statuses[i].Name]; ok {
 				continue
 			}
-			if h := recall(pod, &statuses[i]); h.Last != nil {
+			if h := restoreHistory(pod, &statuses[i]); h.Last != nil {
 				known[statuses[i].Name] = h
 			}
 		}
 	}
 }
 
-func recall(pod *corev1.Pod, s *corev1.ContainerStatus) History {
+func restoreHistory(pod *corev1.Pod, s *corev1.ContainerStatus) History {
 	attempt := runtime.Status{
 		ID:           runtime.ID{PodUID: pod.UID, Container: s.Name, Attempt: s.RestartCount},
 		PodNamespace: pod.Namespace,

@@ -20,13 +20,13 @@ func (p *plan) report() {
 		s.Reason, s.Message = p.end.reason, p.end.message
 	}
 	if !p.StartTime.IsZero() {
-		start := stamp(p.StartTime)
+		start := metaTime(p.StartTime)
 		s.StartTime = &start
 		s.HostIP, s.PodIP = p.Host.IP, p.Host.IP
 		s.HostIPs = []corev1.HostIP{{IP: p.Host.IP}}
 		s.PodIPs = []corev1.PodIP{{IP: p.Host.IP}}
 	}
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		status := p.containerStatus(u)
 		if u.role == main {
 			s.ContainerStatuses = append(s.ContainerStatuses, status)
@@ -38,8 +38,8 @@ func (p *plan) report() {
 	s.Conditions = p.conditions()
 }
 
-// stamp is a time as the API keeps it, so that what is stored compares equal to what is reported.
-func stamp(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }
+// metaTime is a time as the API keeps it, so that what is stored compares equal to what is reported.
+func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }
 
 func (p *plan) phase() corev1.PodPhase {
 	if p.Ended {
@@ -48,7 +48,7 @@ func (p *plan) phase() corev1.PodPhase {
 	if !p.initialized() {
 		return corev1.PodPending
 	}
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role == main && u.Last == nil {
 			return corev1.PodPending
 		}
@@ -60,7 +60,7 @@ func (p *plan) finalPhase() corev1.PodPhase {
 	if p.end.phase != "" {
 		return p.end.phase
 	}
-	for _, u := range p.units {
+	for _, u := range p.containers {
 		if u.role == main && (u.Last == nil || u.Last.ExitCode != 0) {
 			return corev1.PodFailed
 		}

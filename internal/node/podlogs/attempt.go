@@ -77,7 +77,7 @@ func (s *Store) whyGone(dir string, of *stintv1.PodResult) error {
 	}
 	dropped := readDropped(s.dir)
 	switch {
-	case dropped.Equal(noneKept):
+	case dropped.Equal(noLogsRetained):
 		return logs.GoneError("this server keeps no logs of deleted pods: --keep-logs is 0")
 	case dropped.IsZero() || ended.After(dropped):
 		return nil

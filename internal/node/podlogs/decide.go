@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// recall decides on a folder that was found.
-func (k *Keeper) recall(ctx context.Context, folder string) {
+// restoreLog decides on a folder that was found.
+func (k *Keeper) restoreLog(ctx context.Context, folder string) {
 	m, err := readMark(filepath.Join(k.dir, folder))
 	if err != nil {
 		// Its pod went while no node ran, or the node died before it could say so.
-		m = k.guess(folder)
+		m = k.guessJob(folder)
 	}
 	k.settle(ctx, folder, m, time.Time{})
 }
 
 // settle keeps a folder, or drops it at a time.
 func (k *Keeper) settle(ctx context.Context, folder string, m mark, dropAt time.Time) {
-	if !k.lives(ctx, folder, m) {
+	if !k.jobExists(ctx, folder, m) {
 		k.trash.Add(folder, dropAt)
 		return
 	}
@@ -37,7 +37,7 @@ func (k *Keeper) settle(ctx context.Context, folder string, m mark, dropAt time.
 	if err != nil {
 		slog.Warn("keep the log of a deleted pod", "folder", folder, "error", err)
 	}
-	k.kept.add(&keptLog{folder: folder, mark: m, bytes: size, dropAfter: dropAt})
+	k.kept.add(&retainedLog{folder: folder, mark: m, bytes: size, dropAfter: dropAt})
 	k.trim()
 }
 

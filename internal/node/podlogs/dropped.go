@@ -16,8 +16,8 @@ import (
 // and has no folder one can say that it printed nothing.
 const droppedName = "dropped"
 
-// noneKept stands there while a node keeps no logs of deleted pods.
-var noneKept = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+// noLogsRetained stands there while a node keeps no logs of deleted pods.
+var noLogsRetained = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // readDropped is zero where nothing was dropped.
 func readDropped(dir string) time.Time {
@@ -51,9 +51,9 @@ func (k *Keeper) open() {
 	}
 	k.dropped = readDropped(k.dir)
 	switch {
-	case k.Limit == 0 && !k.dropped.Equal(noneKept):
-		k.dropUntil(noneKept)
-	case k.Limit > 0 && k.dropped.Equal(noneKept):
+	case k.Limit == 0 && !k.dropped.Equal(noLogsRetained):
+		k.dropUntil(noLogsRetained)
+	case k.Limit > 0 && k.dropped.Equal(noLogsRetained):
 		k.dropUntil(now())
 	}
 }

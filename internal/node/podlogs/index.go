@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// keptLog is the folder of a deleted pod.
-type keptLog struct {
+// retainedLog is the folder of a deleted pod.
+type retainedLog struct {
 	folder string
 	mark   mark
 	bytes  int64
@@ -20,31 +20,31 @@ type keptLog struct {
 
 // index finds kept logs by what may happen to them: their pods are deleted once more, their Jobs go, or they are too many.
 type index struct {
-	byFolder map[string]*keptLog
-	ofJob    map[types.UID]map[*keptLog]bool
-	oldest   keptHeap
+	byFolder map[string]*retainedLog
+	ofJob    map[types.UID]map[*retainedLog]bool
+	oldest   retainedHeap
 	bytes    int64
 }
 
 func newIndex() index {
-	return index{byFolder: map[string]*keptLog{}, ofJob: map[types.UID]map[*keptLog]bool{}}
+	return index{byFolder: map[string]*retainedLog{}, ofJob: map[types.UID]map[*retainedLog]bool{}}
 }
 
 // add counts a log, again where it is counted already: its pod may have printed more.
-func (x *index) add(l *keptLog) {
+func (x *index) add(l *retainedLog) {
 	if before := x.byFolder[l.folder]; before != nil {
 		x.remove(before)
 	}
 	x.byFolder[l.folder] = l
 	if x.ofJob[l.mark.JobUID] == nil {
-		x.ofJob[l.mark.JobUID] = map[*keptLog]bool{}
+		x.ofJob[l.mark.JobUID] = map[*retainedLog]bool{}
 	}
 	x.ofJob[l.mark.JobUID][l] = true
 	heap.Push(&x.oldest, l)
 	x.bytes += l.bytes
 }
 
-func (x *index) remove(l *keptLog) {
+func (x *index) remove(l *retainedLog) {
 	delete(x.byFolder, l.folder)
 	delete(x.ofJob[l.mark.JobUID], l)
 	if len(x.ofJob[l.mark.JobUID]) == 0 {
@@ -54,26 +54,26 @@ func (x *index) remove(l *keptLog) {
 	x.bytes -= l.bytes
 }
 
-// keptHeap has the log of the pod that ended first at the top.
-type keptHeap []*keptLog
+// retainedHeap has the log of the pod that ended first at the top.
+type retainedHeap []*retainedLog
 
-func (h keptHeap) Len() int           { return len(h) }
-func (h keptHeap) Less(i, j int) bool { return h[i].mark.Ended.Before(h[j].mark.Ended) }
+func (h retainedHeap) Len() int           { return len(h) }
+func (h retainedHeap) Less(i, j int) bool { return h[i].mark.Ended.Before(h[j].mark.Ended) }
 
-func (h keptHeap) Swap(i, j int) {
+func (h retainedHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].place, h[j].place = i, j
 }
 
 // Push implements heap.Interface.
-func (h *keptHeap) Push(x any) {
-	l := x.(*keptLog)
+func (h *retainedHeap) Push(x any) {
+	l := x.(*retainedLog)
 	l.place = len(*h)
 	*h = append(*h, l)
 }
 
 // Pop implements heap.Interface.
-func (h *keptHeap) Pop() any {
+func (h *retainedHeap) Pop() any {
 	last := len(*h) - 1
 	l := (*h)[last]
 	(*h)[last] = nil

@@ -14,8 +14,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// lives reports whether the Job of a log exists and is to stay.
-func (k *Keeper) lives(ctx context.Context, folder string, m mark) bool {
+// jobExists reports whether the Job of a log exists and is to stay.
+func (k *Keeper) jobExists(ctx context.Context, folder string, m mark) bool {
 	if m.JobUID == "" {
 		return false
 	}
@@ -40,9 +40,9 @@ func (k *Keeper) known(namespace, name string) *batchv1.Job {
 	return obj.(*batchv1.Job)
 }
 
-// guess finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The mark is
+// guessJob finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The mark is
 // empty where no Job fits.
-func (k *Keeper) guess(folder string) mark {
+func (k *Keeper) guessJob(folder string) mark {
 	info, err := os.Stat(filepath.Join(k.dir, folder))
 	if err != nil {
 		return mark{}

@@ -142,6 +142,6 @@ func (k *Keeper) do(ctx context.Context, t task) {
 	case !found:
 		k.settle(ctx, t.folder, t.mark, now().Add(k.Linger))
 	case ctx.Err() == nil:
-		k.recall(ctx, t.folder)
+		k.restoreLog(ctx, t.folder)
 	}
 }

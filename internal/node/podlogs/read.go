@@ -46,7 +46,7 @@ func (s *Store) attemptOf(pod *corev1.Pod, opts *corev1.PodLogOptions) (runtime.
 	id.Attempt, started = s.live.Newest(pod.UID, opts.Container)
 	if !started {
 		known := map[string]lifecycle.History{}
-		lifecycle.Recall(pod, known)
+		lifecycle.RestoreHistory(pod, known)
 		if h := known[opts.Container]; h.Last != nil {
 			id.Attempt, started = h.Last.Attempt, true
 		}

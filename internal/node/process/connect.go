@@ -34,7 +34,7 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		}
 		failed := l.advance(limited, dir)
 		switch {
-		case errors.Is(failed, errNoRung):
+		case errors.Is(failed, errNoIsolationLevel):
 			return nil, failed
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -14,12 +14,12 @@ import (
 	"github.com/stint-dev/stint/internal/userns"
 )
 
-// rung is one way to start the host. It completes the config.
-type rung func(l *launcher, config *host.Config) (*exec.Cmd, error)
+// isolationLevel is one way to start the host. It completes the config.
+type isolationLevel func(l *launcher, config *host.Config) (*exec.Cmd, error)
 
-// rungs lists the ways for this user on this machine, best first.
-func rungs(config Config) []rung {
-	var ways []rung
+// isolationLevels lists the ways for this user on this machine, best first.
+func isolationLevels(config Config) []isolationLevel {
+	var ways []isolationLevel
 	namespaces := os.Geteuid() != 0 && !config.NoNamespaces && stage.Supported
 	if hasSystemd() && !config.NoCgroups {
 		ways = append(ways, func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.inScope(c, namespaces) })

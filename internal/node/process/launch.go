@@ -42,14 +42,14 @@ func HostMain(args []string) (handled bool, exitCode int) {
 	return true, host.Main(config)
 }
 
-// errNoRung: every way to start a host has failed.
-var errNoRung = errors.New("it cannot be started")
+// errNoIsolationLevel: every way to start a host has failed.
+var errNoIsolationLevel = errors.New("it cannot be started")
 
 // launcher starts a host process, the best way first. It takes the next one only where a process cannot be started or
 // has failed. One that is slow is waited for: the next way would isolate containers less.
 type launcher struct {
 	config Config
-	ways   []rung
+	ways   []isolationLevel
 	// tried counts the rungs that have failed.
 	tried int
 	why   string
@@ -60,7 +60,7 @@ type launcher struct {
 }
 
 func newLauncher(config Config) *launcher {
-	return &launcher{config: config, ways: rungs(config)}
+	return &launcher{config: config, ways: isolationLevels(config)}
 }
 
 // prefers is the program that the host should be of; empty is any, since this launcher has started one.
@@ -137,7 +137,7 @@ func isLack(err error) bool {
 func (l *launcher) launch(runDir string) error {
 	if l.tried >= len(l.ways) {
 		_ = rundir.Remove(runDir, host.LogName) // It stays where a former host has left its journal.
-		return fmt.Errorf("%w: %s", errNoRung, l.why)
+		return fmt.Errorf("%w: %s", errNoIsolationLevel, l.why)
 	}
 	config := host.Config{
 		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,

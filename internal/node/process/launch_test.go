@@ -29,13 +29,13 @@ func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l 
 		t.Fatal(err)
 	}
 	tried = new([2]int)
-	way := func(i int, wrapper ...string) rung {
+	way := func(i int, wrapper ...string) isolationLevel {
 		return func(l *launcher, c *host.Config) (*exec.Cmd, error) {
 			tried[i]++
 			return l.command(c, wrapper...)
 		}
 	}
-	l = &launcher{config: config, ways: []rung{way(0, through), way(1)}}
+	l = &launcher{config: config, ways: []isolationLevel{way(0, through), way(1)}}
 	t.Cleanup(func() {
 		// A host that was killed has left its files.
 		if dir, err := rundir.Find(config.Dir); err == nil {
@@ -63,7 +63,7 @@ func end(t *testing.T, l *link) {
 		pid, err := syscall.Wait4(l.child, nil, syscall.WNOHANG, nil)
 		return err != nil || pid != 0
 	})
-	l.life.close()
+	l.hostLifetime.close()
 }
 
 // begin establishes a link in the background, through a program that waits until a file exists. It returns when that

@@ -10,11 +10,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
-// life tells when a process is gone. It need not be a child.
-type life struct{ pidfd *os.File }
+// hostLifetime tells when a process is gone. It need not be a child.
+type hostLifetime struct{ pidfd *os.File }
 
-// lifeOf returns that of the process at the other end, or nil where it cannot be seen from here.
-func lifeOf(conn *wire.Conn) *life {
+// lifetimeOf returns that of the process at the other end, or nil where it cannot be seen from here.
+func lifetimeOf(conn *wire.Conn) *hostLifetime {
 	peer, err := conn.Peer()
 	if err != nil {
 		return nil
@@ -28,11 +28,11 @@ func lifeOf(conn *wire.Conn) *life {
 		unix.Close(fd)
 		return nil
 	}
-	return &life{os.NewFile(uintptr(fd), "pidfd")}
+	return &hostLifetime{os.NewFile(uintptr(fd), "pidfd")}
 }
 
 // wait waits until the process is gone, or ctx ends.
-func (l *life) wait(ctx context.Context) {
+func (l *hostLifetime) wait(ctx context.Context) {
 	if l == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (l *life) wait(ctx context.Context) {
 	})
 }
 
-func (l *life) close() {
+func (l *hostLifetime) close() {
 	if l != nil {
 		l.pidfd.Close()
 	}

@@ -21,8 +21,8 @@ type link struct {
 	info runtime.Info
 	// child is the host's process id if this process started it.
 	child int
-	// life is the host process's, whoever started it.
-	life *life
+	// hostLifetime is the host process's, whoever started it.
+	hostLifetime *hostLifetime
 	// broken is closed when the connection is.
 	broken chan struct{}
 
@@ -33,11 +33,11 @@ type link struct {
 
 func newLink(conn *wire.Conn, welcome wire.Welcome) *link {
 	return &link{
-		conn:    conn,
-		life:    lifeOf(conn),
-		info:    welcome.Info,
-		broken:  make(chan struct{}),
-		waiting: map[uint64]chan wire.Reply{},
+		conn:         conn,
+		hostLifetime: lifetimeOf(conn),
+		info:         welcome.Info,
+		broken:       make(chan struct{}),
+		waiting:      map[uint64]chan wire.Reply{},
 		out: wire.NewQueue(conn, func(c *wire.Conn, requests []wire.Request) error {
 			for i := range requests {
 				if err := c.Encode(&requests[i]); err != nil {

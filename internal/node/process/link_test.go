@@ -31,8 +31,8 @@ func TestAHostThatHasHungUpAndDoesNotEndIsNamedToThoseWhoWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &link{life: &life{os.NewFile(uintptr(fd), "pidfd")}}
-	defer l.life.close()
+	l := &link{hostLifetime: &hostLifetime{os.NewFile(uintptr(fd), "pidfd")}}
+	defer l.hostLifetime.close()
 	r := &Runtime{config: Config{StartTimeout: time.Millisecond}, link: newLinks()}
 	gone := make(chan struct{})
 	go func() {

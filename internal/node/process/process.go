@@ -206,14 +206,14 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 		case <-ctx.Done():
 			l.close()
 			<-l.broken
-			l.life.close()
+			l.hostLifetime.close()
 			return
 		case <-l.broken:
 		}
 		r.link.set(nil)
 		l.close()
 		r.awaitEnd(ctx, l)
-		l.life.close()
+		l.hostLifetime.close()
 		next, ok := r.reconnect(ctx)
 		reap(l.child)
 		if !ok {
@@ -234,7 +234,7 @@ func (r *Runtime) awaitEnd(ctx context.Context, l *link) {
 			"if it hangs, end it", r.config.StartTimeout))
 	})
 	defer tell.Stop()
-	l.life.wait(ctx)
+	l.hostLifetime.wait(ctx)
 }
 
 func (r *Runtime) reconnect(ctx context.Context) (*link, bool) {

@@ -40,8 +40,8 @@ func NewQueue(all Request) *Queue {
 	}
 }
 
-// Hold gives the pod its share whether there is one or not: it runs already.
-func (q *Queue) Hold(uid types.UID, r Request) {
+// Reserve gives the pod its share whether there is one or not: it runs already.
+func (q *Queue) Reserve(uid types.UID, r Request) {
 	if _, ok := q.held[uid]; ok {
 		return
 	}
@@ -81,7 +81,7 @@ func (q *Queue) Release(uid types.UID) {
 // Place gives shares to waiting pods as long as there are any, and returns the pods that got one.
 func (q *Queue) Place() []types.UID {
 	var placed []types.UID
-	heads := q.heads()
+	heads := q.oldestOfEachClass()
 	var scarce []corev1.ResourceName
 	for len(heads) > 0 && !slices.Contains(scarce, corev1.ResourcePods) {
 		oldest := heads[0]
@@ -97,7 +97,7 @@ func (q *Queue) Place() []types.UID {
 		if wantsAny(r, scarce) {
 			continue
 		}
-		q.Hold(oldest.uid, r)
+		q.Reserve(oldest.uid, r)
 		placed = append(placed, oldest.uid)
 		if c, ok := q.classes[r]; ok {
 			heads = insert(heads, (*c)[0])
@@ -106,8 +106,8 @@ func (q *Queue) Place() []types.UID {
 	return placed
 }
 
-// Holds tells whether the pod has its share.
-func (q *Queue) Holds(uid types.UID) bool {
+// HasReserved tells whether the pod has its share.
+func (q *Queue) HasReserved(uid types.UID) bool {
 	_, ok := q.held[uid]
 	return ok
 }
@@ -140,8 +140,8 @@ func (q *Queue) leave(uid types.UID) {
 	}
 }
 
-// heads returns the oldest pod of each class, oldest first.
-func (q *Queue) heads() []*waiter {
+// oldestOfEachClass returns the oldest pod of each class, oldest first.
+func (q *Queue) oldestOfEachClass() []*waiter {
 	heads := make([]*waiter, 0, len(q.classes))
 	for _, c := range q.classes {
 		heads = append(heads, (*c)[0])

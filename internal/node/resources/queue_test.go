@@ -75,7 +75,7 @@ func TestPlace(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			q := resources.NewQueue(resources.Request{MilliCPU: 4000, Memory: 8 << 30, Storage: 10 << 30, Pods: 5})
 			for _, p := range c.held {
-				q.Hold(types.UID(p.name), p.request)
+				q.Reserve(types.UID(p.name), p.request)
 			}
 			for _, p := range c.waiting {
 				q.Wait(types.UID(p.name), p.request, t0.Add(-time.Duration(p.age)*time.Second))

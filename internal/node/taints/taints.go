@@ -34,9 +34,9 @@ func DiskPressure(node *corev1.Node) string {
 	return ""
 }
 
-// KeepsOut returns the first of the taints that keeps a pod without a place from getting one. NoSchedule is for the
+// FindBlockingTaint returns the first of the taints that keeps a pod without a place from getting one. NoSchedule is for the
 // scheduler, which a pod that names its node bypasses.
-func KeepsOut(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, ok bool) {
+func FindBlockingTaint(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, ok bool) {
 	for _, t := range taints {
 		keeps := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
 		if keeps && toleration(pod, &t) == nil {
@@ -46,9 +46,9 @@ func KeepsOut(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, o
 	return corev1.Taint{}, false
 }
 
-// SendsAway returns the NoExecute taint that a pod tolerates for the shortest time, and for how long it does. Ok is
+// FindEvictingTaint returns the NoExecute taint that a pod tolerates for the shortest time, and for how long it does. Ok is
 // false where the pod may stay.
-func SendsAway(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
+func FindEvictingTaint(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
 	for _, t := range taints {
 		if t.Effect != corev1.TaintEffectNoExecute {
 			continue

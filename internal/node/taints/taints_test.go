@@ -53,7 +53,7 @@ func TestKeepsOut(t *testing.T) {
 		"a named node does not bypass NoExecute": {node: node(false, noExecute), pod: corev1.PodSpec{NodeName: "here"}, want: "gpu=yes:NoExecute"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			first, out := taints.KeepsOut(taints.Of(tc.node), &tc.pod)
+			first, out := taints.FindBlockingTaint(taints.Of(tc.node), &tc.pod)
 			got := ""
 			if out {
 				got = first.ToString()
@@ -84,7 +84,7 @@ func TestSendsAway(t *testing.T) {
 		"of several taints one that is not tolerated": {taints: []corev1.Taint{a, b}, tolerations: []corev1.Toleration{limited("a", 60)}, want: 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, got, away := taints.SendsAway(tc.taints, &corev1.PodSpec{Tolerations: tc.tolerations})
+			_, got, away := taints.FindEvictingTaint(tc.taints, &corev1.PodSpec{Tolerations: tc.tolerations})
 			if !away {
 				got = stays
 			}

@@ -20,11 +20,11 @@ type Can struct {
 	leaveWithin time.Duration
 	// before is done to a folder before it is removed.
 	before func(ctx context.Context, folder string)
-	queue  workqueue.TypedInterface[rubbish]
+	queue  workqueue.TypedInterface[deferredRemoval]
 }
 
-// rubbish is a folder to remove, at a time.
-type rubbish struct {
+// deferredRemoval is a folder to remove, at a time.
+type deferredRemoval struct {
 	folder string
 	at     time.Time
 }
@@ -34,11 +34,11 @@ func New(dir string, leaveWithin time.Duration, before func(ctx context.Context,
 	if before == nil {
 		before = func(context.Context, string) {}
 	}
-	return &Can{dir: dir, leaveWithin: leaveWithin, before: before, queue: workqueue.NewTyped[rubbish]()}
+	return &Can{dir: dir, leaveWithin: leaveWithin, before: before, queue: workqueue.NewTyped[deferredRemoval]()}
 }
 
 // Add has a folder be removed, at a time; zero is soon.
-func (c *Can) Add(folder string, at time.Time) { c.queue.Add(rubbish{folder, at}) }
+func (c *Can) Add(folder string, at time.Time) { c.queue.Add(deferredRemoval{folder, at}) }
 
 // Close has Run return once it has dealt with all that was added.
 func (c *Can) Close() { c.queue.ShutDown() }

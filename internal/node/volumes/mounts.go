@@ -24,9 +24,9 @@ type Maker struct {
 type Pod struct {
 	*corev1.Pod
 	Dir string
-	// Share gives a directory and all in it to the pod's fsGroup, as its containers call it; nil where that cannot be done,
+	// SetGroup gives a directory and all in it to the pod's fsGroup, as its containers call it; nil where that cannot be done,
 	// or is of no account.
-	Share func(ctx context.Context, dir string, group uint32) error
+	SetGroup func(ctx context.Context, dir string, group uint32) error
 }
 
 // Mounts makes the volumes that the container mounts and returns where it is to see them. Lookup knows the
@@ -116,23 +116,23 @@ func (p Pod) Path(v *corev1.Volume) string { return filepath.Join(p.Dir, v.Name)
 
 // group is whom the files are shared with, if with anyone.
 func (p Pod) group() (group uint32, shared bool) {
-	if p.Share == nil || p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
+	if p.SetGroup == nil || p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
 		return 0, false
 	}
 	return uint32(*p.Spec.SecurityContext.FSGroup), true
 }
 
 // sharer shares a directory of the pod's with its group; nil if there is none.
-func (p Pod) sharer(ctx context.Context) sharer {
+func (p Pod) sharer(ctx context.Context) groupSetter {
 	group, shared := p.group()
 	if !shared {
 		return nil
 	}
-	return func(dir string) error { return p.Share(ctx, dir, group) }
+	return func(dir string) error { return p.SetGroup(ctx, dir, group) }
 }
 
-// sharer gives a directory and all in it to a group.
-type sharer func(dir string) error
+// groupSetter gives a directory and all in it to a group.
+type groupSetter func(dir string) error
 
 // containerPath makes a mount path absolute as a container runtime does: relative to the root.
 func containerPath(path string) string {

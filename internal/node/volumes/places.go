@@ -12,7 +12,7 @@ import (
 
 // makeEmptyDir makes a folder that every user of the pod may write to. It is put together aside, so that one that is there is
 // as it shall be, and what containers have made of it since then stays.
-func makeEmptyDir(path string, share sharer) error {
+func makeEmptyDir(path string, share groupSetter) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}

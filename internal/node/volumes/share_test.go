@@ -13,9 +13,11 @@ import (
 // What cannot be shared is shown to no container, and shared when it is tried again. What containers have made of an emptyDir
 // stays theirs.
 func TestAVolumeIsSharedBeforeItIsShown(t *testing.T) {
-	for name, fill := range map[string]func(string, sharer) error{
+	for name, fill := range map[string]func(string, groupSetter) error{
 		"an emptyDir": makeEmptyDir,
-		"files":       func(dir string, share sharer) error { return write(dir, files(map[string]string{"a": "1"}), share) },
+		"files": func(dir string, share groupSetter) error {
+			return write(dir, files(map[string]string{"a": "1"}), share)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "volume")

@@ -18,7 +18,7 @@ const dataLink = "..data"
 
 // write makes the folder show exactly these files, old ones or new ones at any instant and never a mixture.
 // It does nothing if the folder shows them already.
-func write(dir string, files map[string]file, share sharer) error {
+func write(dir string, files map[string]file, share groupSetter) error {
 	for path := range files {
 		if !filepath.IsLocal(path) || strings.HasPrefix(path, "..") {
 			return fmt.Errorf("file path %q must be relative, inside the volume, and not begin with two dots", path)
@@ -72,7 +72,7 @@ func removeOthers(dir, generation string) error {
 	return nil
 }
 
-func writeGeneration(dir string, files map[string]file, share sharer) (string, error) {
+func writeGeneration(dir string, files map[string]file, share groupSetter) (string, error) {
 	generation, err := os.MkdirTemp(dir, time.Now().UTC().Format("..2006_01_02_15_04_05."))
 	if err != nil {
 		return "", err

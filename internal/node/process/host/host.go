@@ -59,7 +59,7 @@ func (c Config) boxName() string { return filepath.Base(c.RunDir) }
 // Host runs containers.
 type Host struct {
 	config  Config
-	box     *sandbox.Box
+	box     *sandbox.Sandbox
 	journal *journal
 
 	mu       sync.Mutex

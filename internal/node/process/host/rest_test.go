@@ -23,7 +23,7 @@ func TestAnIdleHostEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
-				h := &Host{config: config, box: &sandbox.Box{}, live: tc.live, sessions: map[*session]bool{}, done: make(chan struct{})}
+				h := &Host{config: config, box: &sandbox.Sandbox{}, live: tc.live, sessions: map[*session]bool{}, done: make(chan struct{})}
 				h.mu.Lock()
 				h.rest()
 				h.mu.Unlock()

@@ -122,7 +122,7 @@ func sweepDivided(dir string) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		pause := patience{limit: killPatience}
+		pause := killWait{limit: killTimeout}
 		for os.Remove(path) != nil && pause.next() {
 			killMembers(path)
 		}

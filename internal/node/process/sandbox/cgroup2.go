@@ -169,7 +169,7 @@ func sweepUnified(dir string) {
 	if setFile(dir, "cgroup.kill", "1") != nil {
 		return
 	}
-	pause := patience{limit: killPatience}
+	pause := killWait{limit: killTimeout}
 	for counter(dir, "cgroup.events", "populated") > 0 && pause.next() {
 	}
 	entries, _ := os.ReadDir(dir)

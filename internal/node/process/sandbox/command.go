@@ -27,7 +27,7 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const messageVariable = "STINT_TERMINATION_LOG"
 
 // environment is the container's, with what every program expects.
-func (b *Box) environment(c *runtime.Container, messagePath string) []string {
+func (b *Sandbox) environment(c *runtime.Container, messagePath string) []string {
 	env := append(make([]string, 0, len(c.Env)+5), c.Env...)
 	env = withDefault(env, "PATH", defaultPath)
 	if home := os.Getenv("HOME"); c.User == nil && home != "" {

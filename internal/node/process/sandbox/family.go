@@ -20,10 +20,10 @@ func mark(box string, id runtime.ID) string {
 	return fmt.Sprintf("%s=%s/%s/%s/%d", markVariable, box, id.PodUID, id.Container, id.Attempt)
 }
 
-// family keeps track of processes where no cgroup does, and of those that have left their cgroup: root may, and a user
+// processTree keeps track of processes where no cgroup does, and of those that have left their cgroup: root may, and a user
 // in a tree that was handed to it. This process adopts the orphans of its containers; a mark in their environment tells
 // whose they are.
-type family struct {
+type processTree struct {
 	// forking keeps the reaper from taking a child that was just born for an orphan.
 	forking sync.RWMutex
 
@@ -33,11 +33,11 @@ type family struct {
 	births int
 }
 
-func newFamily() (*family, error) {
+func newFamily() (*processTree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("adopt orphaned processes: %w", err)
 	}
-	f := &family{mains: map[int]bool{}}
+	f := &processTree{mains: map[int]bool{}}
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, unix.SIGCHLD)
 	go func() {
@@ -49,7 +49,7 @@ func newFamily() (*family, error) {
 }
 
 // fork counts the child as a main process before anyone can take it for an orphan.
-func (f *family) fork(fork func() (int, error)) (int, error) {
+func (f *processTree) fork(fork func() (int, error)) (int, error) {
 	f.forking.RLock()
 	defer f.forking.RUnlock()
 	f.mu.Lock()
@@ -66,7 +66,7 @@ func (f *family) fork(fork func() (int, error)) (int, error) {
 }
 
 // forget drops a main process that was reaped.
-func (f *family) forget(pid int) {
+func (f *processTree) forget(pid int) {
 	f.mu.Lock()
 	delete(f.mains, pid)
 	f.mu.Unlock()
@@ -74,7 +74,7 @@ func (f *family) forget(pid int) {
 
 // orphans are the children of this process that are no main processes. Alone tells that none of them can
 // be a main process that was just born either.
-func (f *family) orphans() (pids []int, alone bool) {
+func (f *processTree) orphans() (pids []int, alone bool) {
 	children := adopted()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +86,7 @@ func (f *family) orphans() (pids []int, alone bool) {
 	return pids, len(f.mains)+f.births == 0
 }
 
-func (f *family) reap() {
+func (f *processTree) reap() {
 	if pids, _ := f.orphans(); len(pids) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ const maxPasses = 10
 
 // killTree kills all that came of the main process and tells whether something may be left. An orphan that shed both
 // its mark and its session is ended when no container is left that it could belong to.
-func (f *family) killTree(main int, mark string) bool {
+func (f *processTree) killTree(main int, mark string) bool {
 	// While nothing is reaped, the numbers stay with their processes.
 	f.forking.RLock()
 	defer f.forking.RUnlock()
@@ -124,7 +124,7 @@ func (f *family) killTree(main int, mark string) bool {
 
 // killOrphans kills those that came of the main process. It is true if that leaves none: one that lived as orphans
 // were listed may since have left us a child, and so may one that has ended unless it is among the dead of before.
-func (f *family) killOrphans(main int, mark string, dead map[int]bool) bool {
+func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool {
 	orphans, alone := f.orphans()
 	marks := map[string]bool{mark: true}
 	none := true

@@ -16,7 +16,7 @@ import (
 )
 
 // openRoots finds out whether containers can have root file systems of their own.
-func (b *Box) openRoots() error {
+func (b *Sandbox) openRoots() error {
 	switch {
 	case !stage.Supported:
 		return errors.New("containers are started from images on amd64 and arm64 only")
@@ -44,7 +44,7 @@ func (b *Box) openRoots() error {
 }
 
 // tryRoot starts a container whose only file is no program. All that comes before running it must work.
-func (b *Box) tryRoot() error {
+func (b *Sandbox) tryRoot() error {
 	const name = "probe"
 	tree := filepath.Join(b.config.StateDir, name)
 	if err := os.Mkdir(tree, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
@@ -236,7 +236,7 @@ func failureOf(err error) unix.Errno {
 	return 0
 }
 
-func (b *Box) giveBackRoot(root *rootfs.Root) {
+func (b *Sandbox) giveBackRoot(root *rootfs.Root) {
 	if root != nil {
 		b.roots.GiveBack(root)
 	}

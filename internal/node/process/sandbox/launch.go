@@ -17,7 +17,7 @@ import (
 
 // launch is one attempt to start a container.
 type launch struct {
-	box       *Box
+	box       *Sandbox
 	container *runtime.Container
 	limits    limits
 	slot      *slot
@@ -34,7 +34,7 @@ type launch struct {
 }
 
 // Start starts c. The error is a *StartError if c itself is at fault.
-func (b *Box) Start(c *runtime.Container) (*Process, error) {
+func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	l := &launch{box: b, container: c, limits: limitsOf(c)}
 	if err := l.refuse(); err != nil {
 		return nil, err

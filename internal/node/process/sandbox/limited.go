@@ -112,7 +112,7 @@ func (l *limited) oomKills() int64 {
 }
 
 func (l *limited) remove() {
-	pause := patience{limit: killPatience}
+	pause := killWait{limit: killTimeout}
 	for _, c := range l.cgroups {
 		for errors.Is(os.Remove(c.dir), unix.EBUSY) && pause.next() {
 		}

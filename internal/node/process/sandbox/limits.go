@@ -39,19 +39,19 @@ func (l limits) weight() int64 {
 // defaultWeight is that of a fresh cgroup.
 const defaultWeight = 100
 
-// killPatience is how long the kernel may take to end what was killed, and to let go of its cgroup. Neither takes a minute
+// killTimeout is how long the kernel may take to end what was killed, and to let go of its cgroup. Neither takes a minute
 // on a busy machine, only where a process is stuck in the kernel, as on a dead disk: that is left behind.
-const killPatience = time.Minute
+const killTimeout = time.Minute
 
-// patience waits for the kernel to finish something that it does not announce: a little at first, then longer.
-type patience struct {
+// killWait waits for the kernel to finish something that it does not announce: a little at first, then longer.
+type killWait struct {
 	limit  time.Duration
 	pause  time.Duration
 	waited time.Duration
 }
 
 // next waits once more; it is false when the limit is reached.
-func (p *patience) next() bool {
+func (p *killWait) next() bool {
 	if p.waited >= p.limit {
 		return false
 	}

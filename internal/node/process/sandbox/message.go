@@ -26,7 +26,7 @@ const slotsName = "slots"
 
 // openSlots makes the directory anew. Where files are shown by mounts, only this user can enter it. Without mounts
 // containers of other users open their files in it by name; nobody but this user lists it or makes an entry in it.
-func (b *Box) openSlots() error {
+func (b *Sandbox) openSlots() error {
 	b.slots.dir = filepath.Join(b.config.StateDir, slotsName)
 	if err := clearSlots(b.config.StateDir); err != nil {
 		return err
@@ -52,7 +52,7 @@ func clearSlots(stateDir string) error {
 
 // newMessage makes the file for an attempt in a slot, which is unique while the attempt lasts. It belongs to user; nil is
 // who runs this process.
-func (b *Box) newMessage(s *slot, user *runtime.User) error {
+func (b *Sandbox) newMessage(s *slot, user *runtime.User) error {
 	s.attempts++
 	path := filepath.Join(b.slots.dir, s.name+"."+strconv.Itoa(s.attempts))
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

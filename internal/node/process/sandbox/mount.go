@@ -22,7 +22,7 @@ type composition struct {
 	// inPlace: the root file system is the container's own, and mount points are made in it.
 	inPlace bool
 	volumes []*volume
-	shadows []*shadow
+	shadows []*overlayDir
 	// missing are the mount points that cost the container the right to write.
 	missing []runtime.MissingMountPoint
 }
@@ -172,7 +172,7 @@ func (c *composition) mount(source tree, m runtime.Mount) error {
 
 // makeWritable sees to it that an element of p can be made where the walk has come to, without touching the machine's own
 // directories: in a volume that may be written it is made as Kubernetes would, elsewhere the directory is shadowed.
-func (c *composition) makeWritable(w *walk, p point) error {
+func (c *composition) makeWritable(w *pathWalk, p point) error {
 	if c.inPlace {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (c *composition) makeWritable(w *walk, p point) error {
 	return nil
 }
 
-func (c *composition) shadowOf(p *place) *shadow {
+func (c *composition) shadowOf(p *place) *overlayDir {
 	for _, s := range c.shadows {
 		if s.device == p.stat.Dev {
 			return s
@@ -203,7 +203,7 @@ func (c *composition) shadowOf(p *place) *shadow {
 }
 
 // shadow puts a shadow in the place of the directory that the walk has come to.
-func (c *composition) shadow(w *walk) (*shadow, error) {
+func (c *composition) shadow(w *pathWalk) (*overlayDir, error) {
 	deprives := w.volume == nil && mayWrite(w.here(), c.user)
 	s, err := newShadow(w.here(), w.path(), c.stage)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func (u *unified) boundsPIDs() bool { return u.maxPIDs > 0 && u.holds("pids") }
 
 // processLimit says what bounds the number of processes.
-func (b *Box) processLimit() string {
+func (b *Sandbox) processLimit() string {
 	switch {
 	case b.unified != nil && b.unified.boundsPIDs():
 		return fmt.Sprintf("at most %d a container", b.unified.maxPIDs)

@@ -14,7 +14,7 @@ import (
 
 // podPIDs are the pid namespaces of pods whose containers share one.
 type podPIDs struct {
-	family *family
+	family *processTree
 	null   *os.File
 	// machine is the pid namespace of this process.
 	machine *os.File
@@ -24,7 +24,7 @@ type podPIDs struct {
 	of map[types.UID]*stage.Child
 }
 
-func openPodPIDs(b *Box) (_ *podPIDs, err error) {
+func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
 	p := &podPIDs{family: b.family, null: b.null, of: map[types.UID]*stage.Child{}}
 	if p.machine, err = os.Open("/proc/self/ns/pid"); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Process struct {
 	// MissingMountPoints are those that the machine does not have.
 	MissingMountPoints []runtime.MissingMountPoint
 
-	box     *Box
+	box     *Sandbox
 	id      runtime.ID
 	slot    *slot
 	root    *rootfs.Root
@@ -133,12 +133,12 @@ func (p *Process) KillTree() error {
 	}
 	// What has moved to another cgroup is not in the leaf.
 	err = errors.Join(err, p.signal(unix.SIGKILL))
-	p.killStrays()
+	p.killLeftovers()
 	return err
 }
 
-// killStrays kills what cgroups do not hold, and reports whether something may be left.
-func (p *Process) killStrays() bool {
+// killLeftovers kills what cgroups do not hold, and reports whether something may be left.
+func (p *Process) killLeftovers() bool {
 	of := mark(p.box.config.Name, p.id)
 	left := p.box.family.killTree(p.PID, of)
 	return p.box.podPIDs.killTree(p.id.PodUID, of) || left
@@ -146,7 +146,7 @@ func (p *Process) killStrays() bool {
 
 // EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
 func (p *Process) EndTree() bool {
-	pause := patience{limit: killPatience}
+	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
 		// The process that was just waited for may count for an instant longer.
 		if killed && p.slot.leaf.kill() != nil {
@@ -156,7 +156,7 @@ func (p *Process) EndTree() bool {
 			return false
 		}
 	}
-	for p.killStrays() {
+	for p.killLeftovers() {
 		if !pause.next() {
 			return false
 		}

@@ -116,7 +116,7 @@ func sweepMarked(marks map[string]bool) {
 	if len(marks) == 0 {
 		return
 	}
-	pause := patience{limit: killPatience}
+	pause := killWait{limit: killTimeout}
 	for found := true; found; found = found && pause.next() {
 		found = false
 		entries, _ := os.ReadDir("/proc")

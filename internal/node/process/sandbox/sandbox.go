@@ -40,12 +40,12 @@ type Config struct {
 	WhyOneID string
 }
 
-// Box starts containers on this machine with the best isolation that the machine allows.
-type Box struct {
+// Sandbox starts containers on this machine with the best isolation that the machine allows.
+type Sandbox struct {
 	config  Config
 	unified *unified
 	divided *divided
-	family  *family
+	family  *processTree
 	views   *views
 	slots   slots
 	roots   *rootfs.Roots
@@ -64,12 +64,12 @@ type Box struct {
 }
 
 // Open probes the machine by trying, best first.
-func Open(config Config) (*Box, error) {
+func Open(config Config) (*Sandbox, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{
+	b := &Sandbox{
 		config:     config,
 		null:       null,
 		jobs:       make(chan *job),
@@ -103,7 +103,7 @@ func Open(config Config) (*Box, error) {
 	return b, nil
 }
 
-func (b *Box) openCgroups() error {
+func (b *Sandbox) openCgroups() error {
 	var all []hierarchy
 	var err error
 	if !b.config.NoCgroups {
@@ -127,7 +127,7 @@ func (b *Box) openCgroups() error {
 }
 
 // tryLeaf finds out whether a process can be born into a leaf: making one is no proof of that.
-func (b *Box) tryLeaf() error {
+func (b *Sandbox) tryLeaf() error {
 	l, err := b.unified.newLeaf("probe")
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (b *Box) tryLeaf() error {
 	if err != nil {
 		return err
 	}
-	pause := patience{limit: killPatience}
+	pause := killWait{limit: killTimeout}
 	for l.populated() && pause.next() {
 	}
 	if !state.Success() {
@@ -155,9 +155,9 @@ func (b *Box) tryLeaf() error {
 }
 
 // Info tells what was found.
-func (b *Box) Info() runtime.Info { return b.info }
+func (b *Sandbox) Info() runtime.Info { return b.info }
 
-func (b *Box) describe() runtime.Info {
+func (b *Sandbox) describe() runtime.Info {
 	info := runtime.Info{Name: "process", Version: "1.0", Isolation: "process group"}
 	switch {
 	case b.unified != nil && (b.unified.holds("memory") || b.unified.holds("cpu")):
@@ -197,7 +197,7 @@ func isRoot() bool {
 }
 
 // Cgroups lists the directories that hold this Box's cgroups, for Sweep.
-func (b *Box) Cgroups() []string {
+func (b *Sandbox) Cgroups() []string {
 	dirs := b.divided.dirs()
 	if b.unified != nil {
 		dirs = append(dirs, b.unified.dir)
@@ -237,7 +237,7 @@ func isCgroup(dir, name string) bool {
 }
 
 // Close removes what the Box made. No container may be running.
-func (b *Box) Close() {
+func (b *Sandbox) Close() {
 	b.slots.close()
 	b.users.close()
 	b.podPIDs.close()

@@ -17,8 +17,8 @@ import (
 // maxShadow bounds how many entries of a directory are bound back into its shadow: each is a mount.
 const maxShadow = 2048
 
-// shadow is a tmpfs with the same entries that stands in for a directory of the machine, in one mount namespace.
-type shadow struct {
+// overlayDir is a tmpfs with the same entries that stands in for a directory of the machine, in one mount namespace.
+type overlayDir struct {
 	// path is that of the directory, fd the root of the tmpfs and device what tells it from other file systems.
 	path   string
 	fd     int
@@ -28,7 +28,7 @@ type shadow struct {
 }
 
 // newShadow puts a shadow in the place of dir. It is put together at stage, an empty directory.
-func newShadow(dir *place, path, stage string) (_ *shadow, err error) {
+func newShadow(dir *place, path, stage string) (_ *overlayDir, err error) {
 	names, err := namesIn(dir.fd)
 	if err != nil {
 		return nil, &os.PathError{Op: "read", Path: path, Err: err}
@@ -37,7 +37,7 @@ func newShadow(dir *place, path, stage string) (_ *shadow, err error) {
 		return nil, fmt.Errorf("%s has %d entries, more than the %d that can be bound into a private copy of it: "+
 			"make the mount point on this machine", path, len(names), maxShadow)
 	}
-	s := &shadow{path: path}
+	s := &overlayDir{path: path}
 	if s.fd, err = stageTmpfs(stage, dir.stat.Mode); err != nil {
 		return nil, err
 	}

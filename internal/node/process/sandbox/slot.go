@@ -31,7 +31,7 @@ type slots struct {
 	made int
 }
 
-func (b *Box) takeSlot() (*slot, error) {
+func (b *Sandbox) takeSlot() (*slot, error) {
 	s := &b.slots
 	s.mu.Lock()
 	if n := len(s.idle); n > 0 {
@@ -46,7 +46,7 @@ func (b *Box) takeSlot() (*slot, error) {
 	return b.newSlot(name)
 }
 
-func (b *Box) newSlot(name string) (_ *slot, err error) {
+func (b *Sandbox) newSlot(name string) (_ *slot, err error) {
 	s := &slot{name: name}
 	defer func() {
 		if err != nil {
@@ -62,7 +62,7 @@ func (b *Box) newSlot(name string) (_ *slot, err error) {
 }
 
 // giveBack keeps the slot for the next container if this one has left no trace in it.
-func (b *Box) giveBack(s *slot, clean bool) {
+func (b *Sandbox) giveBack(s *slot, clean bool) {
 	s.message.close()
 	s.message = nil
 	if s.view.changed() {
@@ -87,7 +87,7 @@ func (s *slot) discard() {
 	s.view.close()
 	s.message.close()
 	if s.leaf != nil {
-		pause := patience{limit: killPatience}
+		pause := killWait{limit: killTimeout}
 		for s.leaf.populated() && pause.next() {
 		}
 		_ = s.leaf.remove()

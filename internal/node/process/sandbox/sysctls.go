@@ -13,7 +13,7 @@ import (
 
 // trySysctls finds out whether a container can have kernel parameters of its own. Kernels before 6.9 let only root of the
 // machine set them.
-func (b *Box) trySysctls() bool {
+func (b *Sandbox) trySysctls() bool {
 	const harmless = "kernel.shm_rmid_forced"
 	return run(b.jobs, func(t *thread) error { return t.enterIPC(map[string]string{harmless: "1"}) }) == nil
 }

@@ -16,7 +16,7 @@ type job struct {
 
 // thread is a locked operating system thread that never ends: what it forks dies with it.
 type thread struct {
-	box *Box
+	box *Sandbox
 	// undo returns the thread to where it was before the job, last step first.
 	undo []func() error
 }
@@ -29,7 +29,7 @@ func run(jobs chan<- *job, do func(*thread) error) error {
 }
 
 // startThreads starts the threads that work on jobs. If locked, they and their children cannot gain privileges.
-func (b *Box) startThreads(jobs <-chan *job, locked bool) error {
+func (b *Sandbox) startThreads(jobs <-chan *job, locked bool) error {
 	for range threadCount() {
 		if err := b.startThread(jobs, locked); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (b *Box) startThreads(jobs <-chan *job, locked bool) error {
 	return nil
 }
 
-func (b *Box) startThread(jobs <-chan *job, locked bool) error {
+func (b *Sandbox) startThread(jobs <-chan *job, locked bool) error {
 	settled := make(chan error, 1)
 	go func() {
 		goruntime.LockOSThread()
@@ -114,7 +114,7 @@ func (t *thread) goBack() error {
 }
 
 // lockedThreads returns the jobs of threads that cannot gain privileges, starting them at first use.
-func (b *Box) lockedThreads() (chan<- *job, error) {
+func (b *Sandbox) lockedThreads() (chan<- *job, error) {
 	var err error
 	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })
 	return b.lockedJobs, err

@@ -13,7 +13,7 @@ import (
 
 // mountMemory mounts the memory volumes of a pod where its containers' namespaces are copied from, once a pod. It
 // runs on a thread that is in the namespace of volumes.
-func (b *Box) mountMemory(pod types.UID, mounts []runtime.Mount) error {
+func (b *Sandbox) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 	b.tmpfsMu.Lock()
 	defer b.tmpfsMu.Unlock()
 	for _, m := range mounts {
@@ -39,7 +39,7 @@ func (b *Box) mountMemory(pod types.UID, mounts []runtime.Mount) error {
 }
 
 // RemovePod lets go of what the containers of a pod shared, which have ended: process ids and memory volumes.
-func (b *Box) RemovePod(pod types.UID) error {
+func (b *Sandbox) RemovePod(pod types.UID) error {
 	b.podPIDs.remove(pod)
 	b.tmpfsMu.Lock()
 	paths := b.tmpfs[pod]

@@ -19,7 +19,7 @@ import (
 //	user namespace    processes: in a nested one, where they are who runs this program outside
 //	                  images: its ids, or with one id a nested namespace for each user that is asked for
 type users struct {
-	family   *family
+	family   *processTree
 	outside  *runtime.User
 	ids      uint32
 	whyOneID string
@@ -31,7 +31,7 @@ type users struct {
 	single map[[2]uint32]*os.File
 }
 
-func openUsers(b *Box) (_ *users, err error) {
+func openUsers(b *Sandbox) (_ *users, err error) {
 	u := &users{
 		family: b.family, outside: b.config.Outside, ids: b.config.IDs, whyOneID: b.config.WhyOneID,
 		single: map[[2]uint32]*os.File{},

@@ -26,12 +26,12 @@ type place struct {
 func (p place) isDir() bool  { return p.stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 func (p place) isLink() bool { return p.stat.Mode&unix.S_IFMT == unix.S_IFLNK }
 
-// walk goes along a path from descriptor to descriptor, one element at a time, because a pod can swap any part of the
+// pathWalk goes along a path from descriptor to descriptor, one element at a time, because a pod can swap any part of the
 // path meanwhile. It follows symbolic links itself and goes back (..) the way it came, so that it never leaves a volume:
 //
 //	on the machine   links lead where they say
 //	in a volume      a link may lead to anything in this volume; one that is absolute or leads out is refused
-type walk struct {
+type pathWalk struct {
 	// start is the path of the first place.
 	start  string
 	places []place
@@ -51,7 +51,7 @@ type volume struct {
 }
 
 // walkFrom starts at path. It follows links that path itself has.
-func walkFrom(path string) (*walk, error) {
+func walkFrom(path string) (*pathWalk, error) {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -61,25 +61,25 @@ func walkFrom(path string) (*walk, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	return &walk{start: path, places: []place{p}}, nil
+	return &pathWalk{start: path, places: []place{p}}, nil
 }
 
-func (w *walk) close() { w.cut(0) }
+func (w *pathWalk) close() { w.cut(0) }
 
 // cut goes back to where n places were left.
-func (w *walk) cut(n int) {
+func (w *pathWalk) cut(n int) {
 	for _, p := range w.places[n:] {
 		unix.Close(p.fd)
 	}
 	w.places = w.places[:n]
 }
 
-func (w *walk) here() *place { return &w.places[len(w.places)-1] }
+func (w *pathWalk) here() *place { return &w.places[len(w.places)-1] }
 
-func (w *walk) atStart() bool { return len(w.places) == 1 }
+func (w *pathWalk) atStart() bool { return len(w.places) == 1 }
 
 // path is that of the place, without symbolic links.
-func (w *walk) path() string {
+func (w *pathWalk) path() string {
 	names := []string{w.start}
 	for _, p := range w.places[1:] {
 		names = append(names, p.name)
@@ -88,7 +88,7 @@ func (w *walk) path() string {
 }
 
 // replace takes root, what is mounted here now, for what was here before.
-func (w *walk) replace(root int) error {
+func (w *pathWalk) replace(root int) error {
 	fd, err := unix.FcntlInt(uintptr(root), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (w *walk) replace(root int) error {
 }
 
 // to goes along path. What is not there is made by missing, which knows whether it is the last element.
-func (w *walk) to(path string, missing func(name string, last bool) error) error {
+func (w *pathWalk) to(path string, missing func(name string, last bool) error) error {
 	var names []string
 	for name := range strings.SplitSeq(path, "/") {
 		if name != "" && name != "." {
@@ -118,7 +118,7 @@ func (w *walk) to(path string, missing func(name string, last bool) error) error
 	return nil
 }
 
-func (w *walk) step(name string, makeIt func() error) error {
+func (w *pathWalk) step(name string, makeIt func() error) error {
 	if name == ".." {
 		return w.back()
 	}
@@ -141,7 +141,7 @@ func (w *walk) step(name string, makeIt func() error) error {
 }
 
 // enter notes that this is the root of a volume.
-func (w *walk) enter() {
+func (w *pathWalk) enter() {
 	path := w.path()
 	for _, v := range w.volumes {
 		if v.path == path {
@@ -150,7 +150,7 @@ func (w *walk) enter() {
 	}
 }
 
-func (w *walk) back() error {
+func (w *pathWalk) back() error {
 	if len(w.places)-1 > w.floor {
 		w.cut(len(w.places) - 1)
 		return nil
@@ -162,7 +162,7 @@ func (w *walk) back() error {
 }
 
 // follow goes where a symbolic link leads.
-func (w *walk) follow(link place) error {
+func (w *pathWalk) follow(link place) error {
 	at := filepath.Join(w.path(), link.name)
 	target, err := readLink(link.fd)
 	unix.Close(link.fd)
