@@ -61,8 +61,8 @@ func selfSubjectReview() reviewREST {
 	}
 }
 
-// everything is why everybody may do everything.
-const everything = "everybody with credentials of this server may do everything"
+// allowedReason is why everybody may do everything.
+const allowedReason = "everybody with credentials of this server may do everything"
 
 func selfSubjectAccessReview() reviewREST {
 	return reviewREST{
@@ -73,7 +73,7 @@ func selfSubjectAccessReview() reviewREST {
 			if (review.Spec.ResourceAttributes == nil) == (review.Spec.NonResourceAttributes == nil) {
 				return apierrors.NewBadRequest(fmt.Sprintf("exactly one of %s and %s must be specified", "spec.resourceAttributes", "spec.nonResourceAttributes"))
 			}
-			review.Status = authorizationv1.SubjectAccessReviewStatus{Allowed: true, Reason: everything}
+			review.Status = authorizationv1.SubjectAccessReviewStatus{Allowed: true, Reason: allowedReason}
 			return nil
 		},
 	}

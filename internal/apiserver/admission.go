@@ -15,8 +15,8 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 )
 
-// immortal namespaces cannot be deleted.
-var immortal = map[string]bool{metav1.NamespaceDefault: true, metav1.NamespaceSystem: true, metav1.NamespacePublic: true}
+// undeletableNamespaces namespaces cannot be deleted.
+var undeletableNamespaces = map[string]bool{metav1.NamespaceDefault: true, metav1.NamespaceSystem: true, metav1.NamespacePublic: true}
 
 // namespaceAdmission lets objects be made only in namespaces that are there and stay.
 type namespaceAdmission struct {
@@ -43,7 +43,7 @@ func (a *namespaceAdmission) Admit(ctx context.Context, attrs admission.Attribut
 }
 
 func (a *namespaceAdmission) admitDeletion(name string) error {
-	if !immortal[name] {
+	if !undeletableNamespaces[name] {
 		return nil
 	}
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, name, fmt.Errorf("this namespace may not be deleted"))

@@ -39,8 +39,8 @@ func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Ha
 // withKnownPeers notes whose connections have brought a request that was let in.
 func (s *Server) withKnownPeers(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if s.peers != nil {
-			s.peers.Know(req.RemoteAddr)
+		if s.connections != nil {
+			s.connections.Know(req.RemoteAddr)
 		}
 		handler.ServeHTTP(w, req)
 	})

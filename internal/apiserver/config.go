@@ -84,8 +84,8 @@ func (s *Server) secure(c *genericapiserver.Config) error {
 	if err != nil {
 		return fmt.Errorf("read the server certificate: %w", err)
 	}
-	s.peers = connlimit.Limit(s.config.Listener, connlimit.Room())
-	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.peers, Cert: cert, ClientCA: ca}
+	s.connections = connlimit.Limit(s.config.Listener, connlimit.Room())
+	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.connections, Cert: cert, ClientCA: ca}
 	c.ExternalAddress = s.config.Listener.Addr().String()
 	url, err := serverURL(s.config.Listener.Addr())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// plainFinalizers are the only ones without the domain of those who remove them.
-var plainFinalizers = map[string]bool{
+// unqualifiedFinalizers are the only ones without the domain of those who remove them.
+var unqualifiedFinalizers = map[string]bool{
 	string(corev1.FinalizerKubernetes): true,
 	metav1.FinalizerOrphanDependents:   true,
 	metav1.FinalizerDeleteDependents:   true,
@@ -25,7 +25,7 @@ func validateFinalizerNames(obj runtime.Object) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for i, name := range m.GetFinalizers() {
-		if !plainFinalizers[name] && !strings.Contains(name, "/") {
+		if !unqualifiedFinalizers[name] && !strings.Contains(name, "/") {
 			errs = append(errs, field.Invalid(field.NewPath("metadata", "finalizers").Index(i), name,
 				"name is neither a standard finalizer name nor is it fully qualified: write DOMAIN/NAME"))
 		}

@@ -101,7 +101,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "pods/eviction", &evictionREST{pods: main.Store})
 		out.add(gv, "pods/log", &logREST{pods: main.Store, source: logs})
 		for _, name := range []string{"exec", "attach", "portforward"} {
-			out.add(gv, "pods/"+name, missingREST{subresource: name})
+			out.add(gv, "pods/"+name, notImplementedREST{subresource: name})
 		}
 		kind.StatusStrategy = podStatusStrategy{kind.StatusStrategy.(statusStrategy)}
 	case batchv1.Resource("jobs"):

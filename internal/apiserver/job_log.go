@@ -88,7 +88,7 @@ func (r *jobLogREST) Get(ctx context.Context, name string, obj runtime.Object) (
 	}
 	a, err := results.Choose(job, all, options.choice())
 	if err != nil {
-		return nil, notThere(err)
+		return nil, attemptNotFound(err)
 	}
 	return r.stream(ctx, job, a, &options.PodLogOptions), nil
 }
@@ -136,8 +136,8 @@ func (s *attemptStream) InputStream(ctx context.Context, _, _ string) (io.ReadCl
 	return reader, s.options.Follow, "text/plain", err
 }
 
-// notThere tells by its cause what there may be later.
-func notThere(err error) error {
+// attemptNotFound tells by its cause what there may be later.
+func attemptNotFound(err error) error {
 	status := metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: err.Error(),
 	}

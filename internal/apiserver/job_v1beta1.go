@@ -44,7 +44,7 @@ type jobV1beta1REST struct{ *objectREST }
 func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
 	r := jobregistry.V1beta1(jobs.resource)
 	kind := r.Version.WithKind(r.Kind)
-	s := newStrategy(oneKind{jobs.CreateStrategy, kind}, r)
+	s := newStrategy(versionedErrors{jobs.CreateStrategy, kind}, r)
 	st := *jobs.Store
 	st.DefaultQualifiedResource = r.Version.WithResource(r.Plural).GroupResource()
 	st.SingularQualifiedResource = r.Version.WithResource(r.Singular).GroupResource()
@@ -53,13 +53,13 @@ func newJobV1beta1REST(jobs *objectREST) *jobV1beta1REST {
 	return &jobV1beta1REST{&objectREST{Store: &st, resource: r}}
 }
 
-// oneKind has errors speak of the version that the client speaks.
-type oneKind struct {
+// versionedErrors has errors speak of the version that the client speaks.
+type versionedErrors struct {
 	runtime.ObjectTyper
 	kind schema.GroupVersionKind
 }
 
-func (k oneKind) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bool, error) {
+func (k versionedErrors) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bool, error) {
 	return []schema.GroupVersionKind{k.kind}, false, nil
 }
 

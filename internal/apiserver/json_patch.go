@@ -25,7 +25,7 @@ func withWholePatches(handler http.Handler, serializer runtime.NegotiatedSeriali
 		}
 		patch, err := io.ReadAll(io.LimitReader(req.Body, maxBytes))
 		if err == nil {
-			err = lacksValue(patch)
+			err = checkPatchValues(patch)
 		}
 		if err != nil {
 			responsewriters.ErrorNegotiated(apierrors.NewBadRequest(err.Error()), serializer, schema.GroupVersion{}, w, req)
@@ -43,9 +43,9 @@ type readCloser struct {
 	io.Closer
 }
 
-// lacksValue names the first operation without a value that needs one. What is no list of operations is for the library
+// checkPatchValues names the first operation without a value that needs one. What is no list of operations is for the library
 // to refuse.
-func lacksValue(patch []byte) error {
+func checkPatchValues(patch []byte) error {
 	var operations []map[string]json.RawMessage
 	if json.Unmarshal(patch, &operations) != nil {
 		return nil

@@ -113,12 +113,12 @@ func (finalizeStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.
 	return nil
 }
 
-// usualNamespaces are there in every cluster.
-var usualNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
+// defaultNamespaces are there in every cluster.
+var defaultNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease}
 
 func ensureNamespaces(ctx context.Context, namespaces *genericregistry.Store, scheme *runtime.Scheme) error {
 	ctx = genericapirequest.WithNamespace(ctx, metav1.NamespaceNone)
-	for _, name := range usualNamespaces {
+	for _, name := range defaultNamespaces {
 		_, err := namespaces.Get(ctx, name, &metav1.GetOptions{})
 		if err == nil {
 			continue

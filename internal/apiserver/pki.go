@@ -187,34 +187,34 @@ func (i issuer) issue(name string, template *x509.Certificate) (keyPair, error) 
 
 // A pair is two files, and a crash may come between them. So both are written beside those that they replace, and moved
 // there key first: what is found half way is known for what it is.
-const fresh = ".new"
+const newSuffix = ".new"
 
 func writePair(dir, name string, pair keyPair) error {
 	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
-	if err := datadir.WriteFile(key+fresh, pair.Key, 0o600); err != nil {
+	if err := datadir.WriteFile(key+newSuffix, pair.Key, 0o600); err != nil {
 		return fmt.Errorf("write the key of certificate %s: %w", name, err)
 	}
-	if err := datadir.WriteFile(cert+fresh, pair.Cert, 0o644); err != nil {
+	if err := datadir.WriteFile(cert+newSuffix, pair.Cert, 0o644); err != nil {
 		return fmt.Errorf("write certificate %s: %w", name, err)
 	}
-	if err := os.Rename(key+fresh, key); err != nil {
+	if err := os.Rename(key+newSuffix, key); err != nil {
 		return fmt.Errorf("write the key of certificate %s: %w", name, err)
 	}
-	return settlePair(dir, name)
+	return finishPair(dir, name)
 }
 
-// settlePair moves the certificate to its key, where that has moved already. A pair of which neither has moved is
+// finishPair moves the certificate to its key, where that has moved already. A pair of which neither has moved is
 // dropped.
-func settlePair(dir, name string) error {
+func finishPair(dir, name string) error {
 	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
-	if _, err := os.Lstat(cert + fresh); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(cert + newSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var err error
-	if _, unmoved := os.Lstat(key + fresh); unmoved == nil {
-		err = errors.Join(os.Remove(cert+fresh), os.Remove(key+fresh))
+	if _, unmoved := os.Lstat(key + newSuffix); unmoved == nil {
+		err = errors.Join(os.Remove(cert+newSuffix), os.Remove(key+newSuffix))
 	} else {
-		err = os.Rename(cert+fresh, cert)
+		err = os.Rename(cert+newSuffix, cert)
 	}
 	if err == nil {
 		err = datadir.Sync(dir)
@@ -230,7 +230,7 @@ func readPair(dir, name string) (keyPair, *x509.Certificate, crypto.Signer, erro
 		return keyPair{}, nil, nil, fmt.Errorf("read certificate %s: %w", name, err)
 	}
 	var pair keyPair
-	err := settlePair(dir, name)
+	err := finishPair(dir, name)
 	if err != nil {
 		return fail(err)
 	}

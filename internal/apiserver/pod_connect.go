@@ -12,22 +12,22 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// missingREST refuses what a later release will serve: a NotFound would say that the pod is not there.
-type missingREST struct{ subresource string }
+// notImplementedREST refuses what a later release will serve: a NotFound would say that the pod is not there.
+type notImplementedREST struct{ subresource string }
 
-func (missingREST) New() runtime.Object { return &corev1.Pod{} }
+func (notImplementedREST) New() runtime.Object { return &corev1.Pod{} }
 
 // Destroy does nothing: there is no storage.
-func (missingREST) Destroy() {}
+func (notImplementedREST) Destroy() {}
 
 // ConnectMethods implements rest.Connecter.
-func (missingREST) ConnectMethods() []string { return []string{http.MethodGet, http.MethodPost} }
+func (notImplementedREST) ConnectMethods() []string { return []string{http.MethodGet, http.MethodPost} }
 
 // NewConnectOptions implements rest.Connecter.
-func (missingREST) NewConnectOptions() (runtime.Object, bool, string) { return nil, false, "" }
+func (notImplementedREST) NewConnectOptions() (runtime.Object, bool, string) { return nil, false, "" }
 
 // Connect implements rest.Connecter.
-func (m missingREST) Connect(context.Context, string, runtime.Object, rest.Responder) (http.Handler, error) {
+func (m notImplementedREST) Connect(context.Context, string, runtime.Object, rest.Responder) (http.Handler, error) {
 	return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,

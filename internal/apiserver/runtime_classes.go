@@ -43,7 +43,7 @@ func (c *runtimeClasses) keep(store *genericregistry.Store) {
 
 // ensure makes the usual classes that are missing.
 func (c *runtimeClasses) ensure() error {
-	for _, class := range registry.UsualClasses() {
+	for _, class := range registry.DefaultRuntimeClasses() {
 		_, err := c.store.Create(clusterWide(c.ctx), class, nil, &metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err

@@ -72,8 +72,8 @@ type Server struct {
 	admission       *namespaceAdmission
 	client          *inprocess.Client
 	loopback        *rest.Config
-	// peers is nil on a server that does not listen.
-	peers *connlimit.Listener
+	// connections is nil on a server that does not listen.
+	connections *connlimit.Listener
 
 	// stopping is over when the server is to stop.
 	stopping context.Context

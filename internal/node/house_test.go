@@ -41,7 +41,7 @@ type house struct {
 func newHouse(t testing.TB, rt runtime.Runtime) *house {
 	t.Helper()
 	h := &house{t: t, rt: rt}
-	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = podregistry.Options{Node: rt.Info, Taken: h.taken} })
+	h.api = apiservertest.Start(t, func(c *apiserver.Config) { c.Registry = podregistry.Options{Node: rt.Info, IsRunByNode: h.taken} })
 	h.client, h.dir = h.api.Client(), h.api.Dir
 	return h
 }

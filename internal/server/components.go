@@ -84,7 +84,7 @@ func (p *parts) isReady() error {
 func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
 	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.explained()}
 	if p.host != nil {
-		config.Registry = podregistry.Options{Node: p.host.info, Taken: p.taken.has, RuntimeClass: o.RuntimeClass}
+		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.taken.has, RuntimeClass: o.RuntimeClass}
 	}
 	p.api, err = apiserver.New(config)
 	return err

@@ -163,7 +163,7 @@ func (c *Client) StartInformers(ctx context.Context) error {
 	var synced []cache.InformerSynced
 	c.mu.Lock()
 	for _, k := range c.kinds {
-		informer := k.madeInformer()
+		informer := k.informerIfAny()
 		if informer == nil {
 			continue
 		}

@@ -22,8 +22,8 @@ func (k *kind) sharedInformer() cache.SharedIndexInformer {
 	return k.informer
 }
 
-// madeInformer returns the informer if somebody has asked for it.
-func (k *kind) madeInformer() cache.SharedIndexInformer {
+// informerIfAny returns the informer if somebody has asked for it.
+func (k *kind) informerIfAny() cache.SharedIndexInformer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.informer
@@ -60,9 +60,9 @@ func (l listWatch) WatchWithContext(ctx context.Context, options metav1.ListOpti
 	return l.kind.watch(ctx, options)
 }
 
-// held returns the object of an event as the server's cache holds it, so that the two share its memory. Where the
+// cachedObject returns the object of an event as the server's cache holds it, so that the two share its memory. Where the
 // cache has moved on it is the event's own.
-func (k *kind) held(ctx context.Context, e watch.Event) runtime.Object {
+func (k *kind) cachedObject(ctx context.Context, e watch.Event) runtime.Object {
 	if e.Type == watch.Added || e.Type == watch.Modified {
 		if obj := k.cached(ctx, e.Object); obj != nil {
 			return obj

@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// errEmptied stops a write that took the last finalizer off an object that is being deleted: the object goes instead.
-var errEmptied = errors.New("the last finalizer is gone")
+// errLastFinalizerRemoved stops a write that took the last finalizer off an object that is being deleted: the object goes instead.
+var errLastFinalizerRemoved = errors.New("the last finalizer is gone")
 
 // modify applies change to the newest version of the object that observed shows.
 //
@@ -83,13 +83,13 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 		}
 		if genericregistry.ShouldDeleteDuringUpdate(ctx, key, obj, existing) &&
 			(k.Store.ShouldDeleteDuringUpdate == nil || k.Store.ShouldDeleteDuringUpdate(ctx, key, obj, existing)) {
-			return nil, nil, errEmptied
+			return nil, nil, errLastFinalizerRemoved
 		}
 		ttl, err := k.ttl(obj, res)
 		return obj, ttl, err
 	}
 	err = k.Direct.GuaranteedUpdate(ctx, key, out, false, preconditions, try, k.newest(ctx, key, observed))
-	if errors.Is(err, errEmptied) {
+	if errors.Is(err, errLastFinalizerRemoved) {
 		return observed, k.remove(ctx, key, preconditions)
 	}
 	if err != nil {

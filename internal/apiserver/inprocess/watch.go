@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// longWatch is a watch that outlives those it reads from.
+// resumingWatch is a watch that outlives those it reads from.
 //
 // The server closes a watch that is not read for a few milliseconds, as on a machine with too much to do. A reflector
 // would then look away for a second or more; this watch goes on at once after the last version it has seen.
-type longWatch struct {
+type resumingWatch struct {
 	kind    *kind
 	options metav1.ListOptions
 	events  chan watch.Event
@@ -22,7 +22,7 @@ type longWatch struct {
 
 func (k *kind) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &longWatch{kind: k, options: options, events: make(chan watch.Event), cancel: cancel}
+	w := &resumingWatch{kind: k, options: options, events: make(chan watch.Event), cancel: cancel}
 	source, err := w.open(ctx)
 	if err != nil {
 		cancel()
@@ -33,19 +33,19 @@ func (k *kind) watch(ctx context.Context, options metav1.ListOptions) (watch.Int
 }
 
 // ResultChan implements watch.Interface.
-func (w *longWatch) ResultChan() <-chan watch.Event { return w.events }
+func (w *resumingWatch) ResultChan() <-chan watch.Event { return w.events }
 
 // Stop implements watch.Interface.
-func (w *longWatch) Stop() { w.cancel() }
+func (w *resumingWatch) Stop() { w.cancel() }
 
-func (w *longWatch) open(ctx context.Context) (watch.Interface, error) {
+func (w *resumingWatch) open(ctx context.Context) (watch.Interface, error) {
 	return w.kind.Store.Watch(in(ctx, w.kind.shows), &metainternalversion.ListOptions{
 		ResourceVersion: w.options.ResourceVersion, AllowWatchBookmarks: w.options.AllowWatchBookmarks,
 	})
 }
 
 // run ends where the server cannot go on after the last version: the reflector then finds out why.
-func (w *longWatch) run(ctx context.Context, source watch.Interface) {
+func (w *resumingWatch) run(ctx context.Context, source watch.Interface) {
 	defer close(w.events)
 	defer w.cancel()
 	for w.forward(ctx, source) && w.resumable() {
@@ -57,12 +57,12 @@ func (w *longWatch) run(ctx context.Context, source watch.Interface) {
 }
 
 // resumable is false while the version names no point in time: such a watch begins with all objects, in no order.
-func (w *longWatch) resumable() bool {
+func (w *resumingWatch) resumable() bool {
 	return w.options.ResourceVersion != "" && w.options.ResourceVersion != "0"
 }
 
 // forward hands events on and reports whether the server closed the source without saying why.
-func (w *longWatch) forward(ctx context.Context, source watch.Interface) bool {
+func (w *resumingWatch) forward(ctx context.Context, source watch.Interface) bool {
 	defer source.Stop()
 	for {
 		select {
@@ -80,8 +80,8 @@ func (w *longWatch) forward(ctx context.Context, source watch.Interface) bool {
 }
 
 // send hands one event on, as the cache holds its object, and reports whether the reader got it.
-func (w *longWatch) send(ctx context.Context, e watch.Event) bool {
-	e.Object = w.kind.held(ctx, e)
+func (w *resumingWatch) send(ctx context.Context, e watch.Event) bool {
+	e.Object = w.kind.cachedObject(ctx, e)
 	if m, err := meta.Accessor(e.Object); err == nil && w.resumable() {
 		w.options.ResourceVersion = m.GetResourceVersion()
 	}

@@ -33,7 +33,7 @@ func ConfigMap() kinds.Resource {
 		},
 		ValidateUpdate: func(_ context.Context, obj, old runtime.Object) field.ErrorList {
 			cm, was := obj.(*corev1.ConfigMap), old.(*corev1.ConfigMap)
-			errs := validateFrozen(was.Immutable, cm.Immutable, map[string]bool{
+			errs := validateImmutable(was.Immutable, cm.Immutable, map[string]bool{
 				"data":       !apiequality.Semantic.DeepEqual(cm.Data, was.Data),
 				"binaryData": !apiequality.Semantic.DeepEqual(cm.BinaryData, was.BinaryData),
 			})
@@ -77,24 +77,24 @@ func validateDataKey(key string, p *field.Path) field.ErrorList {
 	return check.Invalid(p.Key(key), key, validation.IsConfigMapKey(key))
 }
 
-// validateFrozen holds an object that was marked immutable to what it was. Changed tells of each field whether it
+// validateImmutable holds an object that was marked immutable to what it was. Changed tells of each field whether it
 // differs.
-func validateFrozen(was, now *bool, changed map[string]bool) field.ErrorList {
+func validateImmutable(was, now *bool, changed map[string]bool) field.ErrorList {
 	if !ptr.Deref(was, false) {
 		return nil
 	}
 	var errs field.ErrorList
 	if !ptr.Deref(now, false) {
-		errs = append(errs, frozen("immutable"))
+		errs = append(errs, immutable("immutable"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		if changed[name] {
-			errs = append(errs, frozen(name))
+			errs = append(errs, immutable(name))
 		}
 	}
 	return errs
 }
 
-func frozen(name string) *field.Error {
+func immutable(name string) *field.Error {
 	return field.Forbidden(field.NewPath(name), "field is immutable when `immutable` is set: delete the object and create it anew")
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/pod"
 )
 
-// UsualClasses makes the RuntimeClasses that are always there.
-func UsualClasses() []*nodev1.RuntimeClass {
+// DefaultRuntimeClasses makes the RuntimeClasses that are always there.
+func DefaultRuntimeClasses() []*nodev1.RuntimeClass {
 	var classes []*nodev1.RuntimeClass
-	for _, name := range pod.UsualClassNames {
+	for _, name := range pod.DefaultRuntimeClassNames {
 		classes = append(classes, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Handler: name})
 	}
 	return classes
@@ -69,10 +69,10 @@ func validateHandler(class *nodev1.RuntimeClass, o pod.Options, p *field.Path) f
 	}
 	switch {
 	case len(errs) > 0:
-	case slices.Contains(pod.UsualClassNames, class.Name) && class.Handler != class.Name:
+	case slices.Contains(pod.DefaultRuntimeClassNames, class.Name) && class.Handler != class.Name:
 		errs = append(errs, field.Invalid(p, class.Handler,
 			"the RuntimeClass "+class.Name+" has the handler "+class.Name+": give yours another name"))
-	case o.Node != nil && !slices.Contains(pod.UsualClassNames, class.Handler):
+	case o.Node != nil && !slices.Contains(pod.DefaultRuntimeClassNames, class.Handler):
 		errs = append(errs, field.Invalid(p, class.Handler,
 			"is not a handler of this machine: "+choose+"; others, through CRI, are not there yet"))
 	}

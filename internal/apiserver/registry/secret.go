@@ -136,7 +136,7 @@ func validateSecretUpdate(s, was *corev1.Secret) field.ErrorList {
 	if s.Type != was.Type {
 		errs = append(errs, field.Invalid(field.NewPath("type"), s.Type, "field is immutable: delete the secret and create it anew"))
 	}
-	errs = append(errs, validateFrozen(was.Immutable, s.Immutable, map[string]bool{
+	errs = append(errs, validateImmutable(was.Immutable, s.Immutable, map[string]bool{
 		"data": !apiequality.Semantic.DeepEqual(s.Data, was.Data),
 	})...)
 	return append(errs, validateSecret(s)...)

@@ -12,14 +12,14 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/check"
 )
 
-// statusChange is an update of a Job's status. The spec of both is the same.
-type statusChange struct {
-	spec     *batchv1.JobSpec
-	now, was *batchv1.JobStatus
+// statusUpdate is an update of a Job's status. The spec of both is the same.
+type statusUpdate struct {
+	spec         *batchv1.JobSpec
+	current, old *batchv1.JobStatus
 }
 
 // statusRule tells what is wrong with a change, nil for nothing.
-type statusRule func(c statusChange, status *field.Path) *field.Error
+type statusRule func(c statusUpdate, status *field.Path) *field.Error
 
 // statusRules is all that holds between the fields of a status. Most rules look only at changes of the fields
 // they speak of: what is wrong already, or became wrong by an update of the spec, must not keep the controller from
@@ -31,7 +31,7 @@ func validateStatusUpdate(job, old *batchv1.Job) field.ErrorList {
 	errs := ValidateAnnotations(job.Annotations, old.Annotations, field.NewPath("metadata", "annotations"))
 	errs = append(errs, validateStatusNumbers(&job.Status, p)...)
 	errs = append(errs, validateUncounted(job.Status.UncountedTerminatedPods, p.Child("uncountedTerminatedPods"))...)
-	change := statusChange{spec: &job.Spec, now: &job.Status, was: &old.Status}
+	change := statusUpdate{spec: &job.Spec, current: &job.Status, old: &old.Status}
 	for _, rule := range statusRules {
 		if err := rule(change, p); err != nil {
 			errs = append(errs, err)
@@ -81,34 +81,34 @@ func isFinished(status *batchv1.JobStatus) bool {
 }
 
 // has reports whether the condition holds after the change.
-func (c statusChange) has(kind batchv1.JobConditionType) bool { return hasCondition(c.now, kind) }
+func (c statusUpdate) has(kind batchv1.JobConditionType) bool { return hasCondition(c.current, kind) }
 
 // had reports whether the condition held before the change.
-func (c statusChange) had(kind batchv1.JobConditionType) bool { return hasCondition(c.was, kind) }
+func (c statusUpdate) had(kind batchv1.JobConditionType) bool { return hasCondition(c.old, kind) }
 
 // turns reports whether the change turns one of the conditions on or off.
-func (c statusChange) turns(kinds ...batchv1.JobConditionType) bool {
+func (c statusUpdate) turns(kinds ...batchv1.JobConditionType) bool {
 	return slices.ContainsFunc(kinds, func(kind batchv1.JobConditionType) bool { return c.has(kind) != c.had(kind) })
 }
 
 // resumes reports whether the change says that a suspended Job is no longer so.
-func (c statusChange) resumes() bool {
-	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.now.Conditions, func(n batchv1.JobCondition) bool {
+func (c statusUpdate) resumes() bool {
+	return c.had(batchv1.JobSuspended) && slices.ContainsFunc(c.current.Conditions, func(n batchv1.JobCondition) bool {
 		return n.Type == batchv1.JobSuspended && n.Status == corev1.ConditionFalse
 	})
 }
 
-func (c statusChange) finished() bool        { return isFinished(c.now) }
-func (c statusChange) finishedChanged() bool { return isFinished(c.now) != isFinished(c.was) }
+func (c statusUpdate) finished() bool        { return isFinished(c.current) }
+func (c statusUpdate) finishedChanged() bool { return isFinished(c.current) != isFinished(c.old) }
 
-func (c statusChange) startChanged() bool { return !c.now.StartTime.Equal(c.was.StartTime) }
-func (c statusChange) completionChanged() bool {
-	return !c.now.CompletionTime.Equal(c.was.CompletionTime)
+func (c statusUpdate) startChanged() bool { return !c.current.StartTime.Equal(c.old.StartTime) }
+func (c statusUpdate) completionChanged() bool {
+	return !c.current.CompletionTime.Equal(c.old.CompletionTime)
 }
 
-func (c statusChange) completedIndexesChanged() bool {
-	return c.now.CompletedIndexes != c.was.CompletedIndexes
+func (c statusUpdate) completedIndexesChanged() bool {
+	return c.current.CompletedIndexes != c.old.CompletedIndexes
 }
-func (c statusChange) failedIndexesChanged() bool {
-	return !ptr.Equal(c.now.FailedIndexes, c.was.FailedIndexes)
+func (c statusUpdate) failedIndexesChanged() bool {
+	return !ptr.Equal(c.current.FailedIndexes, c.old.FailedIndexes)
 }

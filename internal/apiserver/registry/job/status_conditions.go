@@ -33,7 +33,7 @@ func conditionsError(p *field.Path, format string, args ...any) *field.Error {
 }
 
 func conditionStays(kind batchv1.JobConditionType) statusRule {
-	return func(c statusChange, p *field.Path) *field.Error {
+	return func(c statusUpdate, p *field.Path) *field.Error {
 		if !c.had(kind) || c.has(kind) {
 			return nil
 		}
@@ -43,7 +43,7 @@ func conditionStays(kind batchv1.JobConditionType) statusRule {
 
 func conditionsExclude(a, b batchv1.JobConditionType) statusRule {
 	always := alwaysConditionsExclude(a, b)
-	return func(c statusChange, p *field.Path) *field.Error {
+	return func(c statusUpdate, p *field.Path) *field.Error {
 		if !c.turns(a, b) {
 			return nil
 		}
@@ -53,7 +53,7 @@ func conditionsExclude(a, b batchv1.JobConditionType) statusRule {
 
 // alwaysConditionsExclude holds for statuses that are stored already too: these conditions are younger than the rule.
 func alwaysConditionsExclude(a, b batchv1.JobConditionType) statusRule {
-	return func(c statusChange, p *field.Path) *field.Error {
+	return func(c statusUpdate, p *field.Path) *field.Error {
 		if !c.has(a) || !c.has(b) {
 			return nil
 		}
@@ -62,7 +62,7 @@ func alwaysConditionsExclude(a, b batchv1.JobConditionType) statusRule {
 }
 
 func conditionAnnounced(end, announcement batchv1.JobConditionType) statusRule {
-	return func(c statusChange, p *field.Path) *field.Error {
+	return func(c statusUpdate, p *field.Path) *field.Error {
 		if !c.turns(end, announcement) || !c.has(end) || c.has(announcement) {
 			return nil
 		}
@@ -70,14 +70,14 @@ func conditionAnnounced(end, announcement batchv1.JobConditionType) statusRule {
 	}
 }
 
-func successPolicyAnnounced(c statusChange, p *field.Path) *field.Error {
+func successPolicyAnnounced(c statusUpdate, p *field.Path) *field.Error {
 	if c.spec.SuccessPolicy == nil || !c.has(batchv1.JobComplete) || c.has(batchv1.JobSuccessCriteriaMet) {
 		return nil
 	}
 	return conditionsError(p, "a Job with a successPolicy cannot be Complete unless SuccessCriteriaMet is True")
 }
 
-func notAnnouncedAfterwards(c statusChange, p *field.Path) *field.Error {
+func notAnnouncedAfterwards(c statusUpdate, p *field.Path) *field.Error {
 	if !c.had(batchv1.JobComplete) || c.had(batchv1.JobSuccessCriteriaMet) || !c.has(batchv1.JobSuccessCriteriaMet) {
 		return nil
 	}

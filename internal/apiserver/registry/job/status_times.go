@@ -17,50 +17,50 @@ var timeRules = []statusRule{
 
 // startStaysUnlessSuspended: the active deadline counts from the start, so only a suspension stops its clock, and
 // the end of one starts it anew.
-func startStaysUnlessSuspended(c statusChange, p *field.Path) *field.Error {
-	if c.was.StartTime == nil || !c.startChanged() || ptr.Deref(c.spec.Suspend, false) || c.resumes() {
+func startStaysUnlessSuspended(c statusUpdate, p *field.Path) *field.Error {
+	if c.old.StartTime == nil || !c.startChanged() || ptr.Deref(c.spec.Suspend, false) || c.resumes() {
 		return nil
 	}
-	return field.Invalid(p.Child("startTime"), c.now.StartTime, "must neither change nor go while the Job is not suspended")
+	return field.Invalid(p.Child("startTime"), c.current.StartTime, "must neither change nor go while the Job is not suspended")
 }
 
-func finishedHasStarted(c statusChange, p *field.Path) *field.Error {
+func finishedHasStarted(c statusUpdate, p *field.Path) *field.Error {
 	changed := c.finishedChanged() || c.startChanged()
 	nothingToStart := ptr.Deref(c.spec.Suspend, false) && ptr.Deref(c.spec.Completions, 1) == 0
-	if !changed || !c.finished() || c.now.StartTime != nil || nothingToStart {
+	if !changed || !c.finished() || c.current.StartTime != nil || nothingToStart {
 		return nil
 	}
 	return field.Required(p.Child("startTime"), "a Job that has finished has started")
 }
 
 // completionTimeStays lets the time go while the Job is not complete; afterwards another rule asks for it.
-func completionTimeStays(c statusChange, p *field.Path) *field.Error {
-	if c.now.CompletionTime == nil || c.was.CompletionTime == nil || !c.completionChanged() {
+func completionTimeStays(c statusUpdate, p *field.Path) *field.Error {
+	if c.current.CompletionTime == nil || c.old.CompletionTime == nil || !c.completionChanged() {
 		return nil
 	}
-	return field.Invalid(p.Child("completionTime"), c.now.CompletionTime, "must not change once it is set")
+	return field.Invalid(p.Child("completionTime"), c.current.CompletionTime, "must not change once it is set")
 }
 
-func completionTimeOnlyWhenComplete(c statusChange, p *field.Path) *field.Error {
+func completionTimeOnlyWhenComplete(c statusUpdate, p *field.Path) *field.Error {
 	changed := c.turns(batchv1.JobComplete) || c.completionChanged()
-	if !changed || c.now.CompletionTime == nil || c.has(batchv1.JobComplete) {
+	if !changed || c.current.CompletionTime == nil || c.has(batchv1.JobComplete) {
 		return nil
 	}
-	return field.Invalid(p.Child("completionTime"), c.now.CompletionTime, "must not be set unless Complete is True")
+	return field.Invalid(p.Child("completionTime"), c.current.CompletionTime, "must not be set unless Complete is True")
 }
 
-func completeHasCompletionTime(c statusChange, p *field.Path) *field.Error {
+func completeHasCompletionTime(c statusUpdate, p *field.Path) *field.Error {
 	changed := c.turns(batchv1.JobComplete) || c.completionChanged()
-	if !changed || c.now.CompletionTime != nil || !c.has(batchv1.JobComplete) {
+	if !changed || c.current.CompletionTime != nil || !c.has(batchv1.JobComplete) {
 		return nil
 	}
 	return field.Required(p.Child("completionTime"), "must be set when Complete is True")
 }
 
-func completionAfterStart(c statusChange, p *field.Path) *field.Error {
+func completionAfterStart(c statusUpdate, p *field.Path) *field.Error {
 	changed := c.startChanged() || c.completionChanged()
-	if !changed || c.now.StartTime == nil || c.now.CompletionTime == nil || !c.now.CompletionTime.Before(c.now.StartTime) {
+	if !changed || c.current.StartTime == nil || c.current.CompletionTime == nil || !c.current.CompletionTime.Before(c.current.StartTime) {
 		return nil
 	}
-	return field.Invalid(p.Child("completionTime"), c.now.CompletionTime, "must not be before startTime")
+	return field.Invalid(p.Child("completionTime"), c.current.CompletionTime, "must not be before startTime")
 }

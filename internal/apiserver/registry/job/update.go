@@ -31,8 +31,8 @@ func validateUpdate(job, old *batchv1.Job, o pod.Options) field.ErrorList {
 func validateSpecUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.ErrorList {
 	errs := validateCompletionsUpdate(spec, old, p.Child("completions"))
 	for _, f := range []struct {
-		name     string
-		now, was any
+		name         string
+		current, old any
 	}{
 		{"selector", spec.Selector, old.Selector},
 		{"completionMode", spec.CompletionMode, old.CompletionMode},
@@ -41,7 +41,7 @@ func validateSpecUpdate(spec, old *batchv1.JobSpec, p *field.Path) field.ErrorLi
 		{"backoffLimitPerIndex", spec.BackoffLimitPerIndex, old.BackoffLimitPerIndex},
 		{"managedBy", spec.ManagedBy, old.ManagedBy},
 	} {
-		if !equality.Semantic.DeepEqual(f.now, f.was) {
+		if !equality.Semantic.DeepEqual(f.current, f.old) {
 			errs = append(errs, immutable(p.Child(f.name), "create a Job under another name instead, or delete this one first"))
 		}
 	}

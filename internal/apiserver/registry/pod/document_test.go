@@ -68,6 +68,6 @@ func rows[T any](b *strings.Builder, v verdict, prefix string, rules []rule[T]) 
 		if r.honoured != nil && r.honoured(registrytest.Able) {
 			where = " (only where the machine allows no better)"
 		}
-		fmt.Fprintf(b, "| `%s%s` | %s%s |\n", prefix, r.field, r.because, where)
+		fmt.Fprintf(b, "| `%s%s` | %s%s |\n", prefix, r.field, r.reason, where)
 	}
 }

@@ -15,13 +15,13 @@ import (
 type rule[T any] struct {
 	// field is the path below the thing judged, with dots.
 	field string
-	// asked reports whether the author wants what this rule is about.
-	asked func(T) bool
+	// isSet reports whether the author wants what this rule is about.
+	isSet func(T) bool
 	// honoured reports whether this node gives it; nil means that none does.
 	honoured func(runtime.Info) bool
 	verdict  verdict
-	// because is the reason, and what to do about it.
-	because string
+	// reason is the reason, and what to do about it.
+	reason string
 }
 
 type verdict bool
@@ -37,7 +37,7 @@ const (
 type finding struct {
 	path    *field.Path
 	verdict verdict
-	because string
+	reason  string
 }
 
 // asContainer is for what a container from an image has and a plain process has not.
@@ -63,11 +63,11 @@ func withoutMachineUsers(i runtime.Info) bool { return asContainer(i) && !i.CanS
 // unlessRoot is for what holds of itself when the server has no more rights than its user.
 func unlessRoot(i runtime.Info) bool { return asContainer(i) || !i.CanSetUser }
 
-// judge returns what the rules find in v.
-func judge[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) []finding {
+// applyRules returns what the rules find in v.
+func applyRules[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) []finding {
 	var found []finding
 	for _, r := range rules {
-		if !r.asked(v) || (r.honoured != nil && r.honoured(node)) {
+		if !r.isSet(v) || (r.honoured != nil && r.honoured(node)) {
 			continue
 		}
 		at := p
@@ -76,33 +76,33 @@ func judge[T any](rules []rule[T], v T, node runtime.Info, p *field.Path) []find
 				at = at.Child(name)
 			}
 		}
-		found = append(found, finding{at, r.verdict, r.because})
+		found = append(found, finding{at, r.verdict, r.reason})
 	}
 	return found
 }
 
-// judgePod applies all tables to a pod; without a node there is nothing to judge by.
-func judgePod(s *corev1.PodSpec, on *runtime.Info, p *field.Path) []finding {
+// checkPod applies all tables to a pod; without a node there is nothing to judge by.
+func checkPod(s *corev1.PodSpec, on *runtime.Info, p *field.Path) []finding {
 	if on == nil {
 		return nil
 	}
 	node := *on
-	found := append(judgeRuntime(node, p), judge(podRules, s, node, p)...)
+	found := append(checkRuntime(node, p), applyRules(podRules, s, node, p)...)
 	for i := range s.Volumes {
-		found = append(found, judgeVolume(&s.Volumes[i], node, p.Child("volumes").Index(i))...)
+		found = append(found, checkVolume(&s.Volumes[i], node, p.Child("volumes").Index(i))...)
 	}
 	for i := range s.InitContainers {
-		found = append(found, judgeContainer(s, &s.InitContainers[i], node, p.Child("initContainers").Index(i))...)
+		found = append(found, checkContainer(s, &s.InitContainers[i], node, p.Child("initContainers").Index(i))...)
 	}
 	for i := range s.Containers {
-		found = append(found, judgeContainer(s, &s.Containers[i], node, p.Child("containers").Index(i))...)
+		found = append(found, checkContainer(s, &s.Containers[i], node, p.Child("containers").Index(i))...)
 	}
 	return found
 }
 
-// judgeRuntime refuses pods that would run from their images, by their own choice or the server's, where none can. They are
+// checkRuntime refuses pods that would run from their images, by their own choice or the server's, where none can. They are
 // never run otherwise.
-func judgeRuntime(node runtime.Info, p *field.Path) []finding {
+func checkRuntime(node runtime.Info, p *field.Path) []finding {
 	if node.Name != runtime.ClassOCI || node.CanRunImages {
 		return nil
 	}
@@ -113,9 +113,9 @@ func judgeRuntime(node runtime.Info, p *field.Path) []finding {
 // refuseWhatNodeCannot returns an error for every field that the node would have to ignore at the pod's cost.
 func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for _, f := range judgePod(s, node, p) {
+	for _, f := range checkPod(s, node, p) {
 		if f.verdict == refuse {
-			errs = append(errs, field.Forbidden(f.path, f.because))
+			errs = append(errs, field.Forbidden(f.path, f.reason))
 		}
 	}
 	return errs
@@ -124,9 +124,9 @@ func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) 
 // warnWhatNodeIgnores returns a warning for every field that has no effect on the node.
 func warnWhatNodeIgnores(s *corev1.PodSpec, node *runtime.Info, p *field.Path) []string {
 	var warnings []string
-	for _, f := range judgePod(s, node, p) {
+	for _, f := range checkPod(s, node, p) {
 		if f.verdict == warn {
-			warnings = append(warnings, f.path.String()+": "+f.because)
+			warnings = append(warnings, f.path.String()+": "+f.reason)
 		}
 	}
 	return warnings

@@ -90,34 +90,34 @@ var envRules = []rule[*corev1.EnvVar]{
 		"variables are not read from files of volumes here: read the file in the command"},
 }
 
-func judgeContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
-	found := judge(containerRules, c, node, p)
+func checkContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
+	found := applyRules(containerRules, c, node, p)
 	for i := range c.Env {
-		found = append(found, judge(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
+		found = append(found, applyRules(envRules, &c.Env[i], node, p.Child("env").Index(i))...)
 	}
 	for i := range c.VolumeMounts {
-		found = append(found, judgeMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)
+		found = append(found, checkMount(&c.VolumeMounts[i], node, p.Child("volumeMounts").Index(i))...)
 	}
-	found = append(found, judgeResources(c, p.Child("resources"))...)
-	return append(found, judgeSecurity(s, c, node, p.Child("securityContext"))...)
+	found = append(found, checkResources(c, p.Child("resources"))...)
+	return append(found, checkSecurity(s, c, node, p.Child("securityContext"))...)
 }
 
-// judgeResources refuses what the machine has no count of: a pod that asks for it would wait for ever.
-func judgeResources(c *corev1.Container, p *field.Path) []finding {
+// checkResources refuses what the machine has no count of: a pod that asks for it would wait for ever.
+func checkResources(c *corev1.Container, p *field.Path) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Requests)) {
-		found = append(found, judgeDevice(name, p.Child("requests"))...)
+		found = append(found, checkDevice(name, p.Child("requests"))...)
 	}
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Limits)) {
 		// A limit alone is a request of the pods to come, which are made from a template that shows no request yet.
 		if _, requested := c.Resources.Requests[corev1.ResourceName(name)]; !requested {
-			found = append(found, judgeDevice(name, p.Child("limits"))...)
+			found = append(found, checkDevice(name, p.Child("limits"))...)
 		}
 	}
 	return found
 }
 
-func judgeDevice(name string, p *field.Path) []finding {
+func checkDevice(name string, p *field.Path) []finding {
 	switch {
 	case name == string(corev1.ResourceCPU), name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage):
 		return nil
@@ -143,11 +143,11 @@ type security struct {
 	userOfPod *int64
 }
 
-func judgeSecurity(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
+func checkSecurity(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p *field.Path) []finding {
 	said := security{SecurityContext: ptr.Deref(c.SecurityContext, corev1.SecurityContext{})}
 	if s.SecurityContext != nil {
 		said.userOfPod = s.SecurityContext.RunAsUser
 		said.RunAsNonRoot = ptr.To(ptr.Deref(said.RunAsNonRoot, ptr.Deref(s.SecurityContext.RunAsNonRoot, false)))
 	}
-	return judge(securityRules, said, node, p)
+	return applyRules(securityRules, said, node, p)
 }

@@ -58,24 +58,24 @@ var mountRules = []rule[*corev1.VolumeMount]{
 		"is not kept by this node: remove it"},
 }
 
-func judgeVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
+func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 	for _, kind := range volumeKinds(&v.VolumeSource) {
 		if !slices.Contains(nodeVolumes, kind) {
 			return []finding{{p.Child(kind), refuse, "this node makes no such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
 		}
 	}
-	found := judge(volumeRules, v, node, p)
+	found := applyRules(volumeRules, v, node, p)
 	if v.Projected != nil {
 		for i := range v.Projected.Sources {
 			at := p.Child("projected", "sources").Index(i)
-			found = append(found, judge(projectionRules, &v.Projected.Sources[i], node, at)...)
+			found = append(found, applyRules(projectionRules, &v.Projected.Sources[i], node, at)...)
 		}
 	}
-	return append(found, judgeOwners(v, p)...)
+	return append(found, checkFileOwners(v, p)...)
 }
 
-// judgeOwners refuses files that are to belong to a user each.
-func judgeOwners(v *corev1.Volume, p *field.Path) []finding {
+// checkFileOwners refuses files that are to belong to a user each.
+func checkFileOwners(v *corev1.Volume, p *field.Path) []finding {
 	var found []finding
 	for at, items := range keyItems(v, p) {
 		for i := range items {
@@ -94,11 +94,11 @@ func judgeOwners(v *corev1.Volume, p *field.Path) []finding {
 	return found
 }
 
-func judgeMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []finding {
+func checkMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []finding {
 	if !node.CanMount {
 		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be shown at this path on this machine: " + node.WhyNoMount}}
 	}
-	return judge(mountRules, m, node, p)
+	return applyRules(mountRules, m, node, p)
 }
 
 // volumeKinds returns the field names of the sources that are set: one, if the volume is valid.

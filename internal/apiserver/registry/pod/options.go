@@ -15,15 +15,15 @@ type Options struct {
 	RuntimeClass string
 	// Handler returns the handler of a RuntimeClass, unless there is none of that name. Nil knows the usual ones only.
 	Handler func(class string) (string, bool)
-	// Taken reports whether the node runs a pod, or is about to. The node knows better than the pod says: it writes
+	// IsRunByNode reports whether the node runs a pod, or is about to. The node knows better than the pod says: it writes
 	// little, and binds a pod with its first report; and a pod that is bound to a machine that is not there runs nowhere.
 	// Nil where pods are bound before they run.
-	Taken func(*corev1.Pod) bool
+	IsRunByNode func(*corev1.Pod) bool
 }
 
-func (o Options) taken(pod *corev1.Pod) bool {
-	if o.Taken == nil {
+func (o Options) isRunByNode(pod *corev1.Pod) bool {
+	if o.IsRunByNode == nil {
 		return pod.Spec.NodeName != ""
 	}
-	return o.Taken(pod)
+	return o.IsRunByNode(pod)
 }

@@ -63,7 +63,7 @@ func Resource(o Options) kinds.Resource {
 		SelectableFieldNames: selectableFieldNames,
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
 			pod := obj.(*corev1.Pod)
-			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.taken(pod), options.GracePeriodSeconds))
+			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.isRunByNode(pod), options.GracePeriodSeconds))
 			// Without grace the pod goes in one write; marking it first would be one more for nobody.
 			return *options.GracePeriodSeconds > 0
 		},

@@ -67,7 +67,7 @@ func TestGraceOfDeletion(t *testing.T) {
 	}
 	phase := func(p corev1.PodPhase) podEdit { return func(pod *corev1.Pod) { pod.Status.Phase = p } }
 	taken := func(pod *corev1.Pod) { pod.UID = "taken" }
-	options := Options{Taken: func(pod *corev1.Pod) bool { return pod.UID == "taken" || pod.Spec.NodeName == "n1" }}
+	options := Options{IsRunByNode: func(pod *corev1.Pod) bool { return pod.UID == "taken" || pod.Spec.NodeName == "n1" }}
 	for sentence, c := range map[string]struct {
 		edits []podEdit
 		asked *int64

@@ -109,7 +109,7 @@ func (o Options) classOf(s *corev1.PodSpec) string {
 // handlerOf returns what would run pods of a template, unless their RuntimeClass is not there.
 func (o Options) handlerOf(s *corev1.PodSpec) (string, bool) {
 	class := o.classOf(s)
-	if slices.Contains(UsualClassNames, class) {
+	if slices.Contains(DefaultRuntimeClassNames, class) {
 		return class, true
 	}
 	if o.Handler == nil {
@@ -127,5 +127,5 @@ func (o Options) warnMissingClass(s *corev1.PodSpec, p *field.Path) []string {
 		"process (this machine's programs), or make a RuntimeClass with one of these handlers", p, o.classOf(s))}
 }
 
-// UsualClassNames are always there. Each has the handler of its name.
-var UsualClassNames = []string{runtime.ClassOCI, runtime.ClassProcess}
+// DefaultRuntimeClassNames are always there. Each has the handler of its name.
+var DefaultRuntimeClassNames = []string{runtime.ClassOCI, runtime.ClassProcess}

@@ -33,9 +33,9 @@ func validateUpdate(pod, old *corev1.Pod) field.ErrorList {
 	errs = append(errs, validateImages(now, p)...)
 	for _, list := range []struct {
 		field    string
-		now, was []corev1.Container
+		new, old []corev1.Container
 	}{{"containers", now.Containers, was.Containers}, {"initContainers", now.InitContainers, was.InitContainers}} {
-		if len(list.now) != len(list.was) {
+		if len(list.new) != len(list.old) {
 			return append(errs, field.Forbidden(p.Child(list.field), "pod updates may not add or remove containers"))
 		}
 	}
@@ -86,10 +86,10 @@ func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
 	for _, m := range []struct {
 		name     string
-		now, was map[string]string
+		new, old map[string]string
 	}{{"annotations", pod.Annotations, old.Annotations}, {"labels", pod.Labels, old.Labels}} {
-		now, is := m.now[key]
-		was, had := m.was[key]
+		now, is := m.new[key]
+		was, had := m.old[key]
 		if now != was || is != had {
 			errs = append(errs, field.Forbidden(field.NewPath("metadata", m.name).Key(key),
 				"may not be added, changed or removed: the pod works on the index that its Job gave it"))

@@ -99,7 +99,7 @@ func validateHandlers(h handlers, p *field.Path) field.ErrorList {
 	found := false
 	for _, way := range []struct {
 		field    string
-		asked    bool
+		isSet    bool
 		validate func(*field.Path) field.ErrorList
 	}{
 		{"exec", h.exec != nil, func(p *field.Path) field.ErrorList { return validateCommand(h.exec, p) }},
@@ -109,7 +109,7 @@ func validateHandlers(h handlers, p *field.Path) field.ErrorList {
 		{"sleep", h.sleep != nil, func(*field.Path) field.ErrorList { return nil }},
 	} {
 		switch {
-		case !way.asked:
+		case !way.isSet:
 		case found:
 			errs = append(errs, field.Forbidden(p.Child(way.field), "may not specify more than 1 handler type"))
 		default:

@@ -12,7 +12,7 @@ import (
 // goneVolumes are the kinds of volume that no cluster makes any more.
 var goneVolumes = []struct {
 	field string
-	asked func(*corev1.VolumeSource) bool
+	isSet func(*corev1.VolumeSource) bool
 }{
 	{"photonPersistentDisk", func(s *corev1.VolumeSource) bool { return s.PhotonPersistentDisk != nil }},
 	{"gitRepo", func(s *corev1.VolumeSource) bool { return s.GitRepo != nil }},
@@ -30,7 +30,7 @@ func warnVolumes(volumes []corev1.Volume, p *field.Path) []string {
 	for i := range volumes {
 		v := &volumes[i]
 		for _, gone := range goneVolumes {
-			if gone.asked(&v.VolumeSource) {
+			if gone.isSet(&v.VolumeSource) {
 				warnings = append(warnings, fmt.Sprintf("%s: deprecated, and not made any more: use a volume of type csi or persistentVolumeClaim",
 					p.Index(i).Child(gone.field)))
 			}
