@@ -24,12 +24,12 @@ func LogLibraries(verbosity int) {
 	}
 	setLog(map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL"})
 	klog.SetOutput(io.Discard)
-	klog.SetOutputBySeverity("WARNING", newsOnly{os.Stderr}) // and what is worse
+	klog.SetOutputBySeverity("WARNING", logFilter{os.Stderr}) // and what is worse
 }
 
-// noNews is what the API server's library logs about requests whose sender is told the same in the answer or has left,
+// filteredMessages is what the API server's library logs about requests whose sender is told the same in the answer or has left,
 // and about a server that stops while its own controllers still watch.
-var noNews = [][]byte{
+var filteredMessages = [][]byte{
 	[]byte("apiserver received an error that is not an metav1.Status"),
 	[]byte("apiserver was unable to write"),
 	[]byte("Timeout or abort while handling"),
@@ -39,11 +39,11 @@ var noNews = [][]byte{
 	[]byte("Terminating all watchers from cacher"),
 }
 
-// newsOnly keeps out of the log of a server what nobody can act on.
-type newsOnly struct{ io.Writer }
+// logFilter keeps out of the log of a server what nobody can act on.
+type logFilter struct{ io.Writer }
 
-func (w newsOnly) Write(line []byte) (int, error) {
-	for _, known := range noNews {
+func (w logFilter) Write(line []byte) (int, error) {
+	for _, known := range filteredMessages {
 		if bytes.Contains(line, known) {
 			return len(line), nil
 		}

@@ -13,7 +13,7 @@ func TestTheLogOfAServerHoldsWhatSomebodyCanActOn(t *testing.T) {
 		"E1121 23:52:44.567566   30787 collector.go:121] Garbage collection is retried\n":           true,
 	} {
 		var log bytes.Buffer
-		if _, err := fmt.Fprint(newsOnly{&log}, line); err != nil {
+		if _, err := fmt.Fprint(logFilter{&log}, line); err != nil {
 			t.Fatal(err)
 		}
 		if got := log.String() == line; got != shown {

@@ -25,8 +25,8 @@ func Server(o server.Options) target.Start {
 	}
 }
 
-// ReadOnly serves what a data directory holds.
-func ReadOnly(o server.Options) target.Start {
+// ReadOnlyServer serves what a data directory holds.
+func ReadOnlyServer(o server.Options) target.Start {
 	o.ReadOnly = true
 	return WithData(o)
 }
@@ -45,11 +45,11 @@ func WithData(o server.Options) target.Start {
 	}
 }
 
-// Describing serves what the kinds are like, which takes no data. Where there is none it uses a directory that goes with
+// DiscoveryServer serves what the kinds are like, which takes no data. Where there is none it uses a directory that goes with
 // the server.
-func Describing(o server.Options) target.Start {
+func DiscoveryServer(o server.Options) target.Start {
 	if store.Exists(o.DataDir) {
-		return ReadOnly(o)
+		return ReadOnlyServer(o)
 	}
 	return func(ctx context.Context) (target.Server, error) {
 		dir, err := os.MkdirTemp("", "stint-")

@@ -71,7 +71,7 @@ func (f *imageFlags) pull() *cobra.Command {
 		Short:   "Fetch images from their registries",
 		Example: "  stint image pull perl:5.34.0 registry.example.com/team/worker@sha256:…",
 		Args:    command.AtLeastOne("the name of an image"),
-		RunE: tidily(func(ctx context.Context, args []string) error {
+		RunE: untilInterrupted(func(ctx context.Context, args []string) error {
 			s, err := f.open()
 			if err != nil {
 				return err
@@ -95,8 +95,8 @@ func (f *imageFlags) pull() *cobra.Command {
 	}
 }
 
-// tidily has Ctrl-C end what a command does, so that it leaves nothing half done.
-func tidily(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// untilInterrupted has Ctrl-C end what a command does, so that it leaves nothing half done.
+func untilInterrupted(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -121,7 +121,7 @@ func (f *imageFlags) load() *cobra.Command {
   stint image load worker.tar.gz
   stint image load --name worker:1 ./layout`,
 		Args: command.AtLeastOne("an archive or a directory"),
-		RunE: tidily(func(ctx context.Context, args []string) error {
+		RunE: untilInterrupted(func(ctx context.Context, args []string) error {
 			s, err := f.open()
 			if err != nil {
 				return err

@@ -24,11 +24,11 @@ import (
 func decode(d document) ([]*Object, Problems) {
 	tree, err := parseTree(d.json)
 	if err != nil {
-		return nil, Problems{{Place: d.Place, Wrong: err.Error(), Remedy: "correct the syntax"}}
+		return nil, Problems{{Place: d.Place, Message: err.Error(), Remedy: "correct the syntax"}}
 	}
 	body, ok := tree.(map[string]any)
 	if !ok {
-		return nil, Problems{{Place: d.Place, Wrong: "is " + describe(tree) + ", not an object",
+		return nil, Problems{{Place: d.Place, Message: "is " + describe(tree) + ", not an object",
 			Remedy: "begin it with apiVersion and kind"}}
 	}
 	if items, isList := body["items"].([]any); isList && strings.HasSuffix(text(body["kind"]), "List") {
@@ -48,7 +48,7 @@ func decodeItems(at Place, items []any) ([]*Object, Problems) {
 		at.Item = fmt.Sprintf("items[%d]", i)
 		body, ok := item.(map[string]any)
 		if !ok {
-			problems = append(problems, Problem{Place: at, Wrong: "is " + describe(item) + ", not an object",
+			problems = append(problems, Problem{Place: at, Message: "is " + describe(item) + ", not an object",
 				Remedy: "begin it with apiVersion and kind"})
 			continue
 		}
@@ -72,7 +72,7 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 	}
 	typed, ok := empty.(metav1.Object)
 	if !ok {
-		return nil, Problems{{Place: at, Field: "kind", Wrong: fmt.Sprintf("%s is not an object that can be created", gvk.Kind),
+		return nil, Problems{{Place: at, Field: "kind", Message: fmt.Sprintf("%s is not an object that can be created", gvk.Kind),
 			Remedy: "run the objects themselves"}}
 	}
 	problems = checkFields(at, body, reflect.TypeOf(empty).Elem())
@@ -80,7 +80,7 @@ func decodeObject(at Place, body map[string]any) (*Object, Problems) {
 		return nil, problems
 	}
 	if err := fill(empty, body); err != nil {
-		return nil, Problems{{Place: at, Wrong: err.Error()}}
+		return nil, Problems{{Place: at, Message: err.Error()}}
 	}
 	gvk, typed = current(gvk, typed)
 	o := &Object{Place: at, GVK: gvk, Typed: typed, Body: body}
@@ -99,7 +99,7 @@ func named(o *Object) Problems {
 	if o.Typed.GetName() != "" || o.Typed.GetGenerateName() != "" {
 		return nil
 	}
-	return Problems{{Place: o.Place, Field: "metadata.name", Wrong: "is missing",
+	return Problems{{Place: o.Place, Field: "metadata.name", Message: "is missing",
 		Remedy: "name the " + o.GVK.Kind + ", or set metadata.generateName and let the server complete the name"}}
 }
 
@@ -114,18 +114,18 @@ func identify(at Place, body map[string]any) (schema.GroupVersionKind, Problems)
 			}
 		case nil:
 		default:
-			problems = append(problems, Problem{Place: at, Field: field, Wrong: "is " + describe(value) + ", not text",
+			problems = append(problems, Problem{Place: at, Field: field, Message: "is " + describe(value) + ", not text",
 				Remedy: "put it in quotes"})
 			continue
 		}
-		problems = append(problems, Problem{Place: at, Field: field, Wrong: "is missing", Remedy: missingHeader(field, body)})
+		problems = append(problems, Problem{Place: at, Field: field, Message: "is missing", Remedy: missingHeader(field, body)})
 	}
 	if len(problems) > 0 {
 		return schema.GroupVersionKind{}, problems
 	}
 	gv, err := schema.ParseGroupVersion(text(body["apiVersion"]))
 	if err != nil {
-		return schema.GroupVersionKind{}, Problems{{Place: at, Field: "apiVersion", Wrong: "is not GROUP/VERSION",
+		return schema.GroupVersionKind{}, Problems{{Place: at, Field: "apiVersion", Message: "is not GROUP/VERSION",
 			Remedy: "for a Job write batch/v1"}}
 	}
 	return gv.WithKind(text(body["kind"])), nil
@@ -148,7 +148,7 @@ func missingHeader(field string, body map[string]any) string {
 func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 	wrong := fmt.Sprintf("no kind %q in %s", gvk.Kind, gvk.GroupVersion())
 	if versions := versionsOf(gvk.Kind); len(versions) > 0 {
-		return Problem{Place: at, Field: "apiVersion", Wrong: wrong,
+		return Problem{Place: at, Field: "apiVersion", Message: wrong,
 			Remedy: "write apiVersion: " + strings.Join(versions, " or ")}
 	}
 	var kinds []string
@@ -162,7 +162,7 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 	if near := Closest(gvk.Kind, kinds); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
-	return Problem{Place: at, Field: "kind", Wrong: wrong, Remedy: remedy}
+	return Problem{Place: at, Field: "kind", Message: wrong, Remedy: remedy}
 }
 
 // own are the kinds that Kubernetes does not have.

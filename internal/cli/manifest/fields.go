@@ -28,7 +28,7 @@ func checkFields(at Place, body map[string]any, t reflect.Type) Problems {
 }
 
 func (c *checker) wrong(path, what, remedy string) {
-	c.problems = append(c.problems, Problem{Place: c.at, Field: path, Wrong: what, Remedy: remedy})
+	c.problems = append(c.problems, Problem{Place: c.at, Field: path, Message: what, Remedy: remedy})
 }
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()

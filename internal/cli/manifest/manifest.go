@@ -51,8 +51,8 @@ func (o *Object) Runtime() runtime.Object {
 	return o.Typed.(runtime.Object)
 }
 
-// InItsWords turns what a server says of the object into the words of the version that the file has it in.
-func (o *Object) InItsWords(said string) string {
+// TranslateError turns what a server says of the object into the words of the version that the file has it in.
+func (o *Object) TranslateError(said string) string {
 	if o.Body["apiVersion"] == v1beta1.SchemeGroupVersion.String() {
 		return v1beta1.InWords(said)
 	}

@@ -23,15 +23,15 @@ func InNamespace(objects []*Object, namespace string, demanded bool, scope Scope
 			return fmt.Errorf("ask for the kinds that are served: %w", err)
 		case err != nil:
 			problems = append(problems, Problem{Place: o.Place, Field: "kind",
-				Wrong: fmt.Sprintf("%s (%s) is not served here", o.GVK.Kind, o.GVK.GroupVersion()), Remedy: "remove it"})
+				Message: fmt.Sprintf("%s (%s) is not served here", o.GVK.Kind, o.GVK.GroupVersion()), Remedy: "remove it"})
 		case !namespaced:
 			o.SetNamespace("")
 		case own == "":
 			o.SetNamespace(namespace)
 		case demanded && own != namespace:
 			problems = append(problems, Problem{Place: o.Place, Field: "metadata.namespace",
-				Wrong:  fmt.Sprintf("is %q, but -n asks for %q", own, namespace),
-				Remedy: "leave one of them out"})
+				Message: fmt.Sprintf("is %q, but -n asks for %q", own, namespace),
+				Remedy:  "leave one of them out"})
 		}
 	}
 	if len(problems) == 0 {
@@ -46,6 +46,6 @@ func badNamespace(o *Object) Problems {
 	if name == "" || len(validation.ValidateNamespaceName(name, false)) == 0 {
 		return nil
 	}
-	return Problems{{Place: o.Place, Field: "metadata.namespace", Wrong: fmt.Sprintf("cannot be %q", name),
+	return Problems{{Place: o.Place, Field: "metadata.namespace", Message: fmt.Sprintf("cannot be %q", name),
 		Remedy: "a namespace has lower-case letters, digits and -"}}
 }

@@ -10,9 +10,9 @@ import (
 //	file: document 2: spec.template.spec.restartPolicy: what is wrong: remedy
 type Problem struct {
 	Place
-	Field  string
-	Wrong  string
-	Remedy string
+	Field   string
+	Message string
+	Remedy  string
 }
 
 func (p Problem) String() string {
@@ -23,7 +23,7 @@ func (p Problem) String() string {
 	if field := join(p.Item, p.Field); field != "" {
 		parts = append(parts, field)
 	}
-	parts = append(parts, p.Wrong)
+	parts = append(parts, p.Message)
 	if p.Remedy != "" {
 		parts = append(parts, p.Remedy)
 	}

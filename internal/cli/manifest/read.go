@@ -43,7 +43,7 @@ func Read(ctx context.Context, from Sources) ([]*Object, error) {
 	stdinTaken := false
 	for _, named := range from.Files {
 		if named == "-" && stdinTaken {
-			problems = append(problems, Problem{Place: Place{File: named}, Wrong: "standard input is named twice", Remedy: "name it once"})
+			problems = append(problems, Problem{Place: Place{File: named}, Message: "standard input is named twice", Remedy: "name it once"})
 			continue
 		}
 		stdinTaken = stdinTaken || named == "-"
@@ -67,7 +67,7 @@ func Read(ctx context.Context, from Sources) ([]*Object, error) {
 func parse(file string, data []byte) ([]*Object, Problems) {
 	documents, problems := split(file, data)
 	if len(documents) == 0 && len(problems) == 0 {
-		return nil, Problems{{Place: Place{File: file}, Wrong: "holds no object", Remedy: "put a Job manifest into it"}}
+		return nil, Problems{{Place: Place{File: file}, Message: "holds no object", Remedy: "put a Job manifest into it"}}
 	}
 	var objects []*Object
 	for _, d := range documents {
@@ -91,7 +91,7 @@ func load(ctx context.Context, file string, stdin io.Reader) ([]byte, *Problem) 
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, &Problem{Place: Place{File: file}, Wrong: "cannot be read", Remedy: cause(err)}
+		return nil, &Problem{Place: Place{File: file}, Message: "cannot be read", Remedy: cause(err)}
 	}
 	defer f.Close()
 	return limited(file, f)
@@ -103,9 +103,9 @@ func unreadable(file string) *Problem {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &Problem{Place: at, Wrong: "no such file", Remedy: "check the path; - reads standard input"}
+		return &Problem{Place: at, Message: "no such file", Remedy: "check the path; - reads standard input"}
 	case err != nil:
-		return &Problem{Place: at, Wrong: "cannot be read", Remedy: cause(err)}
+		return &Problem{Place: at, Message: "cannot be read", Remedy: cause(err)}
 	case info.Size() > MaxFileSize:
 		return tooLarge(file)
 	}
@@ -115,7 +115,7 @@ func unreadable(file string) *Problem {
 func limited(file string, r io.Reader) ([]byte, *Problem) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFileSize+1))
 	if err != nil {
-		return nil, &Problem{Place: Place{File: file}, Wrong: "cannot be read", Remedy: cause(err)}
+		return nil, &Problem{Place: Place{File: file}, Message: "cannot be read", Remedy: cause(err)}
 	}
 	if len(data) > MaxFileSize {
 		return nil, tooLarge(file)
@@ -124,7 +124,7 @@ func limited(file string, r io.Reader) ([]byte, *Problem) {
 }
 
 func tooLarge(file string) *Problem {
-	return &Problem{Place: Place{File: file}, Wrong: fmt.Sprintf("is larger than %d MiB", MaxFileSize>>20),
+	return &Problem{Place: Place{File: file}, Message: fmt.Sprintf("is larger than %d MiB", MaxFileSize>>20),
 		Remedy: "split it into several files; large data belongs into a volume"}
 }
 
@@ -149,8 +149,8 @@ func duplicates(objects []*Object) Problems {
 		k := key{o.GVK.Group, o.GVK.Kind, o.Typed.GetNamespace(), o.Typed.GetName()}
 		if at, seen := first[k]; seen {
 			problems = append(problems, Problem{Place: o.Place, Field: "metadata.name",
-				Wrong:  fmt.Sprintf("%s %q is in %s, document %d, already", o.GVK.Kind, k.name, at.File, at.Document),
-				Remedy: "rename one of them"})
+				Message: fmt.Sprintf("%s %q is in %s, document %d, already", o.GVK.Kind, k.name, at.File, at.Document),
+				Remedy:  "rename one of them"})
 			continue
 		}
 		first[k] = o.Place

@@ -27,7 +27,7 @@ func expand(file string) ([]string, *Problem) {
 	}
 	entries, err := os.ReadDir(file)
 	if err != nil {
-		return nil, &Problem{Place: Place{File: file}, Wrong: "cannot be read", Remedy: cause(err)}
+		return nil, &Problem{Place: Place{File: file}, Message: "cannot be read", Remedy: cause(err)}
 	}
 	var files []string
 	for _, e := range entries { // sorted by name
@@ -36,7 +36,7 @@ func expand(file string) ([]string, *Problem) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, &Problem{Place: Place{File: file}, Wrong: "is a directory without manifests",
+		return nil, &Problem{Place: Place{File: file}, Message: "is a directory without manifests",
 			Remedy: "put files into it that end in " + strings.Join(extensions, ", ") + "; directories in it are not looked into"}
 	}
 	return files, nil
@@ -51,7 +51,7 @@ func fetch(ctx context.Context, url string) ([]byte, *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	unfetched := func(why string) *Problem {
-		return &Problem{Place: Place{File: url}, Wrong: "cannot be read", Remedy: why}
+		return &Problem{Place: Place{File: url}, Message: "cannot be read", Remedy: why}
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -71,7 +71,7 @@ func fetch(ctx context.Context, url string) ([]byte, *Problem) {
 // build has kustomize build the objects of a directory.
 func build(dir string) ([]byte, *Problem) {
 	unbuilt := func(err error) *Problem {
-		return &Problem{Place: Place{File: dir}, Wrong: "cannot be built by kustomize", Remedy: strings.ReplaceAll(err.Error(), "\n", " ")}
+		return &Problem{Place: Place{File: dir}, Message: "cannot be built by kustomize", Remedy: strings.ReplaceAll(err.Error(), "\n", " ")}
 	}
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {

@@ -39,7 +39,7 @@ func split(file string, data []byte) ([]document, Problems) {
 		texts, err := toJSON(c)
 		if err != nil {
 			number++
-			problems = append(problems, Problem{Place: Place{File: file, Document: number}, Wrong: err.Error(),
+			problems = append(problems, Problem{Place: Place{File: file, Document: number}, Message: err.Error(),
 				Remedy: "correct it"})
 			continue
 		}
@@ -94,7 +94,7 @@ func blank(text []byte) bool {
 func toJSON(c chunk) ([]json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(c.text); trimmed[0] == '{' {
 		if texts, err := jsonStream(trimmed); err == nil {
-			return texts, twice(texts)
+			return texts, checkDuplicateFields(texts)
 		}
 	}
 	text, err := yaml.YAMLToJSONStrict(c.text)
@@ -120,8 +120,8 @@ func jsonStream(data []byte) ([]json.RawMessage, error) {
 	}
 }
 
-// twice refuses fields that are given twice; the YAML parser does so by itself.
-func twice(texts []json.RawMessage) error {
+// checkDuplicateFields refuses fields that are given twice; the YAML parser does so by itself.
+func checkDuplicateFields(texts []json.RawMessage) error {
 	for _, text := range texts {
 		var tree any
 		strict, err := kjson.UnmarshalStrict(text, &tree)

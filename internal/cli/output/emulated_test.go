@@ -51,7 +51,7 @@ func (e emulated) rows() []string {
 }
 
 // play draws many frames, with lines of any length above, and returns what is to stand above the foot.
-func play(random *rand.Rand, f *foot, s *screen, jobs int, size func() (width, height int)) (above []string) {
+func play(random *rand.Rand, f *statusLines, s *screen, jobs int, size func() (width, height int)) (above []string) {
 	for frame := range 200 {
 		var news []string
 		for range random.IntN(4) {
@@ -85,7 +85,7 @@ func TestBarsAndLinesStayApartOnATerminal(t *testing.T) {
 		for _, size := range [][2]int{{80, 24}, {100, 24}, {40, 5}, {80, 2}} {
 			t.Run(fmt.Sprintf("%d jobs on %d×%d", jobs, size[0], size[1]), func(t *testing.T) {
 				terminal := newEmulated(size[0], size[1])
-				f, s := foot{to: terminal}, screen{}
+				f, s := statusLines{to: terminal}, screen{}
 				above := play(rand.New(rand.NewPCG(1, 2)), &f, &s, jobs, func() (int, int) { return size[0], size[1] })
 				foot := s.lines(size[0], size[1])
 				want := append(wrapped(above, size[0]), foot...)
@@ -131,7 +131,7 @@ func TestBarsAndLinesStayApartWhenTheTerminalChangesItsSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			terminal := newEmulated(100, 24)
-			f, s := foot{to: &terminal}, screen{}
+			f, s := statusLines{to: &terminal}, screen{}
 			var above []string
 			for frame, size := range [][2]int{{100, 24}, {100, 12}, {100, 40}, {120, 40}, {60, 30}, {60, 8}, {100, 24}} {
 				resize(&terminal, size[0], size[1])
@@ -152,7 +152,7 @@ func TestBarsAndLinesStayApartWhenTheTerminalChangesItsSize(t *testing.T) {
 
 func TestAFootThatDoesNotChangeIsNotDrawn(t *testing.T) {
 	var terminal strings.Builder
-	f := foot{to: &terminal}
+	f := statusLines{to: &terminal}
 	f.draw(nil, []string{"a", "b"}, false)
 	before := terminal.Len()
 	f.draw(nil, []string{"a", "b"}, false)

@@ -8,12 +8,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// foot draws lines at the foot of a terminal, below everything that scrolls.
+// statusLines draws lines at the foot of a terminal, below everything that scrolls.
 //
 // Between two drawings the cursor rests where the foot begins. Terminals keep the cursor at its text when they are resized,
 // whether they wrap lines anew or not: so the next drawing finds its beginning and overwrites nothing else. What goes above
 // is written as it is, so that the terminal wraps it and keeps it, however long it is.
-type foot struct {
+type statusLines struct {
 	to    io.Writer
 	drawn []string
 	// begun: the cursor is hidden.
@@ -23,7 +23,7 @@ type foot struct {
 
 // draw replaces the foot by these lines, with more text above it. Each line takes one row. Nothing is written where nothing
 // changes, unless anew is set.
-func (f *foot) draw(above, lines []string, anew bool) {
+func (f *statusLines) draw(above, lines []string, anew bool) {
 	if len(above) == 0 && !anew && slices.Equal(lines, f.drawn) {
 		return
 	}
@@ -45,14 +45,14 @@ func (f *foot) draw(above, lines []string, anew bool) {
 }
 
 // end removes the foot, with the last text above it.
-func (f *foot) end(above []string) {
+func (f *statusLines) end(above []string) {
 	f.draw(above, nil, false)
 	if f.begun {
 		f.write(ansi.SetModeTextCursorEnable)
 	}
 }
 
-func (f *foot) write(text string) {
+func (f *statusLines) write(text string) {
 	if _, err := io.WriteString(f.to, text); err != nil && f.err == nil {
 		f.err = err
 	}

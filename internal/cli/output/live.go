@@ -17,10 +17,10 @@ const frame = 40 * time.Millisecond
 type Live struct {
 	size func() (width, height int)
 
-	mu      sync.Mutex
-	foot    foot
-	screen  screen
-	pending []string
+	mu          sync.Mutex
+	statusLines statusLines
+	screen      screen
+	pending     []string
 	// width and height are those at the last drawing.
 	width, height int
 
@@ -41,7 +41,7 @@ func NewLive(terminal *os.File) *Live {
 }
 
 func newLive(to io.Writer, size func() (width, height int)) *Live {
-	l := &Live{size: size, foot: foot{to: to}, wake: make(chan struct{}, 1), close: make(chan struct{}), drawn: make(chan struct{})}
+	l := &Live{size: size, statusLines: statusLines{to: to}, wake: make(chan struct{}, 1), close: make(chan struct{}), drawn: make(chan struct{})}
 	go l.draw()
 	return l
 }
@@ -84,7 +84,7 @@ func (l *Live) drawNow() {
 	defer l.mu.Unlock()
 	resized := width != l.width || height != l.height
 	l.width, l.height = width, height
-	l.foot.draw(l.pending, l.screen.lines(width, height), resized)
+	l.statusLines.draw(l.pending, l.screen.lines(width, height), resized)
 	l.pending = nil
 }
 
@@ -134,9 +134,9 @@ func (l *Live) Close() error {
 	<-l.drawn
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.foot.end(l.pending)
-	if l.foot.err != nil {
-		return fmt.Errorf("terminal display: %w", l.foot.err)
+	l.statusLines.end(l.pending)
+	if l.statusLines.err != nil {
+		return fmt.Errorf("terminal display: %w", l.statusLines.err)
 	}
 	return nil
 }

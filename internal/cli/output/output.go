@@ -63,8 +63,8 @@ type Line struct {
 	// Prefix names the source where there is more than one, else it is empty.
 	Prefix string
 	Text   []byte
-	// Unended: the container wrote no newline after it.
-	Unended bool
+	// Unterminated: the container wrote no newline after it.
+	Unterminated bool
 }
 
 // PodFailure tells how a pod failed.

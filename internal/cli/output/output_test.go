@@ -32,7 +32,7 @@ func tell(o Output) {
 		o.Progress(Progress{Job: good, At: at, Active: 2, Succeeded: int32(i), Wanted: 4, Rate: float64(i), Left: time.Duration(4-i) * time.Second})
 	}
 	o.Log(Line{Job: good, Pod: "good-x", Container: "main", Prefix: "good-x: ", Text: []byte("<one> & \"two\"")})
-	o.Log(Line{Job: good, Pod: "good-x", Container: "main", Text: []byte("unended"), Unended: true})
+	o.Log(Line{Job: good, Pod: "good-x", Container: "main", Text: []byte("unended"), Unterminated: true})
 	failure := PodFailure{Job: bad, Pod: "bad-y", Containers: []ContainerFailure{{Name: "main", ExitCode: 137, Signal: 9, Reason: "OOMKilled"}}}
 	o.PodFailed(failure)
 	wait := PodWait{Job: bad, Pod: "bad-w", Reason: "CreateContainerConfigError", Message: "configmap \"settings\" not found"}

@@ -146,7 +146,7 @@ func (p *Plain) Log(l Line) {
 	}
 	p.write([]byte(l.Prefix))
 	p.write(l.Text)
-	if !l.Unended || l.Prefix != "" || p.endLines {
+	if !l.Unterminated || l.Prefix != "" || p.endLines {
 		p.write([]byte{'\n'})
 	}
 	p.keep(p.out.Flush())

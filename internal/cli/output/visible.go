@@ -11,7 +11,7 @@ import (
 // Visible shows what a terminal would act upon instead of printing it, as \x1b or \u202e: names, messages and images come
 // from others, and say what they like. Line breaks and tabs stay.
 func Visible(text string) string {
-	if !strings.ContainsFunc(text, acts) && utf8.ValidString(text) {
+	if !strings.ContainsFunc(text, isControl) && utf8.ValidString(text) {
 		return text
 	}
 	var b strings.Builder
@@ -20,7 +20,7 @@ func Visible(text string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case !acts(r):
+		case !isControl(r):
 			b.WriteRune(r)
 		case r < 0x80:
 			fmt.Fprintf(&b, `\x%02x`, r)
@@ -32,8 +32,8 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// acts reports whether r is not there to be read: control characters, and those that turn the direction of text.
-func acts(r rune) bool {
+// isControl reports whether r is not there to be read: control characters, and those that turn the direction of text.
+func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfffe || r == 0xffff)
 }
 

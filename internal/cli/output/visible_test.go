@@ -34,7 +34,7 @@ func TestNothingVisibleActsOnATerminal(t *testing.T) {
 		if n, err := (Words{&b}).Write([]byte(text)); n != len(text) || err != nil {
 			t.Fatal(n, err)
 		}
-		if got := b.String(); strings.ContainsFunc(got, acts) || !utf8.ValidString(got) {
+		if got := b.String(); strings.ContainsFunc(got, isControl) || !utf8.ValidString(got) {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})

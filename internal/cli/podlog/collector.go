@@ -32,21 +32,21 @@ type Options struct {
 
 // Collector reads logs until it is drained.
 type Collector struct {
-	ctx     context.Context
-	source  Source
-	emit    func(output.Line)
-	trouble func(string)
-	opts    Options
+	ctx    context.Context
+	source Source
+	emit   func(output.Line)
+	warn   func(string)
+	opts   Options
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	pods    map[types.UID]*corev1.Pod
 	seen    map[attempt]bool
 	// busy holds containers with a reader: attempts are read one after the other.
-	busy    map[container]bool
-	urgent  []attempt
-	waiting []attempt
-	readers int
+	busy     map[container]bool
+	priority []attempt
+	waiting  []attempt
+	readers  int
 	// unread counts the attempts of a pod that are queued or being read.
 	unread map[types.UID]int
 }
@@ -58,7 +58,7 @@ type container struct {
 
 // New makes a Collector. emit gets every line and trouble what could not be read; both from many goroutines.
 func New(ctx context.Context, source Source, opts Options, emit func(output.Line), trouble func(string)) *Collector {
-	c := &Collector{ctx: ctx, source: source, emit: emit, trouble: trouble, opts: opts,
+	c := &Collector{ctx: ctx, source: source, emit: emit, warn: trouble, opts: opts,
 		pods: map[types.UID]*corev1.Pod{}, seen: map[attempt]bool{}, busy: map[container]bool{},
 		unread: map[types.UID]int{}}
 	c.changed = sync.NewCond(&c.mu)
@@ -75,7 +75,7 @@ func (c *Collector) Observe(pod *corev1.Pod) {
 	defer c.mu.Unlock()
 	c.pods[pod.UID] = pod
 	if failed {
-		c.hurry(pod.UID)
+		c.prioritize(pod.UID)
 	}
 	for s := range statuses(pod) {
 		for _, a := range readable(pod, s) {
@@ -85,7 +85,7 @@ func (c *Collector) Observe(pod *corev1.Pod) {
 			c.seen[a] = true
 			c.unread[pod.UID]++
 			if failed {
-				c.urgent = append(c.urgent, a)
+				c.priority = append(c.priority, a)
 			} else {
 				c.waiting = append(c.waiting, a)
 			}
@@ -95,12 +95,12 @@ func (c *Collector) Observe(pod *corev1.Pod) {
 	c.changed.Broadcast()
 }
 
-// hurry moves what waits of a pod that has failed to the front.
-func (c *Collector) hurry(pod types.UID) {
+// prioritize moves what waits of a pod that has failed to the front.
+func (c *Collector) prioritize(pod types.UID) {
 	kept := c.waiting[:0]
 	for _, a := range c.waiting {
 		if a.pod == pod {
-			c.urgent = append(c.urgent, a)
+			c.priority = append(c.priority, a)
 			continue
 		}
 		kept = append(kept, a)
@@ -121,7 +121,7 @@ func (c *Collector) startReaders() {
 
 // next takes the first attempt whose container nobody reads.
 func (c *Collector) next() (attempt, bool) {
-	for _, queue := range []*[]attempt{&c.urgent, &c.waiting} {
+	for _, queue := range []*[]attempt{&c.priority, &c.waiting} {
 		for i, a := range *queue {
 			if c.busy[container{a.pod, a.container}] {
 				continue

@@ -49,7 +49,7 @@ func (l *lines) emit(line output.Line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text := line.Prefix + string(line.Text)
-	if line.Unended {
+	if line.Unterminated {
 		text += "…"
 	}
 	l.got = append(l.got, text)

@@ -49,7 +49,7 @@ func (c *Collector) read(a attempt) {
 	}
 	if err != nil {
 		pod := c.pod(a.pod)
-		c.trouble(fmt.Sprintf("pod %s: the log of container %s cannot be read: %v", pod.Name, a.container, err))
+		c.warn(fmt.Sprintf("pod %s: the log of container %s cannot be read: %v", pod.Name, a.container, err))
 	}
 }
 
@@ -124,7 +124,7 @@ func (c *Collector) lines(a attempt, pod *corev1.Pod, r io.Reader) (int64, error
 		}
 		if len(text) > 0 {
 			passed += int64(len(text))
-			line.Text, line.Unended = chop(text)
+			line.Text, line.Unterminated = trimNewline(text)
 			c.emit(line)
 			text = nil
 		}
@@ -134,7 +134,7 @@ func (c *Collector) lines(a attempt, pod *corev1.Pod, r io.Reader) (int64, error
 	}
 }
 
-func chop(text []byte) (line []byte, unended bool) {
+func trimNewline(text []byte) (line []byte, unended bool) {
 	if n := len(text) - 1; text[n] == '\n' {
 		return text[:n], false
 	}

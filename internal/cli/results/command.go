@@ -59,7 +59,7 @@ controller that ran the Job is Stint's.
 }
 
 func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStreams, name string) (err error) {
-	t, err := f.Connect(ctx, embedded.ReadOnly)
+	t, err := f.Connect(ctx, embedded.ReadOnlyServer)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func refuseAnnotations(o *manifest.Object, job *batchv1.Job) error {
 	_, errs := jobcore.ReadAnnotations(job.Annotations, jobcore.AnnotationsPath)
 	var problems manifest.Problems
 	for _, err := range errs {
-		problems = append(problems, manifest.Problem{Place: o.Place, Field: err.Field, Wrong: err.ErrorBody()})
+		problems = append(problems, manifest.Problem{Place: o.Place, Field: err.Field, Message: err.ErrorBody()})
 	}
 	if len(problems) > 0 {
 		return problems

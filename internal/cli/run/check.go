@@ -156,8 +156,8 @@ func inputProblems(o *manifest.Object, err error) (manifest.Problems, error) {
 		return one(o, status.Status().Message, "others have set these fields; use stint apply --server-side --force-conflicts"), nil
 	case apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
 		return manifest.Problems{{Place: o.Place, Field: "metadata.namespace",
-			Wrong:  fmt.Sprintf("namespace %q does not exist", o.Typed.GetNamespace()),
-			Remedy: "add a Namespace to the file, or choose another with -n"}}, nil
+			Message: fmt.Sprintf("namespace %q does not exist", o.Typed.GetNamespace()),
+			Remedy:  "add a Namespace to the file, or choose another with -n"}}, nil
 	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
 		return one(o, status.Status().Message, ""), nil
 	}
@@ -165,14 +165,14 @@ func inputProblems(o *manifest.Object, err error) (manifest.Problems, error) {
 }
 
 func one(o *manifest.Object, wrong, remedy string) manifest.Problems {
-	return manifest.Problems{{Place: o.Place, Wrong: wrong, Remedy: remedy}}
+	return manifest.Problems{{Place: o.Place, Message: wrong, Remedy: remedy}}
 }
 
 func causes(o *manifest.Object, status metav1.Status) manifest.Problems {
 	var problems manifest.Problems
 	if status.Details != nil {
 		for _, c := range status.Details.Causes {
-			problems = append(problems, manifest.Problem{Place: o.Place, Field: strings.TrimPrefix(c.Field, "<nil>"), Wrong: o.InItsWords(c.Message)})
+			problems = append(problems, manifest.Problem{Place: o.Place, Field: strings.TrimPrefix(c.Field, "<nil>"), Message: o.TranslateError(c.Message)})
 		}
 	}
 	if len(problems) == 0 {

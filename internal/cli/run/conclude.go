@@ -40,7 +40,7 @@ type concluder struct {
 
 // conclude reads what is left of a Job's logs and tells how it ended. Wait waits for that.
 func (c *concluder) conclude(ctx context.Context, e ending, stopping bool) {
-	patience := c.podPatience(e)
+	patience := c.podTimeout(e)
 	c.all.Go(func() {
 		c.slots <- struct{}{}
 		defer func() { <-c.slots }()
@@ -85,12 +85,12 @@ func resultOf(job *batchv1.Job, e ending) output.Result {
 	return result
 }
 
-// podPatience is how long pods that the Job has counted are waited for where they cannot be listed. The watch tells of all
+// podTimeout is how long pods that the Job has counted are waited for where they cannot be listed. The watch tells of all
 // pods of a Job that this run has made; one that was there before may have had others.
-func (c *concluder) podPatience(e ending) time.Duration {
+func (c *concluder) podTimeout(e ending) time.Duration {
 	switch {
 	case e.gone:
-		return c.patience
+		return c.lateDataTimeout
 	case e.how == output.Followed || c.joined || c.moved:
 		return 0
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
-// defaultPatience is far beyond what a busy machine takes.
-const defaultPatience = 30 * time.Second
+// defaultLateDataTimeout is far beyond what a busy machine takes.
+const defaultLateDataTimeout = 30 * time.Second
 
 // connection is the way to the server of a run. It leads to another one where the run has to go on without the first.
 type connection struct {
@@ -35,13 +35,13 @@ type connection struct {
 	warn  *warnings
 	// stored reads the logs of a server on this machine from its files; nil for other servers.
 	stored *podlogs.Store
-	// patience is how long the run waits for what may be late, or may never come: answers, the last logs, pods and events of a Job.
-	patience time.Duration
+	// lateDataTimeout is how long the run waits for what may be late, or may never come: answers, the last logs, pods and events of a Job.
+	lateDataTimeout time.Duration
 }
 
 // newConnection leads to t. Warnings of servers are passed to note.
 func newConnection(t *target.Target, dataDir string, note func(string)) (*connection, error) {
-	c := &connection{caller: t.Caller, warn: &warnings{note: note}, patience: defaultPatience}
+	c := &connection{caller: t.Caller, warn: &warnings{note: note}, lateDataTimeout: defaultLateDataTimeout}
 	if t.Kind != target.Cluster {
 		c.stored = podlogs.Stored(dataDir)
 	}

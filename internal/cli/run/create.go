@@ -37,7 +37,7 @@ func (s *submitter) replace(ctx context.Context, plans []*plan) error {
 		if p.existing == nil || p.how == output.Followed {
 			return nil
 		}
-		if err := s.makeRoom(ctx, p.existing); err != nil {
+		if err := s.deleteAndWait(ctx, p.existing); err != nil {
 			return fmt.Errorf("create job %s: %w", p.object.Name(), err)
 		}
 		return nil
@@ -65,8 +65,8 @@ func (s *submitter) createJob(ctx context.Context, p *plan) (*batchv1.Job, error
 	return s.batch().Jobs(p.job.Namespace).Create(ctx, p.job, metav1.CreateOptions{FieldManager: fieldManager})
 }
 
-// makeRoom deletes a Job and waits until its name is free.
-func (s *submitter) makeRoom(ctx context.Context, old *batchv1.Job) error {
+// deleteAndWait deletes a Job and waits until its name is free.
+func (s *submitter) deleteAndWait(ctx context.Context, old *batchv1.Job) error {
 	jobs := s.batch().Jobs(old.Namespace)
 	if old.DeletionTimestamp == nil {
 		err := jobs.Delete(ctx, old.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),

@@ -26,7 +26,7 @@ func refuseCycles(objects []*manifest.Object) error {
 		for _, name := range dependenciesOf(job) {
 			if way := waiters.Cycle(keyOf(job), name); way != nil {
 				problems = append(problems, manifest.Problem{Place: o.Place, Field: jobcore.AnnotationsPath.Key(jobcore.DependsOn).String(),
-					Wrong: "Jobs would wait for each other: " + jobcore.Path(way), Remedy: "let one of them depend on none of the others"})
+					Message: "Jobs would wait for each other: " + jobcore.Path(way), Remedy: "let one of them depend on none of the others"})
 				break
 			}
 		}

@@ -54,9 +54,9 @@ func newFollower(o Options, c *connection, out output.Output, joined bool) *foll
 		watcher:  &watcher{connection: c, note: out.Note, jobs: jobs, pods: pods, gone: make(chan *target.Target, 1)},
 		pulls:    &pulls{connection: c, out: out, jobs: jobs, byImage: map[string]*pull{}},
 		retries:  &retries{connection: c, jobs: jobs},
-		ends: &concluder{connection: c, out: out, jobs: jobs, pods: pods, recall: o.Recall, joined: joined,
+		ends: &concluder{connection: c, out: out, jobs: jobs, pods: pods, recall: o.CompleteDeleted, joined: joined,
 			slots: make(chan struct{}, concludedAtOnce)},
-		stopper: &stopper{connection: c, note: out.Note, jobs: jobs, joined: joined, slack: deletionSlack},
+		stopper: &stopper{connection: c, note: out.Note, jobs: jobs, joined: joined, deletionTimeout: deletionTimeout},
 	}
 }
 
@@ -104,14 +104,14 @@ func (f *follower) followHere(ctx context.Context) error {
 		select {
 		case <-f.jobs.changed:
 			f.pulls.tell(watching)
-			f.look(ctx)
+			f.refresh(ctx)
 		case <-ticker.C:
-			f.tellProgress()
-			f.tellWaits()
+			f.printProgress()
+			f.printWaits()
 			f.pulls.tell(watching)
 			f.retries.ask(watching)
 			if f.stopper.stuck(time.Now()) {
-				return errors.Join(ErrInterrupted, f.stopper.left(ctx))
+				return errors.Join(ErrInterrupted, f.stopper.remaining(ctx))
 			}
 		case <-f.interrupts:
 			f.stopper.press(ctx)
@@ -130,7 +130,7 @@ func (f *follower) followHere(ctx context.Context) error {
 	}
 	f.ends.wait()
 	if f.stopper.begun() {
-		f.lastWords(ctx)
+		f.readLastLogs(ctx)
 		return ErrInterrupted
 	}
 	return f.verdict()

@@ -30,6 +30,6 @@ func Follow(ctx context.Context, o Options, t *target.Target, job *batchv1.Job) 
 	f := newFollower(o, c, out, true)
 	f.pods.begin(ctx, []*batchv1.Job{job})
 	f.track(job, output.Created, 0)
-	f.tellOrder(ctx)
+	f.printOrder(ctx)
 	return f.follow(ctx, false)
 }

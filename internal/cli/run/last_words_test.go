@@ -24,7 +24,7 @@ func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 		took  time.Duration
 	}{
 		"however slow they come":            {want: "goodbye", took: 20 * time.Second},
-		"a second signal of the same press": {again: bounce / 2, want: "goodbye", took: 20 * time.Second},
+		"a second signal of the same press": {again: signalDebounce / 2, want: "goodbye", took: 20 * time.Second},
 		"pressed again":                     {again: time.Second, took: time.Second},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				interrupts, said := make(chan os.Signal, 1), ""
-				s := &follower{connection: &connection{patience: defaultPatience}, interrupts: interrupts, pods: &podReader{},
+				s := &follower{connection: &connection{lateDataTimeout: defaultLateDataTimeout}, interrupts: interrupts, pods: &podReader{},
 					stopper: &stopper{presses: 1, last: time.Now()}}
 				s.pods.logs = podlog.New(ctx, slowly("goodbye\n"), podlog.Options{SinglePod: true},
 					func(l output.Line) { said = string(l.Text) }, func(text string) { t.Error(text) })
@@ -45,7 +45,7 @@ func TestLastWordsAreWaitedForUnlessCtrlCIsPressedAgain(t *testing.T) {
 					time.AfterFunc(tc.again, func() { interrupts <- os.Interrupt })
 				}
 				begun := time.Now()
-				s.lastWords(ctx)
+				s.readLastLogs(ctx)
 				if took := time.Since(begun); took != tc.took || said != tc.want {
 					t.Errorf("after %s it has said %q; want %q after %s", took, said, tc.want, tc.took)
 				}

@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deletionSlack is for the node and the garbage collector, wherever they are and however busy. It is counted from when
+// deletionTimeout is for the node and the garbage collector, wherever they are and however busy. It is counted from when
 // something went last.
-const deletionSlack = 2 * time.Minute
+const deletionTimeout = 2 * time.Minute
 
 // leftShown bounds the Jobs that are told of, and the pods of each.
 const leftShown = 5
@@ -33,9 +33,9 @@ func (s *stopper) stuck(now time.Time) bool {
 	return now.Sub(since) > s.limit
 }
 
-// left tells what should have gone and has not.
-func (s *stopper) left(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
+// remaining tells what should have gone and has not.
+func (s *stopper) remaining(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.lateDataTimeout)
 	defer cancel()
 	jobs := s.jobs.stopping()
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })

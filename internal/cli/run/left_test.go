@@ -15,7 +15,7 @@ import (
 
 func TestInterruptedRunDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	s := newTestSession(t)
-	s.follower.stopper.slack = time.Millisecond
+	s.follower.stopper.deletionTimeout = time.Millisecond
 	interrupts := make(chan os.Signal, 1)
 	s.follower.interrupts = interrupts
 	held := suspendedJob("held")
@@ -65,7 +65,7 @@ func TestStuck(t *testing.T) {
 		"something had gone before it was deleted": {1, 1, pressed.Add(-time.Minute), time.Minute, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s := &stopper{jobs: &tracker{wentAt: tc.wentAt}, presses: tc.presses, last: pressed, deleting: tc.deleting > 0, limit: time.Minute}
+			s := &stopper{jobs: &tracker{lastDeletedAt: tc.wentAt}, presses: tc.presses, last: pressed, deleting: tc.deleting > 0, limit: time.Minute}
 			if got := s.stuck(pressed.Add(tc.after)); got != tc.want {
 				t.Errorf("got %v", got)
 			}

@@ -5,8 +5,8 @@ import "time"
 // meterWindow is how far back the rate looks: long enough to be calm, short enough to notice a change.
 const meterWindow = 30 * time.Second
 
-// meter tells how fast successes come.
-type meter struct {
+// rateMeter tells how fast successes come.
+type rateMeter struct {
 	samples []sample
 }
 
@@ -16,7 +16,7 @@ type sample struct {
 }
 
 // add notes a count. Samples closer than a second apart make one.
-func (m *meter) add(at time.Time, succeeded int32) {
+func (m *rateMeter) add(at time.Time, succeeded int32) {
 	if n := len(m.samples); n >= 2 && at.Sub(m.samples[n-2].at) < time.Second {
 		m.samples[n-1] = sample{at, succeeded}
 		return
@@ -28,7 +28,7 @@ func (m *meter) add(at time.Time, succeeded int32) {
 }
 
 // rate is successes a second over the window; 0 until there is something to go by.
-func (m *meter) rate() float64 {
+func (m *rateMeter) rate() float64 {
 	if len(m.samples) < 2 {
 		return 0
 	}
@@ -40,8 +40,8 @@ func (m *meter) rate() float64 {
 	return float64(last.succeeded-first.succeeded) / elapsed.Seconds()
 }
 
-// left is the time that remaining successes take at the present rate; 0 where that cannot be told.
-func (m *meter) left(remaining int32) time.Duration {
+// remaining is the time that remaining successes take at the present rate; 0 where that cannot be told.
+func (m *rateMeter) remaining(remaining int32) time.Duration {
 	rate := m.rate()
 	if rate == 0 || remaining <= 0 {
 		return 0

@@ -15,8 +15,8 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// tellOrder says which Jobs wait for which, and for which that are not there yet.
-func (f *follower) tellOrder(ctx context.Context) {
+// printOrder says which Jobs wait for which, and for which that are not there yet.
+func (f *follower) printOrder(ctx context.Context) {
 	missing := map[types.NamespacedName]bool{}
 	jobs := slices.SortedFunc(slices.Values(f.jobs.unended()), func(a, b *batchv1.Job) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -39,8 +39,8 @@ func (s *submitter) manageable(o *manifest.Object, job *batchv1.Job) error {
 		return nil
 	}
 	return manifest.Problems{{Place: o.Place, Field: "spec.managedBy",
-		Wrong:  fmt.Sprintf("names the controller %q, which does not run here", *by),
-		Remedy: "remove the field, or name a cluster where it runs with --kubeconfig"}}
+		Message: fmt.Sprintf("names the controller %q, which does not run here", *by),
+		Remedy:  "remove the field, or name a cluster where it runs with --kubeconfig"}}
 }
 
 // planJob has the server check a Job and decides how it enters the run.
@@ -79,9 +79,9 @@ func (s *submitter) planJob(ctx context.Context, o *manifest.Object, coming bool
 		return nil, err
 	}
 	p.existing = existing
-	p.how, err = meet(existing, hash)
+	p.how, err = resolveExisting(existing, hash)
 	if err != nil {
-		return nil, manifest.Problems{{Place: o.Place, Field: "metadata.name", Wrong: err.Error(),
+		return nil, manifest.Problems{{Place: o.Place, Field: "metadata.name", Message: err.Error(),
 			Remedy: fmt.Sprintf("wait for it, delete it (%s), or use another name", s.caller.Command(job.Namespace, "delete", "job", job.Name))}}
 	}
 	return p, nil
@@ -98,8 +98,8 @@ func (s *submitter) dryRunJob(ctx context.Context, job *batchv1.Job, namespace s
 	return err
 }
 
-// meet decides what a Job that is there already means for one of the same name.
-func meet(existing *batchv1.Job, hash string) (output.How, error) {
+// resolveExisting decides what a Job that is there already means for one of the same name.
+func resolveExisting(existing *batchv1.Job, hash string) (output.How, error) {
 	if existing.DeletionTimestamp != nil {
 		return output.Created, nil // it is on its way out
 	}

@@ -79,7 +79,7 @@ func (r *podReader) finish(ctx context.Context, job *batchv1.Job, patience time.
 
 // drain waits for the rest of a Job's logs.
 func (r *podReader) drain(ctx context.Context, job *batchv1.Job) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.lateDataTimeout)
 	defer cancel()
 	r.logs.Drain(ctx, job.UID)
 }
@@ -112,7 +112,7 @@ func (r *podReader) areMissing(job *batchv1.Job, pods []*corev1.Pod) bool {
 
 // last lists the pods of a Job, asking the next server where one has gone.
 func (r *podReader) last(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.lateDataTimeout)
 	defer cancel()
 	_ = wait.PollUntilContextCancel(ctx, tick, true, func(ctx context.Context) (bool, error) {
 		pods, err = r.list(ctx, job)

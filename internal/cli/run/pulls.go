@@ -20,11 +20,11 @@ type pull struct {
 	node  string
 	since time.Time
 	// found is what the node has told of it, told what the user knows; without a total, nothing.
-	found, told progress.Pull
+	found, printed progress.Pull
 }
 
 // observePulls takes in which images a pod waits for, and which it has got.
-func (w *waits) observePulls(p *podWait, pod *corev1.Pod, over bool) {
+func (w *waitingPods) observePulls(p *podWait, pod *corev1.Pod, over bool) {
 	before := p.pulling
 	p.node, p.pulling = pod.Spec.NodeName, nil
 	if !over {
@@ -33,7 +33,7 @@ func (w *waits) observePulls(p *podWait, pod *corev1.Pod, over bool) {
 	for _, image := range p.pulling {
 		delete(w.arrived, image)
 	}
-	got := hasRun(pod) || !over && hindranceOf(pod).reason == ""
+	got := hasRun(pod) || !over && waitReasonOf(pod).reason == ""
 	for _, image := range before {
 		if got && !slices.Contains(p.pulling, image) {
 			w.arrived[image] = true
@@ -79,14 +79,14 @@ func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
 			delete(p.byImage, image)
 		}
 		switch {
-		case !waits && is.told.Total > 0:
+		case !waits && is.printed.Total > 0:
 			news = append(news, is.end(arrived[image], now))
-		case waits && is.found != is.told:
-			is.told = is.found
-			news = append(news, output.Pull{Pull: is.told, At: now, Took: now.Sub(is.since)})
+		case waits && is.found != is.printed:
+			is.printed = is.found
+			news = append(news, output.Pull{Pull: is.printed, At: now, Took: now.Sub(is.since)})
 		}
 	}
-	if len(p.byImage) > 0 && !p.asking && now.Sub(p.askedAt) >= askPause {
+	if len(p.byImage) > 0 && !p.asking && now.Sub(p.askedAt) >= minRetryQuery {
 		p.asking, p.askedAt = true, now
 		go p.ask(ctx)
 	}
@@ -95,7 +95,7 @@ func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
 
 // end is the end of a pull that the user knows of.
 func (p *pull) end(arrived bool, now time.Time) output.Pull {
-	end := output.Pull{Pull: p.told, At: now, Took: now.Sub(p.since), Ended: true, Arrived: arrived}
+	end := output.Pull{Pull: p.printed, At: now, Took: now.Sub(p.since), Ended: true, Arrived: arrived}
 	if arrived {
 		end.Done = end.Total
 	}
@@ -104,7 +104,7 @@ func (p *pull) end(arrived bool, now time.Time) output.Pull {
 
 // ask asks the nodes how far they are.
 func (p *pulls) ask(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	ctx, cancel := context.WithTimeout(ctx, p.lateDataTimeout)
 	defer cancel()
 	found := map[string][]progress.Pull{}
 	for _, name := range p.nodes() {
@@ -143,11 +143,11 @@ func (r *tracker) pulls() (awaited map[string]string, arrived map[string]bool) {
 	defer r.mu.Unlock()
 	awaited, arrived = map[string]string{}, map[string]bool{}
 	for _, t := range r.byUID {
-		maps.Copy(arrived, t.waits.arrived)
+		maps.Copy(arrived, t.waitingPods.arrived)
 		if t.ended {
 			continue
 		}
-		for _, p := range t.waits.pods {
+		for _, p := range t.waitingPods.pods {
 			for _, image := range p.pulling {
 				awaited[image] = p.node
 			}

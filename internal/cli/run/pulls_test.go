@@ -38,7 +38,7 @@ func TestPullsAreToldFromTheNodeOfThePodsThatWait(t *testing.T) {
 		}
 	}
 	w := newWaits()
-	s.follower.jobs.byUID["u"] = &tracked{job: &batchv1.Job{}, waits: w}
+	s.follower.jobs.byUID["u"] = &trackedJob{job: &batchv1.Job{}, waitingPods: w}
 	hear := func() output.Pull {
 		var got output.Pull
 		await.Until(t, "a pull is told of", func() bool {
@@ -86,14 +86,14 @@ func TestHowPullsEnd(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			w := newWaits()
-			s := &pulls{jobs: &tracker{byUID: map[types.UID]*tracked{"u": {waits: w}}}, byImage: map[string]*pull{}, asking: true}
+			s := &pulls{jobs: &tracker{byUID: map[types.UID]*trackedJob{"u": {waitingPods: w}}}, byImage: map[string]*pull{}, asking: true}
 			now := time.Now()
 			w.observe(podThat("p", "ContainerCreating", progress.Message("a:1")), false)
 			if news := s.news(t.Context(), now); news != nil {
 				t.Errorf("told %v before the node has", news)
 			}
-			s.byImage["a:1"].told = progress.Pull{Image: "a:1", Done: 5, Total: 9}
-			s.byImage["a:1"].found = s.byImage["a:1"].told
+			s.byImage["a:1"].printed = progress.Pull{Image: "a:1", Done: 5, Total: 9}
+			s.byImage["a:1"].found = s.byImage["a:1"].printed
 			w.observe(tc.then, tc.gone)
 			end := output.Pull{Pull: progress.Pull{Image: "a:1", Done: 5, Total: 9}, At: now.Add(time.Minute), Took: time.Minute, Ended: true}
 			if tc.want {

@@ -16,7 +16,7 @@ import (
 
 // endByEvents completes a Job that was deleted while it was not watched with what its events tell of its end.
 func (c *concluder) endByEvents(ctx context.Context, job *batchv1.Job) *batchv1.Job {
-	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	ctx, cancel := context.WithTimeout(ctx, c.lateDataTimeout)
 	defer cancel()
 	ended := job
 	// What cannot be read tells nothing.

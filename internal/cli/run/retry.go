@@ -14,11 +14,11 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// askPause is how often the server is asked at most when a Job gets its next pod.
-const askPause = time.Second
+// minRetryQuery is how often the server is asked at most when a Job gets its next pod.
+const minRetryQuery = time.Second
 
 // isDelayed reports whether all pods of the Job have failed, as far as it says, and no next one is known to be due.
-func (t *tracked) isDelayed(now time.Time) bool {
+func (t *trackedJob) isDelayed(now time.Time) bool {
 	status := t.job.Status
 	return !t.ended && status.Failed > 0 && status.Active == 0 && !ptr.Deref(t.job.Spec.Suspend, false) && !jobcore.Finished(t.job) &&
 		!t.retryAt.After(now)
@@ -41,7 +41,7 @@ func (r *retries) ask(ctx context.Context) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.asking || now.Sub(r.askedAt) < askPause {
+	if r.asking || now.Sub(r.askedAt) < minRetryQuery {
 		return
 	}
 	if job := r.jobs.delayed(now); job != nil {
@@ -51,7 +51,7 @@ func (r *retries) ask(ctx context.Context) {
 }
 
 func (r *retries) askAbout(ctx context.Context, server *rest.Config, job *batchv1.Job) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.lateDataTimeout)
 	defer cancel()
 	r.jobs.retriedAt(job, delayedUntil(ctx, server, job))
 	r.mu.Lock()

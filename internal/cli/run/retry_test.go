@@ -20,7 +20,7 @@ func TestRetriesAreToldWhereTheJobCountsThem(t *testing.T) {
 		"by the index": {batchv1.JobSpec{BackoffLimit: ptr.To[int32](math.MaxInt32), BackoffLimitPerIndex: ptr.To[int32](1)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tracked := &tracked{job: &batchv1.Job{Spec: c.spec}, waits: newWaits()}
+			tracked := &trackedJob{job: &batchv1.Job{Spec: c.spec}, waitingPods: newWaits()}
 			if got := tracked.progress(time.Now()).Retries; got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}

@@ -43,8 +43,8 @@ type Options struct {
 	Output func() output.Output
 	// Interrupts delivers Ctrl-C and its like.
 	Interrupts <-chan os.Signal
-	// Recall completes, for Follow, a Job that was deleted before its end was seen, where that can still be known.
-	Recall func(context.Context, *batchv1.Job) *batchv1.Job
+	// CompleteDeleted completes, for Follow, a Job that was deleted before its end was seen, where that can still be known.
+	CompleteDeleted func(context.Context, *batchv1.Job) *batchv1.Job
 }
 
 var (
@@ -118,14 +118,14 @@ func runnable(objects []*manifest.Object, caller target.Caller) error {
 			jobs++
 		case "CronJob", "ScheduledJob":
 			problems = append(problems, manifest.Problem{Place: o.Place, Field: "kind",
-				Wrong: "a " + o.GVK.Kind + " has no end to wait for",
+				Message: "a " + o.GVK.Kind + " has no end to wait for",
 				Remedy: fmt.Sprintf("start %s, then %s; to run it now: %s", caller.Command("", "server"), caller.Command("", "apply", "-f", o.File),
 					caller.Command(o.Typed.GetNamespace(), "trigger", strings.ToLower(o.GVK.Kind)+"/"+o.Name(), "--wait"))})
 		}
 	}
 	if len(problems) == 0 && jobs == 0 {
 		problems = append(problems, manifest.Problem{Place: manifest.Place{File: objects[0].File},
-			Wrong: "no Job to run", Remedy: "add a Job, or create the objects with " + caller.Command("", "apply", "-f", objects[0].File)})
+			Message: "no Job to run", Remedy: "add a Job, or create the objects with " + caller.Command("", "apply", "-f", objects[0].File)})
 	}
 	if len(problems) > 0 {
 		return problems

@@ -42,7 +42,7 @@ func TestMeet(t *testing.T) {
 			batchv1.Job{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.Now())}}, output.Created, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got, err := meet(&tc.job, "abc")
+			got, err := resolveExisting(&tc.job, "abc")
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -55,8 +55,8 @@ func TestMeet(t *testing.T) {
 
 func TestMeter(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	var m meter
-	if m.rate() != 0 || m.left(5) != 0 {
+	var m rateMeter
+	if m.rate() != 0 || m.remaining(5) != 0 {
 		t.Error("a rate out of nothing")
 	}
 	for i := range 21 {
@@ -65,7 +65,7 @@ func TestMeter(t *testing.T) {
 	if diff := cmp.Diff(2.0, m.rate()); diff != "" {
 		t.Errorf("steady rate: %s", diff)
 	}
-	if diff := cmp.Diff(10*time.Second, m.left(20)); diff != "" {
+	if diff := cmp.Diff(10*time.Second, m.remaining(20)); diff != "" {
 		t.Errorf("time left: %s", diff)
 	}
 	m.add(start.Add(time.Hour), 20)
@@ -77,14 +77,14 @@ func TestMeter(t *testing.T) {
 
 func TestMeterNeverRunsBackwards(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var m meter
+		var m rateMeter
 		at, succeeded := time.Unix(0, 0), int32(0)
 		for _, step := range rapid.SliceOf(rapid.IntRange(0, 20_000)).Draw(t, "steps") {
 			at = at.Add(time.Duration(step) * time.Millisecond)
 			succeeded += int32(step % 7)
 			m.add(at, succeeded)
-			if m.rate() < 0 || m.left(10) < 0 {
-				t.Fatalf("rate %v, left %v", m.rate(), m.left(10))
+			if m.rate() < 0 || m.remaining(10) < 0 {
+				t.Fatalf("rate %v, left %v", m.rate(), m.remaining(10))
 			}
 			if len(m.samples) > 2+int(meterWindow/time.Second)*2 {
 				t.Fatalf("%d samples kept", len(m.samples))

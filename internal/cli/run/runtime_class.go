@@ -29,7 +29,7 @@ func (s *submitter) missingClass(ctx context.Context, o *manifest.Object, job *b
 		return nil, err
 	}
 	return manifest.Problems{{Place: o.Place, Field: "spec.template.spec.runtimeClassName",
-		Wrong:  fmt.Sprintf("there is no RuntimeClass %q", name),
-		Remedy: "choose oci (the image) or process (this machine's programs), or add a RuntimeClass with one of these handlers to the file",
+		Message: fmt.Sprintf("there is no RuntimeClass %q", name),
+		Remedy:  "choose oci (the image) or process (this machine's programs), or add a RuntimeClass with one of these handlers to the file",
 	}}, nil
 }

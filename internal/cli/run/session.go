@@ -40,7 +40,7 @@ func (s *session) run(ctx context.Context, objects []*manifest.Object) error {
 	s.follower.pods.begin(ctx, jobsOf(objects))
 	err = s.submit(setup, objects, plans)
 	if err == nil {
-		s.follower.tellOrder(setup)
+		s.follower.printOrder(setup)
 	}
 	if interrupted() {
 		return s.follower.follow(ctx, true)

@@ -45,7 +45,7 @@ func newTestSessionThatShows(t *testing.T, logs Logs, out output.Output) *sessio
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.patience = await.Limit
+	run.lateDataTimeout = await.Limit
 	return run
 }
 

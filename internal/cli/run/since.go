@@ -15,21 +15,21 @@ import (
 	"github.com/stint-dev/stint/internal/cli/output"
 )
 
-// since watches from what is known already instead of what a first list shows: a Job may end and be deleted before
+// watchFrom watches from what is known already instead of what a first list shows: a Job may end and be deleted before
 // anything has listed it, and a watch shows that only if it begins before.
-type since struct {
+type watchFrom struct {
 	*cache.ListWatch
 	known atomic.Pointer[runtime.Object]
 }
 
-func watchSince(lw *cache.ListWatch, known runtime.Object) *since {
-	s := &since{ListWatch: lw}
+func watchSince(lw *cache.ListWatch, known runtime.Object) *watchFrom {
+	s := &watchFrom{ListWatch: lw}
 	s.known.Store(&known)
 	return s
 }
 
 // ListWithContext answers with what is known the first time: later lists follow a watch that was lost.
-func (s *since) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (s *watchFrom) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if known := s.known.Swap(nil); known != nil {
 		return *known, nil
 	}
@@ -37,7 +37,7 @@ func (s *since) ListWithContext(ctx context.Context, o metav1.ListOptions) (runt
 }
 
 // IsWatchListSemanticsUnSupported has the reflector list first.
-func (*since) IsWatchListSemanticsUnSupported() bool { return true }
+func (*watchFrom) IsWatchListSemanticsUnSupported() bool { return true }
 
 // asCreated lists the Jobs as of the oldest of them; nil where their versions do not tell which that is.
 func asCreated(jobs []*batchv1.Job) *batchv1.JobList {
@@ -67,7 +67,7 @@ func (w *watcher) markPods(ctx context.Context, plans []*plan) error {
 		brief[namespace] = brief[namespace] || p.job.Spec.TTLSecondsAfterFinished != nil
 		followed[namespace] = followed[namespace] || p.how == output.Followed
 	}
-	w.podless = map[string]*corev1.PodList{}
+	w.earlierPods = map[string]*corev1.PodList{}
 	for namespace := range brief {
 		if !brief[namespace] || followed[namespace] {
 			continue
@@ -76,7 +76,7 @@ func (w *watcher) markPods(ctx context.Context, plans []*plan) error {
 		if err != nil {
 			return fmt.Errorf("list pods: %w", err)
 		}
-		w.podless[namespace] = &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: list.ResourceVersion}}
+		w.earlierPods[namespace] = &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: list.ResourceVersion}}
 	}
 	return nil
 }

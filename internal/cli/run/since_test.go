@@ -109,7 +109,7 @@ func createUnmanaged(t *testing.T, s *session, name string) *batchv1.Job {
 // remove deletes a Job and returns when it is gone.
 func remove(t *testing.T, s *session, job *batchv1.Job) {
 	t.Helper()
-	if err := s.submitter.makeRoom(t.Context(), job); err != nil {
+	if err := s.submitter.deleteAndWait(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,20 +14,20 @@ import (
 func (r *tracker) lastWent() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.wentAt
+	return r.lastDeletedAt
 }
 
 // unended are the Jobs that have not ended.
 func (r *tracker) unended() []*batchv1.Job {
-	return r.jobs(func(t *tracked) bool { return !t.isOver() })
+	return r.jobs(func(t *trackedJob) bool { return !t.isOver() })
 }
 
 // all are the Jobs of the run.
 func (r *tracker) all() []*batchv1.Job {
-	return r.jobs(func(*tracked) bool { return true })
+	return r.jobs(func(*trackedJob) bool { return true })
 }
 
-func (r *tracker) jobs(which func(*tracked) bool) []*batchv1.Job {
+func (r *tracker) jobs(which func(*trackedJob) bool) []*batchv1.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var jobs []*batchv1.Job
@@ -108,7 +108,7 @@ func (r *tracker) completed() bool {
 
 // stopping are the Jobs that the run has deleted and that have not ended.
 func (r *tracker) stopping() []*batchv1.Job {
-	return r.jobs(func(t *tracked) bool { return t.stopping && !t.isOver() })
+	return r.jobs(func(t *trackedJob) bool { return t.stopping && !t.isOver() })
 }
 
 // isStopping reports whether the run has deleted a Job.

@@ -19,8 +19,8 @@ type stopper struct {
 	jobs *tracker
 	// joined: the Job was there before, and goes on when the user leaves.
 	joined bool
-	// slack is how long what is deleted may take to go, beyond the grace period of pods, while nothing else goes.
-	slack time.Duration
+	// deletionTimeout is how long what is deleted may take to go, beyond the grace period of pods, while nothing else goes.
+	deletionTimeout time.Duration
 
 	presses int
 	last    time.Time
@@ -33,16 +33,16 @@ type stopper struct {
 
 func (s *stopper) begun() bool { return s.presses > 0 }
 
-// bounce is how close two signals may be and mean one: timeout(1) and terminals signal the process and its group.
-const bounce = 300 * time.Millisecond
+// signalDebounce is how close two signals may be and mean one: timeout(1) and terminals signal the process and its group.
+const signalDebounce = 300 * time.Millisecond
 
-// bounces reports whether a signal belongs to the one before.
-func (s *stopper) bounces(now time.Time) bool { return now.Sub(s.last) < bounce }
+// isDuplicate reports whether a signal belongs to the one before.
+func (s *stopper) isDuplicate(now time.Time) bool { return now.Sub(s.last) < signalDebounce }
 
 // press takes the next step.
 func (s *stopper) press(ctx context.Context) {
 	now := time.Now()
-	if s.bounces(now) {
+	if s.isDuplicate(now) {
 		return
 	}
 	s.last = now
@@ -56,7 +56,7 @@ func (s *stopper) press(ctx context.Context) {
 		s.deleteJobs(ctx)
 	case 2:
 		s.note("killing the pods")
-		s.limit = s.slack
+		s.limit = s.deletionTimeout
 		s.killPods(ctx)
 	default:
 		s.abandon = true
@@ -81,7 +81,7 @@ func (s *stopper) deleteJobs(ctx context.Context) {
 	for _, job := range jobs {
 		longest = max(longest, grace(job))
 	}
-	s.deleting, s.limit = true, longest+s.slack
+	s.deleting, s.limit = true, longest+s.deletionTimeout
 	s.note(fmt.Sprintf("stopping: deleting %s; pods have up to %s to end; Ctrl-C again kills them",
 		numbered(len(jobs), "job"), longest))
 	err := inParallel(len(jobs), func(i int) error {
@@ -89,7 +89,7 @@ func (s *stopper) deleteJobs(ctx context.Context) {
 			PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
 			Preconditions:     &metav1.Preconditions{UID: &jobs[i].UID}})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-			s.jobs.seen(jobs[i], vanished)
+			s.jobs.seen(jobs[i], deletedUnseen)
 			return nil
 		}
 		return err

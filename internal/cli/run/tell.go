@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// look takes in what has changed.
-func (f *follower) look(ctx context.Context) {
+// refresh takes in what has changed.
+func (f *follower) refresh(ctx context.Context) {
 	tell, ended := f.jobs.news(time.Now())
 	for _, p := range tell {
 		f.out.Progress(p)
@@ -17,14 +17,14 @@ func (f *follower) look(ctx context.Context) {
 	}
 }
 
-func (f *follower) tellProgress() {
+func (f *follower) printProgress() {
 	for _, p := range f.jobs.progress(time.Now()) {
 		f.out.Progress(p)
 	}
 }
 
-// tellWaits says what pods wait for.
-func (f *follower) tellWaits() {
+// printWaits says what pods wait for.
+func (f *follower) printWaits() {
 	tell, more := f.jobs.waits()
 	for _, w := range tell {
 		f.out.PodWaiting(w)
@@ -34,18 +34,18 @@ func (f *follower) tellWaits() {
 	}
 }
 
-// lastWords waits for what pods wrote when they were told to end, unless Ctrl-C is pressed again.
-func (f *follower) lastWords(ctx context.Context) {
+// readLastLogs waits for what pods wrote when they were told to end, unless Ctrl-C is pressed again.
+func (f *follower) readLastLogs(ctx context.Context) {
 	if f.pods.logs == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	ctx, cancel := context.WithTimeout(ctx, f.lateDataTimeout)
 	defer cancel()
 	go func() {
 		for {
 			select {
 			case <-f.interrupts:
-				if !f.stopper.bounces(time.Now()) {
+				if !f.stopper.isDuplicate(time.Now()) {
 					cancel()
 				}
 			case <-ctx.Done():

@@ -11,14 +11,14 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// tracked is a Job of a run as it was last seen. The tracker that has it guards it.
-type tracked struct {
-	job   *batchv1.Job
-	ref   output.Job
-	order int
-	how   output.How
-	meter meter
-	waits *waits
+// trackedJob is a Job of a run as it was last seen. The tracker that has it guards it.
+type trackedJob struct {
+	job         *batchv1.Job
+	ref         output.Job
+	order       int
+	how         output.How
+	meter       rateMeter
+	waitingPods *waitingPods
 	// gone: the Job was deleted, and unseen: what job tells may be older than that. stopping: this run has deleted it.
 	// ended: it is gone or has a terminal condition, and is being concluded.
 	gone     bool
@@ -36,23 +36,23 @@ type tracked struct {
 	updated bool
 }
 
-func newTracked(job *batchv1.Job, how output.How, order int) *tracked {
-	return &tracked{job: job, ref: output.Job{Namespace: job.Namespace, Name: job.Name}, how: how, order: order,
-		waits: newWaits(), failedPods: map[types.UID]bool{}, updated: true}
+func newTracked(job *batchv1.Job, how output.How, order int) *trackedJob {
+	return &trackedJob{job: job, ref: output.Job{Namespace: job.Namespace, Name: job.Name}, how: how, order: order,
+		waitingPods: newWaits(), failedPods: map[types.UID]bool{}, updated: true}
 }
 
 // isOver reports whether the Job has ended or is gone.
-func (t *tracked) isOver() bool { return jobcore.Finished(t.job) || t.gone }
+func (t *trackedJob) isOver() bool { return jobcore.Finished(t.job) || t.gone }
 
 // progress is what the output is told about a Job.
-func (t *tracked) progress(now time.Time) output.Progress {
+func (t *trackedJob) progress(now time.Time) output.Progress {
 	status := t.job.Status
 	t.meter.add(now, status.Succeeded)
 	p := output.Progress{Job: t.ref, Order: t.order, At: now, Active: status.Active, Succeeded: status.Succeeded, Failed: status.Failed,
 		Retries: ptr.Deref(jobcore.FailureLimit(t.job), 0), RetryAt: t.retryAt, Failure: t.failure,
 		WaitsFor: awaitedBy(t.job), Wanted: wanted(t.job), Suspended: t.job.Spec.Suspend != nil && *t.job.Spec.Suspend, Rate: t.meter.rate()}
 	if p.Wanted > 0 {
-		p.Left = t.meter.left(p.Wanted - p.Succeeded)
+		p.Left = t.meter.remaining(p.Wanted - p.Succeeded)
 	}
 	return p
 }
@@ -69,9 +69,9 @@ type ending struct {
 	moreWaiting int
 }
 
-func (t *tracked) end() ending {
+func (t *trackedJob) end() ending {
 	e := ending{job: t.job, ref: t.ref, how: t.how, gone: t.gone, unseen: t.unseen}
-	e.waiting, e.moreWaiting = t.waits.neverRan(t.ref)
+	e.waiting, e.moreWaiting = t.waitingPods.neverRan(t.ref)
 	return e
 }
 

@@ -17,19 +17,19 @@ import (
 // goroutine.
 type tracker struct {
 	mu    sync.Mutex
-	byUID map[types.UID]*tracked
-	// wentAt is when something of this run was last seen to go.
-	wentAt time.Time
+	byUID map[types.UID]*trackedJob
+	// lastDeletedAt is when something of this run was last seen to go.
+	lastDeletedAt time.Time
 	// changed gets a value when a Job has changed.
 	changed chan struct{}
 }
 
 func newTracker() *tracker {
-	return &tracker{byUID: map[types.UID]*tracked{}, changed: make(chan struct{}, 1)}
+	return &tracker{byUID: map[types.UID]*trackedJob{}, changed: make(chan struct{}, 1)}
 }
 
 // add has a Job be one of the run.
-func (r *tracker) add(t *tracked) {
+func (r *tracker) add(t *trackedJob) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byUID[t.job.UID] = t
@@ -39,7 +39,7 @@ func (r *tracker) add(t *tracked) {
 func (r *tracker) dropFollowed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.byUID, func(_ types.UID, t *tracked) bool { return t.how == output.Followed })
+	maps.DeleteFunc(r.byUID, func(_ types.UID, t *trackedJob) bool { return t.how == output.Followed })
 }
 
 func (r *tracker) wake() {
@@ -49,26 +49,26 @@ func (r *tracker) wake() {
 	}
 }
 
-// fate is what has become of an object.
-type fate int
+// objectState is what has become of an object.
+type objectState int
 
 const (
-	there fate = iota
+	present objectState = iota
 	// deleted: what is known is how it was then.
 	deleted
-	// vanished: it was deleted while it was not watched.
-	vanished
+	// deletedUnseen: it was deleted while it was not watched.
+	deletedUnseen
 )
 
 // seen takes in a new state of a Job, of this run or not.
-func (r *tracker) seen(job *batchv1.Job, now fate) {
+func (r *tracker) seen(job *batchv1.Job, now objectState) {
 	r.mu.Lock()
 	t, ours := r.byUID[job.UID]
-	if ours && (now != there || job.Status.Active < t.job.Status.Active) {
-		r.wentAt = time.Now()
+	if ours && (now != present || job.Status.Active < t.job.Status.Active) {
+		r.lastDeletedAt = time.Now()
 	}
 	if ours && !t.gone {
-		t.job, t.gone, t.unseen, t.updated = job, now != there, now == vanished, true
+		t.job, t.gone, t.unseen, t.updated = job, now != present, now == deletedUnseen, true
 	}
 	r.mu.Unlock()
 	if ours {
@@ -88,9 +88,9 @@ func (r *tracker) seenPod(pod *corev1.Pod, gone bool) (ours, failed bool) {
 	if !ours {
 		return false, false
 	}
-	t.waits.observe(pod, gone)
+	t.waitingPods.observe(pod, gone)
 	if gone {
-		r.wentAt = time.Now()
+		r.lastDeletedAt = time.Now()
 	}
 	// What an interrupt ends has not failed.
 	stopped := t.stopping && pod.DeletionTimestamp != nil
@@ -114,7 +114,7 @@ func (r *tracker) conclude(job types.UID, outcome output.Outcome) {
 
 // stop marks the Jobs that have not ended as those that the run has deleted, and returns them.
 func (r *tracker) stop() []*batchv1.Job {
-	return r.jobs(func(t *tracked) bool {
+	return r.jobs(func(t *trackedJob) bool {
 		t.stopping = !t.isOver()
 		return t.stopping
 	})

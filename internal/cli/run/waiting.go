@@ -6,26 +6,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// hindrance is why a pod does not run.
-type hindrance struct {
+// waitReason is why a pod does not run.
+type waitReason struct {
 	reason, message string
 	// unplaced: it has no node yet, which may be a matter of its turn.
 	unplaced bool
 }
 
-// hindranceOf tells what a pod waits for; nothing where it is merely being started.
-func hindranceOf(pod *corev1.Pod) hindrance {
+// waitReasonOf tells what a pod waits for; nothing where it is merely being started.
+func waitReasonOf(pod *corev1.Pod) waitReason {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if waiting := status.State.Waiting; waiting != nil && isTold(waiting) {
-			return hindrance{reason: waiting.Reason, message: waiting.Message}
+			return waitReason{reason: waiting.Reason, message: waiting.Message}
 		}
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return hindrance{reason: c.Reason, message: c.Message, unplaced: true}
+			return waitReason{reason: c.Reason, message: c.Message, unplaced: true}
 		}
 	}
-	return hindrance{}
+	return waitReason{}
 }
 
 // isTold leaves out what every pod goes through: being prepared, as long as nothing is said to be wrong with it.

@@ -18,8 +18,8 @@ const (
 	queuesShown = 5
 )
 
-// waits are the pods of a Job that wait for something, or did when they ended.
-type waits struct {
+// waitingPods are the pods of a Job that wait for something, or did when they ended.
+type waitingPods struct {
 	pods map[types.UID]*podWait
 	// placed are pods on a node that have not ended.
 	placed map[types.UID]bool
@@ -33,12 +33,12 @@ type waits struct {
 
 type podWait struct {
 	name string
-	hindrance
+	waitReason
 	// pulling are the images for whose pull it waits, on the node.
 	pulling []string
 	node    string
-	// told are the reasons that the user knows.
-	told map[string]bool
+	// printed are the reasons that the user knows.
+	printed map[string]bool
 	// listed: it is one of those that are told of by name.
 	listed bool
 	ran    bool
@@ -46,12 +46,12 @@ type podWait struct {
 	over bool
 }
 
-func newWaits() *waits {
-	return &waits{pods: map[types.UID]*podWait{}, placed: map[types.UID]bool{}, arrived: map[string]bool{}, queued: map[string]bool{}}
+func newWaits() *waitingPods {
+	return &waitingPods{pods: map[types.UID]*podWait{}, placed: map[types.UID]bool{}, arrived: map[string]bool{}, queued: map[string]bool{}}
 }
 
 // observe takes in the state of a pod.
-func (w *waits) observe(pod *corev1.Pod, gone bool) {
+func (w *waitingPods) observe(pod *corev1.Pod, gone bool) {
 	over := gone || isOver(pod)
 	if pod.Spec.NodeName != "" && !over {
 		w.placed[pod.UID] = true
@@ -70,21 +70,21 @@ func (w *waits) observe(pod *corev1.Pod, gone bool) {
 		}
 		return
 	}
-	found := hindranceOf(pod)
+	found := waitReasonOf(pod)
 	if p == nil && found.reason == "" {
 		return
 	}
 	if p == nil {
-		p = &podWait{name: pod.Name, told: map[string]bool{}}
+		p = &podWait{name: pod.Name, printed: map[string]bool{}}
 		w.pods[pod.UID] = p
 		w.observePulls(p, pod, over)
 	}
-	p.hindrance, p.ran = found, p.ran || hasRun(pod)
+	p.waitReason, p.ran = found, p.ran || hasRun(pod)
 }
 
 // news returns what the user does not know yet, and how many further pods wait where that is worth saying: each time
 // they have doubled. Having no node is told once, with queues, and only if no pod of the Job has one.
-func (w *waits) news(queues bool) (tell []*podWait, more int) {
+func (w *waitingPods) news(queues bool) (tell []*podWait, more int) {
 	shown := 0
 	var open []*podWait
 	for _, p := range w.pods {
@@ -94,7 +94,7 @@ func (w *waits) news(queues bool) (tell []*podWait, more int) {
 		if p.listed {
 			shown++
 		}
-		if !p.told[p.reason] {
+		if !p.printed[p.reason] {
 			open = append(open, p)
 		}
 	}
@@ -114,7 +114,7 @@ func (w *waits) news(queues bool) (tell []*podWait, more int) {
 			p.listed = true
 			shown++
 		}
-		p.told[p.reason] = true
+		p.printed[p.reason] = true
 		tell = append(tell, p)
 	}
 	if more == 0 || more < 2*w.more {
@@ -125,7 +125,7 @@ func (w *waits) news(queues bool) (tell []*podWait, more int) {
 }
 
 // neverRan returns some pods that never got to run, those with a node first, and counts the others.
-func (w *waits) neverRan(job output.Job) (some []output.PodWait, more int) {
+func (w *waitingPods) neverRan(job output.Job) (some []output.PodWait, more int) {
 	idle := slices.DeleteFunc(slices.SortedFunc(maps.Values(w.pods), byPlace), func(p *podWait) bool {
 		return p.ran || p.reason == ""
 	})
@@ -159,19 +159,19 @@ func (r *tracker) waits() (tell []output.PodWait, more []moreWait) {
 	defer r.mu.Unlock()
 	placed, queues := 0, 0
 	for _, t := range r.byUID {
-		placed += len(t.waits.placed)
-		queues += min(1, len(t.waits.queued))
+		placed += len(t.waitingPods.placed)
+		queues += min(1, len(t.waitingPods.queued))
 	}
-	byJob := slices.SortedFunc(maps.Values(r.byUID), func(a, b *tracked) int {
+	byJob := slices.SortedFunc(maps.Values(r.byUID), func(a, b *trackedJob) int {
 		return cmp.Or(cmp.Compare(a.ref.Namespace, b.ref.Namespace), cmp.Compare(a.ref.Name, b.ref.Name))
 	})
 	for _, t := range byJob {
-		if t.ended || len(t.waits.pods) == 0 {
+		if t.ended || len(t.waitingPods.pods) == 0 {
 			continue
 		}
-		before := len(t.waits.queued)
-		waiting, others := t.waits.news(placed == 0 || queues < queuesShown)
-		if before == 0 && len(t.waits.queued) > 0 {
+		before := len(t.waitingPods.queued)
+		waiting, others := t.waitingPods.news(placed == 0 || queues < queuesShown)
+		if before == 0 && len(t.waitingPods.queued) > 0 {
 			queues++
 		}
 		for _, p := range waiting {

@@ -34,19 +34,19 @@ func running(name string) *corev1.Pod {
 func TestHindranceOf(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		pod  *corev1.Pod
-		want hindrance
+		want waitReason
 	}{
-		"a ConfigMap that is missing":           {podThat("p", "CreateContainerConfigError", "gone"), hindrance{"CreateContainerConfigError", "gone", false}},
-		"a volume that cannot be mounted":       {podThat("p", "ContainerCreating", "no dir"), hindrance{"ContainerCreating", "no dir", false}},
-		"a container that fails over and over":  {podThat("p", "CrashLoopBackOff", ""), hindrance{"CrashLoopBackOff", "", false}},
-		"a container that is being made":        {podThat("p", "ContainerCreating", ""), hindrance{}},
-		"a container behind those that prepare": {podThat("p", "PodInitializing", ""), hindrance{}},
-		"a pod that finds no node":              {unplaced("p", "Unschedulable"), hindrance{"Unschedulable", "no cpu", true}},
-		"a pod that is held back":               {unplaced("p", "SchedulingGated"), hindrance{"SchedulingGated", "no cpu", true}},
-		"a pod that runs":                       {running("p"), hindrance{}},
+		"a ConfigMap that is missing":           {podThat("p", "CreateContainerConfigError", "gone"), waitReason{"CreateContainerConfigError", "gone", false}},
+		"a volume that cannot be mounted":       {podThat("p", "ContainerCreating", "no dir"), waitReason{"ContainerCreating", "no dir", false}},
+		"a container that fails over and over":  {podThat("p", "CrashLoopBackOff", ""), waitReason{"CrashLoopBackOff", "", false}},
+		"a container that is being made":        {podThat("p", "ContainerCreating", ""), waitReason{}},
+		"a container behind those that prepare": {podThat("p", "PodInitializing", ""), waitReason{}},
+		"a pod that finds no node":              {unplaced("p", "Unschedulable"), waitReason{"Unschedulable", "no cpu", true}},
+		"a pod that is held back":               {unplaced("p", "SchedulingGated"), waitReason{"SchedulingGated", "no cpu", true}},
+		"a pod that runs":                       {running("p"), waitReason{}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if got := hindranceOf(tc.pod); got != tc.want {
+			if got := waitReasonOf(tc.pod); got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
@@ -54,7 +54,7 @@ func TestHindranceOf(t *testing.T) {
 }
 
 // told observes pods and returns what is said of them.
-func told(w *waits, queues bool, pods ...*corev1.Pod) []string {
+func told(w *waitingPods, queues bool, pods ...*corev1.Pod) []string {
 	for _, pod := range pods {
 		w.observe(pod, false)
 	}
@@ -143,7 +143,7 @@ func TestWatchedPods(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: &tc.completions}}
-			r := &tracker{byUID: map[types.UID]*tracked{"u": {job: job}}}
+			r := &tracker{byUID: map[types.UID]*trackedJob{"u": {job: job}}}
 			if got := watchedPods(tc.logs, "a=b", r.fewPods()).FieldSelector; got != tc.want {
 				t.Errorf("watches %q, want %q", got, tc.want)
 			}

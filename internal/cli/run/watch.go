@@ -22,8 +22,8 @@ type watcher struct {
 	note func(string)
 	jobs *tracker
 	pods *podReader
-	// podless are the pods of a namespace before this run had any there.
-	podless map[string]*corev1.PodList
+	// earlierPods are the pods of a namespace before this run had any there.
+	earlierPods map[string]*corev1.PodList
 	// gone names a server that no longer listens.
 	gone chan *target.Target
 
@@ -56,7 +56,7 @@ func (w *watcher) watchJobs(ctx context.Context, namespace string, jobs []*batch
 	if known := asCreated(jobs); known != nil && !w.moved {
 		from.known = known
 	}
-	return w.inform(ctx, from, func(obj any, now fate) {
+	return w.inform(ctx, from, func(obj any, now objectState) {
 		if job, ok := obj.(*batchv1.Job); ok {
 			w.jobs.seen(job, now)
 		}
@@ -65,12 +65,12 @@ func (w *watcher) watchJobs(ctx context.Context, namespace string, jobs []*batch
 
 func (w *watcher) watchPods(ctx context.Context, namespace string, which metav1.ListOptions) {
 	from := source{client: w.core().RESTClient(), resource: "pods", namespace: namespace, kind: &corev1.Pod{}, options: which}
-	if known := w.podless[namespace]; known != nil && !w.moved {
+	if known := w.earlierPods[namespace]; known != nil && !w.moved {
 		from.known = known
 	}
-	w.inform(ctx, from, func(obj any, now fate) {
+	w.inform(ctx, from, func(obj any, now objectState) {
 		if pod, ok := obj.(*corev1.Pod); ok {
-			w.pods.seen(pod, now != there)
+			w.pods.seen(pod, now != present)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func (w *watcher) missing(ctx context.Context, informer cache.SharedInformer, jo
 	for _, job := range jobs {
 		obj, found, err := informer.GetStore().Get(job)
 		if err == nil && (!found || obj.(*batchv1.Job).UID != job.UID) {
-			w.jobs.seen(job, vanished)
+			w.jobs.seen(job, deletedUnseen)
 		}
 	}
 }
@@ -99,7 +99,7 @@ type source struct {
 	known runtime.Object
 }
 
-func (w *watcher) inform(ctx context.Context, from source, see func(obj any, now fate)) cache.SharedInformer {
+func (w *watcher) inform(ctx context.Context, from source, see func(obj any, now objectState)) cache.SharedInformer {
 	lw := cache.NewFilteredListWatchFromClient(from.client, from.resource, from.namespace, func(o *metav1.ListOptions) {
 		o.LabelSelector, o.FieldSelector = from.options.LabelSelector, from.options.FieldSelector
 	})
@@ -111,11 +111,11 @@ func (w *watcher) inform(ctx context.Context, from source, see func(obj any, now
 	// Errors of this call mean that the informer runs already, and this one does not.
 	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { w.lost(ctx, err) })
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { see(obj, there) },
-		UpdateFunc: func(_, obj any) { see(obj, there) },
+		AddFunc:    func(obj any) { see(obj, present) },
+		UpdateFunc: func(_, obj any) { see(obj, present) },
 		DeleteFunc: func(obj any) {
 			if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				see(unknown.Obj, vanished)
+				see(unknown.Obj, deletedUnseen)
 				return
 			}
 			see(obj, deleted)

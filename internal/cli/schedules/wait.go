@@ -48,19 +48,19 @@ func (c *Clients) Start(ctx context.Context, run Run, note func(string)) (job *b
 		return nil, false, fmt.Errorf("look at job %s: %w", run.Job, err)
 	}
 	gone := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: run.Job, UID: e.JobUID}}
-	return c.Recall(ctx, run, gone), false, nil
+	return c.CompleteDeleted(ctx, run, gone), false, nil
 }
 
-// recallPatience is how long the controller may take to see that a Job has gone. It needs no more than moments unless it
+// deletedJobTimeout is how long the controller may take to see that a Job has gone. It needs no more than moments unless it
 // does not run.
-const recallPatience = 2 * time.Minute
+const deletedJobTimeout = 2 * time.Minute
 
-// Recall completes a Job that is gone with what the status of its ScheduledJob tells of its end.
-func (c *Clients) Recall(ctx context.Context, run Run, job *batchv1.Job) *batchv1.Job {
+// CompleteDeleted completes a Job that is gone with what the status of its ScheduledJob tells of its end.
+func (c *Clients) CompleteDeleted(ctx context.Context, run Run, job *batchv1.Job) *batchv1.Job {
 	if run.Kind != ScheduledJob {
 		return job
 	}
-	ctx, cancel := context.WithTimeout(ctx, recallPatience)
+	ctx, cancel := context.WithTimeout(ctx, deletedJobTimeout)
 	defer cancel()
 	e, err := c.until(ctx, run, func(e *stintv1.Execution) bool { return e.Status == stintv1.ExecutionCompleted })
 	if err != nil || e.Success == nil {
@@ -110,13 +110,13 @@ func (c *Clients) persist(ctx context.Context, ask func(context.Context) error) 
 	often := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.2, Cap: time.Second, Steps: math.MaxInt32}
 	return often.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := ask(ctx)
-		c.lookAround(ctx, err)
+		c.reconnect(ctx, err)
 		return err == nil, lasting(err)
 	})
 }
 
-// lookAround goes on with the server that has taken the place of one that is gone, if there is one yet.
-func (c *Clients) lookAround(ctx context.Context, err error) {
+// reconnect goes on with the server that has taken the place of one that is gone, if there is one yet.
+func (c *Clients) reconnect(ctx context.Context, err error) {
 	if c.Reconnect == nil || !utilnet.IsConnectionRefused(err) {
 		return
 	}

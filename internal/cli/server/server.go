@@ -150,7 +150,7 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 	defer cancel()
 	waiting, stopWaiting := context.WithTimeout(ctx, o.StartTimeout)
 	defer stopWaiting()
-	s, err := whenFree(waiting, func() bool { return target.Answers(waiting, o.DataDir) },
+	s, err := startWhenUnlocked(waiting, func() bool { return target.Answers(waiting, o.DataDir) },
 		func() (*server.Server, error) { return server.Start(ctx, o) })
 	if err != nil {
 		if ctx.Err() != nil {
@@ -158,7 +158,7 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 		}
 		return err
 	}
-	if err := greet(out, caller, s.KubeconfigPath()); err != nil {
+	if err := printUsage(out, caller, s.KubeconfigPath()); err != nil {
 		return err
 	}
 	if !onlyLocal(o.Listen) {
@@ -169,13 +169,13 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 	return s.Wait()
 }
 
-// endPatience is how long a server that answers may hold the data directory: it may have been told to end. Where it is slow
+// shutdownTimeout is how long a server that answers may hold the data directory: it may have been told to end. Where it is slow
 // to end, the user is told which process to wait for.
-const endPatience = 3 * time.Second
+const shutdownTimeout = 3 * time.Second
 
-// whenFree starts a server as soon as nothing holds its data directory: a command that looks, as stint get does where no
+// startWhenUnlocked starts a server as soon as nothing holds its data directory: a command that looks, as stint get does where no
 // server runs, ends by itself, however long it takes. A server that answers does not.
-func whenFree(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
+func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
 	begun := time.Now()
 	for {
 		s, err := start()
@@ -183,7 +183,7 @@ func whenFree(ctx context.Context, answers func() bool, start func() (*server.Se
 		if !errors.As(err, &locked) {
 			return s, err
 		}
-		if time.Since(begun) > endPatience && answers() {
+		if time.Since(begun) > shutdownTimeout && answers() {
 			return nil, err
 		}
 		select {
@@ -203,8 +203,8 @@ func onlyLocal(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// greet tells how to use the server.
-func greet(out io.Writer, caller target.Caller, kubeconfig string) error {
+// printUsage tells how to use the server.
+func printUsage(out io.Writer, caller target.Caller, kubeconfig string) error {
 	path, err := filepath.Abs(kubeconfig)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestAServerWaitsForALookToEnd(t *testing.T) {
 		"a look is over":                                {time.Second, false, true, time.Second},
 		"a look is slow":                                {limit - time.Second, false, true, limit - time.Second},
 		"a server that answers is told to end":          {time.Second, true, true, time.Second},
-		"a server that answers does not end":            {time.Hour, true, false, endPatience},
+		"a server that answers does not end":            {time.Hour, true, false, shutdownTimeout},
 		"what does not answer does not end within time": {time.Hour, false, false, limit},
 	}
 	for name, tt := range tests {
@@ -43,7 +43,7 @@ func TestAServerWaitsForALookToEnd(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), limit)
 				defer cancel()
 				var want server.Server
-				got, err := whenFree(ctx, func() bool { return tt.answers }, func() (*server.Server, error) {
+				got, err := startWhenUnlocked(ctx, func() bool { return tt.answers }, func() (*server.Server, error) {
 					if time.Since(begun) < tt.held {
 						return nil, &store.LockedError{Dir: "d", PID: 1}
 					}

@@ -109,7 +109,7 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 	limit := cmp.Or(o.StartTimeout, process.DefaultStartTimeout)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for patience := firstLook; ; {
+	for patience := firstAnswerTimeout; ; {
 		config, err := ask(limited, o.DataDir, patience)
 		if err == nil {
 			warn(warnings)
@@ -184,16 +184,16 @@ func isOwn(paths []string, dataDir string) bool {
 	return err == nil && named == own
 }
 
-// firstLook is how long a server may take to answer before the lock on the data directory is asked, too: what listens
+// firstAnswerTimeout is how long a server may take to answer before the lock on the data directory is asked, too: what listens
 // there may be another program. A server that is slower is asked again, with twice the time.
-const firstLook = 3 * time.Second
+const firstAnswerTimeout = 3 * time.Second
 
 // errNotReady: a server is starting, or stopping.
 var errNotReady = errors.New("it answers that it is not ready")
 
 // Answers reports whether a server on the data directory answers, and is no command that only looks at it.
 func Answers(ctx context.Context, dataDir string) bool {
-	_, err := ask(ctx, dataDir, firstLook)
+	_, err := ask(ctx, dataDir, firstAnswerTimeout)
 	return err == nil
 }
 
@@ -252,7 +252,7 @@ func (t *Target) Listens(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	dialer := net.Dialer{Timeout: firstLook}
+	dialer := net.Dialer{Timeout: firstAnswerTimeout}
 	connection, err := dialer.DialContext(ctx, "tcp", address.Host)
 	if err != nil {
 		return !utilnet.IsConnectionRefused(err)

@@ -41,7 +41,9 @@ func (w *waiting) follow(ctx context.Context) error {
 	}
 	return run.Follow(ctx, run.Options{Logs: run.LogsAll, Target: options, Interrupts: interrupts,
 		Output: func() output.Output { return w.out },
-		Recall: func(ctx context.Context, job *batchv1.Job) *batchv1.Job { return w.clients.Recall(ctx, w.run, job) },
+		CompleteDeleted: func(ctx context.Context, job *batchv1.Job) *batchv1.Job {
+			return w.clients.CompleteDeleted(ctx, w.run, job)
+		},
 	}, w.clients.Target(), job)
 }
 

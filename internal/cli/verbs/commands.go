@@ -82,7 +82,7 @@ func verbCommand(v Verb, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.GroupID = command.GroupVerbs
 	w.Add(cmd.PersistentFlags())
 	if v.Name == "delete" {
-		settleAfter(cmd, connection, streams.ErrOut)
+		waitForPodsAfter(cmd, connection, streams.ErrOut)
 	}
 	closeAfter(cmd, connection, streams.Out)
 	return cmd
@@ -95,14 +95,14 @@ func offline(v Verb) func(server.Options) target.Start {
 	case v.Needs == NeedsServer:
 		return nil
 	case v.Needs == NeedsNothing:
-		return embedded.Describing
+		return embedded.DiscoveryServer
 	case v.Name == "delete":
 		return func(o server.Options) target.Start {
 			o.Node, o.Cordoned = true, true
 			return embedded.WithData(o)
 		}
 	}
-	return embedded.ReadOnly
+	return embedded.ReadOnlyServer
 }
 
 // closeAfter has the command, and those below it, stop the server they started whichever way they end.

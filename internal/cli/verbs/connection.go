@@ -43,8 +43,8 @@ type Connection struct {
 
 var _ genericclioptions.RESTClientGetter = &Connection{}
 
-// lifetime ends with Close, which gives up a search that is under way.
-func (c *Connection) lifetime() context.Context {
+// context ends with Close, which gives up a search that is under way.
+func (c *Connection) context() context.Context {
 	c.lifeOnce.Do(func() { c.life, c.end = context.WithCancel(context.Background()) })
 	return c.life
 }
@@ -54,7 +54,7 @@ func (c *Connection) connect() (*target.Target, error) {
 	defer c.mu.Unlock()
 	if !c.asked {
 		c.asked = true
-		c.target, c.err = c.Find(c.lifetime())
+		c.target, c.err = c.Find(c.context())
 	}
 	return c.target, c.err
 }
@@ -91,7 +91,7 @@ func (c *Connection) Caller() target.Caller {
 
 // Close stops what connecting started. There is no connecting after it.
 func (c *Connection) Close() error {
-	c.lifetime()
+	c.context()
 	c.end()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,24 +20,24 @@ import (
 )
 
 const (
-	// settleSlack is how long pods may take to go, beyond their grace period, while no other goes. What holds them is said
+	// podDeletionTimeout is how long pods may take to go, beyond their grace period, while no other goes. What holds them is said
 	// long before, so it may be longer than the slowest machine takes.
-	settleSlack = 2 * time.Minute
-	// holdPatience is how long deleting takes until it is said what holds what was deleted.
-	holdPatience = 5 * time.Second
+	podDeletionTimeout = 2 * time.Minute
+	// finalizerNoticeDelay is how long deleting takes until it is said what holds what was deleted.
+	finalizerNoticeDelay = 5 * time.Second
 	// namesShown bounds the objects that are told of by name.
 	namesShown = 5
 )
 
-// settleAfter has a deletion that started its own server wait for the pods that go with what it deleted: a Job is gone
+// waitForPodsAfter has a deletion that started its own server wait for the pods that go with what it deleted: a Job is gone
 // before its pods are, and after this command nobody would end them. --wait=false leaves them to the next server.
 // Meanwhile it says what holds what does not go.
-func settleAfter(cmd *cobra.Command, connection *Connection, status io.Writer) {
+func waitForPodsAfter(cmd *cobra.Command, connection *Connection, status io.Writer) {
 	act := cmd.Run
 	cmd.Run = func(cmd *cobra.Command, args []string) {
 		ctx, cancel := context.WithCancel(cmd.Context())
 		defer cancel()
-		time.AfterFunc(holdPatience, func() { tellHolds(ctx, connection.Inside(), status) })
+		time.AfterFunc(finalizerNoticeDelay, func() { printFinalizers(ctx, connection.Inside(), status) })
 		act(cmd, args)
 		config := connection.Inside()
 		if waits, err := cmd.Flags().GetBool("wait"); config == nil || err != nil || !waits {
@@ -45,7 +45,7 @@ func settleAfter(cmd *cobra.Command, connection *Connection, status io.Writer) {
 		}
 		client, err := unlimited(config)
 		cmdutil.CheckErr(err)
-		if err := settle(ctx, client, status, settleSlack); err != nil {
+		if err := waitForPods(ctx, client, status, podDeletionTimeout); err != nil {
 			cmdutil.CheckErr(fmt.Errorf("%w; to go on ending them: %s", err, connection.Caller().Command("", "server")))
 		}
 	}
@@ -57,8 +57,8 @@ func unlimited(config *rest.Config) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// tellHolds says which finalizers keep what is being deleted; they may be there for ever.
-func tellHolds(ctx context.Context, config *rest.Config, status io.Writer) {
+// printFinalizers says which finalizers keep what is being deleted; they may be there for ever.
+func printFinalizers(ctx context.Context, config *rest.Config, status io.Writer) {
 	if config == nil || ctx.Err() != nil {
 		return
 	}
@@ -66,14 +66,14 @@ func tellHolds(ctx context.Context, config *rest.Config, status io.Writer) {
 	if err != nil {
 		return
 	}
-	held, err := heldBack(ctx, client)
+	held, err := withFinalizers(ctx, client)
 	if err == nil && len(held) > 0 {
 		_, _ = fmt.Fprintf(status, "waiting for %s; Ctrl-C ends the waiting\n", few(held))
 	}
 }
 
-// heldBack lists the Jobs and pods that are being deleted and have finalizers.
-func heldBack(ctx context.Context, client kubernetes.Interface) ([]string, error) {
+// withFinalizers lists the Jobs and pods that are being deleted and have finalizers.
+func withFinalizers(ctx context.Context, client kubernetes.Interface) ([]string, error) {
 	jobs, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -108,11 +108,11 @@ func few(texts []string) string {
 	return strings.Join(texts, "; ")
 }
 
-// settle returns when no pod is on its way out, or when for too long none has gone.
-func settle(ctx context.Context, client kubernetes.Interface, status io.Writer, slack time.Duration) error {
+// waitForPods returns when no pod is on its way out, or when for too long none has gone.
+func waitForPods(ctx context.Context, client kubernetes.Interface, status io.Writer, slack time.Duration) error {
 	told, last, wentAt := false, 0, time.Now()
 	return wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		pods, err := leaving(ctx, client)
+		pods, err := terminatingPods(ctx, client)
 		if err != nil {
 			return false, fmt.Errorf("wait for pods to end: %w", err)
 		}
@@ -157,8 +157,8 @@ func stillThere(pods []*corev1.Pod) error {
 	return errors.New("still there: " + few(names))
 }
 
-// leaving lists the pods that are being deleted or will be, since their Job is gone.
-func leaving(ctx context.Context, client kubernetes.Interface) ([]*corev1.Pod, error) {
+// terminatingPods lists the pods that are being deleted or will be, since their Job is gone.
+func terminatingPods(ctx context.Context, client kubernetes.Interface) ([]*corev1.Pod, error) {
 	// Pods first: a pod is never there before its Job.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {

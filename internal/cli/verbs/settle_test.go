@@ -48,13 +48,13 @@ func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
 
 func TestDeletionDoesNotWaitForeverForWhatDoesNotGo(t *testing.T) {
 	s, client := heldPod(t)
-	err := settle(t.Context(), client, io.Discard, time.Millisecond)
+	err := waitForPods(t.Context(), client, io.Discard, time.Millisecond)
 	want := "still there: pod default/held (finalizer example.com/hold)"
 	if err == nil || err.Error() != want {
 		t.Errorf("the deletion ended with %v", err)
 	}
 	var said bytes.Buffer
-	tellHolds(t.Context(), s.RESTConfig(), &said)
+	printFinalizers(t.Context(), s.RESTConfig(), &said)
 	want = "waiting for pod default/held, which the finalizer example.com/hold holds; Ctrl-C ends the waiting\n"
 	if diff := cmp.Diff(want, said.String()); diff != "" {
 		t.Error(diff)

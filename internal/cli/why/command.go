@@ -62,7 +62,7 @@ Exit status: 0 whatever the state of the Job, 2 for bad input.`,
 }
 
 func (f *whyFlags) explain(ctx context.Context, streams genericiooptions.IOStreams, name string) (err error) {
-	t, err := f.Connect(ctx, embedded.ReadOnly)
+	t, err := f.Connect(ctx, embedded.ReadOnlyServer)
 	if err != nil {
 		return err
 	}

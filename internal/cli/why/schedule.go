@@ -16,7 +16,7 @@ import (
 
 // Schedule writes why a CronJob or ScheduledJob runs nothing now, and when it does.
 func (t Text) Schedule(w io.Writer, object metav1.Object, now time.Time) error {
-	p := page{Text: t, now: now}
+	p := screenText{Text: t, now: now}
 	switch o := object.(type) {
 	case *batchv1.CronJob:
 		p.cronJob(o)
@@ -27,7 +27,7 @@ func (t Text) Schedule(w io.Writer, object metav1.Object, now time.Time) error {
 	return err
 }
 
-func (p *page) cronJob(c *batchv1.CronJob) {
+func (p *screenText) cronJob(c *batchv1.CronJob) {
 	suspended := ptr.Deref(c.Spec.Suspend, false)
 	p.headline("CronJob "+c.Name, stateOfSchedule(suspended, false, len(c.Status.Active)), nil, yellow)
 	if suspended {
@@ -51,7 +51,7 @@ func (p *page) cronJob(c *batchv1.CronJob) {
 }
 
 // forbidden says which runs hold one that is due, and since when that waits.
-func (p *page) forbidden(c *batchv1.CronJob) {
+func (p *screenText) forbidden(c *batchv1.CronJob) {
 	if c.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent || len(c.Status.Active) == 0 || ptr.Deref(c.Spec.Suspend, false) {
 		return
 	}
@@ -66,7 +66,7 @@ func (p *page) forbidden(c *batchv1.CronJob) {
 }
 
 // overdue is the newest time since the last run that was due and has none.
-func (p *page) overdue(c *batchv1.CronJob) (due time.Time, ok bool) {
+func (p *screenText) overdue(c *batchv1.CronJob) (due time.Time, ok bool) {
 	if c.Status.LastScheduleTime == nil {
 		return due, false
 	}
@@ -85,12 +85,12 @@ func (p *page) overdue(c *batchv1.CronJob) (due time.Time, ok bool) {
 	return due, ok
 }
 
-func (p *page) why(namespace, job string) string {
+func (p *screenText) why(namespace, job string) string {
 	return p.Caller.Command(namespace, "why", "job/"+job)
 }
 
 // nextOf is when a CronJob is due after that time.
-func (p *page) nextOf(c *batchv1.CronJob, after time.Time) (next time.Time, ok bool, why string) {
+func (p *screenText) nextOf(c *batchv1.CronJob, after time.Time) (next time.Time, ok bool, why string) {
 	zone := p.Zone
 	spec, err := schedule.ParseCron(c.Spec.Schedule)
 	if err == nil && c.Spec.TimeZone != nil {
@@ -106,7 +106,7 @@ func (p *page) nextOf(c *batchv1.CronJob, after time.Time) (next time.Time, ok b
 	return next, ok, "nothing: the schedule has no further time"
 }
 
-func (p *page) scheduledJob(s *stintv1.ScheduledJob) {
+func (p *screenText) scheduledJob(s *stintv1.ScheduledJob) {
 	name := "scheduledjob/" + s.Name
 	suspended := ptr.Deref(s.Spec.Suspend, false)
 	blocked := meta.FindStatusCondition(s.Status.Conditions, stintv1.ConditionBlocked)
@@ -153,7 +153,7 @@ func stateOfSchedule(suspended, blocked bool, running int) string {
 	return "WaitingForNextTime"
 }
 
-func (p *page) last(scheduled, succeeded *metav1.Time) {
+func (p *screenText) last(scheduled, succeeded *metav1.Time) {
 	if scheduled != nil {
 		p.row("Last run", "was due at "+p.clock(scheduled.Time)+" ("+p.ago(scheduled.Time)+")")
 	}

@@ -36,7 +36,7 @@ const waitsTold = 6
 
 // Job writes a screen about a Job. Tails are the ends of the logs of its failures.
 func (t Text) Job(w io.Writer, x *stintv1.JobExplanation, tails [][]string) error {
-	p := page{Text: t, now: x.ObservedAt.Time}
+	p := screenText{Text: t, now: x.ObservedAt.Time}
 	p.headline("Job "+x.Name, string(x.State), x.Since, p.colourOf(x.State))
 	p.line("  %s", x.Summary)
 	p.line("")
@@ -51,16 +51,16 @@ func (t Text) Job(w io.Writer, x *stintv1.JobExplanation, tails [][]string) erro
 	return err
 }
 
-// page is a screen being written.
-type page struct {
+// screenText is a screen being written.
+type screenText struct {
 	Text
 	now  time.Time
 	text strings.Builder
 }
 
-func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
+func (p *screenText) line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
 
-func (p *page) headline(name, state string, since *metav1.Time, colour string) {
+func (p *screenText) headline(name, state string, since *metav1.Time, colour string) {
 	if p.Colour {
 		state = colour + state + "\x1b[0m"
 	}
@@ -72,7 +72,9 @@ func (p *page) headline(name, state string, since *metav1.Time, colour string) {
 }
 
 // row has a label, or continues the one before.
-func (p *page) row(label, text string) { p.line("%-11s %s", label, output.Visible(oneLine(text))) }
+func (p *screenText) row(label, text string) {
+	p.line("%-11s %s", label, output.Visible(oneLine(text)))
+}
 
 func first(i int, label string) string {
 	if i == 0 {
@@ -85,13 +87,13 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " ")
 }
 
-func (p *page) waits(x *stintv1.JobExplanation) {
+func (p *screenText) waits(x *stintv1.JobExplanation) {
 	list := x.Waits
 	shown := list[:min(len(list), waitsTold)]
 	for i, w := range shown {
-		text := names[w.For] + ": " + abridged(w.Message)
+		text := names[w.For] + ": " + abbreviated(w.Message)
 		if w.What != "" && named[w.For] {
-			text = names[w.For] + " " + w.What + ": " + abridged(w.Message)
+			text = names[w.For] + " " + w.What + ": " + abbreviated(w.Message)
 		}
 		text += p.remedy(x, w.For)
 		if w.Since != nil {
@@ -108,7 +110,7 @@ func (p *page) waits(x *stintv1.JobExplanation) {
 }
 
 // remedy is the command that ends a wait, where one does.
-func (p *page) remedy(x *stintv1.JobExplanation, reason stintv1.JobWaitFor) string {
+func (p *screenText) remedy(x *stintv1.JobExplanation, reason stintv1.JobWaitFor) string {
 	switch {
 	case reason == stintv1.WaitForResume:
 		return ": " + p.Caller.Command(x.Namespace, "resume", x.Name)
@@ -171,7 +173,7 @@ func indexes(n int32) string {
 	return "indexes"
 }
 
-func (p *page) failures(list []stintv1.PodResult, tails [][]string) {
+func (p *screenText) failures(list []stintv1.PodResult, tails [][]string) {
 	for i := range list {
 		r := &list[i]
 		p.row(first(i, "Failures"), "pod "+r.Pod+": "+p.how(r))
@@ -185,7 +187,7 @@ func (p *page) failures(list []stintv1.PodResult, tails [][]string) {
 }
 
 // how tells of the end of a pod.
-func (p *page) how(r *stintv1.PodResult) string {
+func (p *screenText) how(r *stintv1.PodResult) string {
 	text := string(corev1.PodFailed)
 	switch {
 	case r.Signal > 0:
@@ -206,7 +208,7 @@ func (p *page) how(r *stintv1.PodResult) string {
 		text += " at " + p.clock(r.FinishedAt.Time) + " (" + p.ago(r.FinishedAt.Time) + ")"
 	}
 	if r.Message != "" {
-		text += ": " + abridged(r.Message)
+		text += ": " + abbreviated(r.Message)
 	}
 	return text
 }
@@ -214,7 +216,7 @@ func (p *page) how(r *stintv1.PodResult) string {
 // longestMessage is how much is shown of a message that others wrote.
 const longestMessage = 240
 
-func abridged(text string) string {
+func abbreviated(text string) string {
 	if runes := []rune(text); len(runes) > longestMessage {
 		return string(runes[:longestMessage]) + "…"
 	}
@@ -231,7 +233,7 @@ func manager(x *stintv1.JobExplanation) string {
 	return x.Manager + "; delays are told as Kubernetes has them by default"
 }
 
-func (p *page) when(at *metav1.Time) string {
+func (p *screenText) when(at *metav1.Time) string {
 	if at == nil {
 		return ""
 	}
@@ -239,7 +241,7 @@ func (p *page) when(at *metav1.Time) string {
 }
 
 // clock leaves out the date of today.
-func (p *page) clock(t time.Time) string {
+func (p *screenText) clock(t time.Time) string {
 	t, now := t.In(p.Zone), p.now.In(p.Zone)
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
@@ -247,14 +249,14 @@ func (p *page) clock(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-func (p *page) ago(t time.Time) string {
+func (p *screenText) ago(t time.Time) string {
 	if d := p.now.Sub(t); d > 0 {
 		return duration.HumanDuration(d) + " ago"
 	}
 	return "now"
 }
 
-func (p *page) ahead(t time.Time) string {
+func (p *screenText) ahead(t time.Time) string {
 	if d := t.Sub(p.now); d > 0 {
 		return "in " + duration.HumanDuration(d)
 	}
@@ -268,7 +270,7 @@ const (
 )
 
 // colourOf is green for what goes well, red for what has gone wrong, yellow for what waits.
-func (*page) colourOf(s stintv1.JobState) string {
+func (*screenText) colourOf(s stintv1.JobState) string {
 	colours := map[stintv1.JobState]string{
 		stintv1.JobComplete: green, stintv1.JobCompleting: green, stintv1.JobRunning: green, stintv1.JobWindingDown: green,
 		stintv1.JobStarting: green,
