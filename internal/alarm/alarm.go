@@ -20,7 +20,7 @@ const longestSleep = time.Second
 
 // Alarm rings once for each key that is set, at its time.
 type Alarm struct {
-	ring  func(types.NamespacedName)
+	onDue func(types.NamespacedName)
 	clock clock.PassiveClock
 	// earlier has something in it when Run is to look again before it had meant to.
 	earlier chan struct{}
@@ -33,7 +33,7 @@ type Alarm struct {
 // New is an alarm that calls ring, one key at a time, as the clock shows. It is silent until it runs.
 func New(ring func(types.NamespacedName), clock clock.PassiveClock) *Alarm {
 	return &Alarm{
-		ring:    ring,
+		onDue:   ring,
 		clock:   clock,
 		earlier: make(chan struct{}, 1),
 		entries: map[types.NamespacedName]*entry{},
@@ -73,12 +73,12 @@ func (a *Alarm) Run(ctx context.Context) {
 	timer := time.NewTimer(longestSleep)
 	defer timer.Stop()
 	for {
-		due, sleep := a.take(a.clock.Now().Round(0))
+		due, sleep := a.popDue(a.clock.Now().Round(0))
 		for _, key := range due {
 			if ctx.Err() != nil {
 				return
 			}
-			a.ring(key)
+			a.onDue(key)
 		}
 		var tick <-chan time.Time
 		if sleep > 0 {
@@ -94,9 +94,9 @@ func (a *Alarm) Run(ctx context.Context) {
 	}
 }
 
-// take forgets the keys that are due and returns them, in the order of their times, and how long to sleep then; 0 is
+// popDue forgets the keys that are due and returns them, in the order of their times, and how long to sleep then; 0 is
 // until something is set.
-func (a *Alarm) take(now time.Time) (due []types.NamespacedName, sleep time.Duration) {
+func (a *Alarm) popDue(now time.Time) (due []types.NamespacedName, sleep time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for len(a.waiting) > 0 {

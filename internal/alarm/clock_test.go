@@ -28,7 +28,7 @@ func TestTheWallClockCounts(t *testing.T) {
 			alarm := New(nil, nil)
 			alarm.Set(b, noon.Add(time.Hour))
 			alarm.Set(a, noon)
-			due, sleep := alarm.take(c.now)
+			due, sleep := alarm.popDue(c.now)
 			if !slices.Equal(due, c.wantDue) || sleep != c.wantSleep {
 				t.Errorf("due %v, sleep %v; want %v, %v", due, sleep, c.wantDue, c.wantSleep)
 			}

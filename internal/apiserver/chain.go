@@ -40,7 +40,7 @@ func (s *Server) chain(handler http.Handler, c *genericapiserver.Config) http.Ha
 func (s *Server) withKnownPeers(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if s.connections != nil {
-			s.connections.Know(req.RemoteAddr)
+			s.connections.MarkAuthenticated(req.RemoteAddr)
 		}
 		handler.ServeHTTP(w, req)
 	})

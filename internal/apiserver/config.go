@@ -84,7 +84,7 @@ func (s *Server) secure(c *genericapiserver.Config) error {
 	if err != nil {
 		return fmt.Errorf("read the server certificate: %w", err)
 	}
-	s.connections = connlimit.Limit(s.config.Listener, connlimit.Room())
+	s.connections = connlimit.Limit(s.config.Listener, connlimit.MaxUnauthenticated())
 	c.SecureServing = &genericapiserver.SecureServingInfo{Listener: s.connections, Cert: cert, ClientCA: ca}
 	c.ExternalAddress = s.config.Listener.Addr().String()
 	url, err := serverURL(s.config.Listener.Addr())

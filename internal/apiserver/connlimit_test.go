@@ -23,7 +23,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	}
 	defer changes.Stop()
 	address := strings.TrimPrefix(r.http.Host, "https://")
-	for range 2 * connlimit.Room() {
+	for range 2 * connlimit.MaxUnauthenticated() {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

@@ -86,19 +86,19 @@ func (r *jobLogREST) Get(ctx context.Context, name string, obj runtime.Object) (
 	if err != nil {
 		return nil, err
 	}
-	a, err := results.Choose(job, all, options.choice())
+	a, err := results.Select(job, all, options.choice())
 	if err != nil {
 		return nil, attemptNotFound(err)
 	}
 	return r.stream(ctx, job, a, &options.PodLogOptions), nil
 }
 
-func (o *JobLogOptions) choice() results.Choice {
-	return results.Choice{Index: o.Index, Pod: o.Pod, Attempt: o.Attempt, Previous: o.Previous, Container: o.Container}
+func (o *JobLogOptions) choice() results.AttemptQuery {
+	return results.AttemptQuery{Index: o.Index, Pod: o.Pod, Attempt: o.Attempt, Previous: o.Previous, Container: o.Container}
 }
 
 // stream has the log of a pod's last start read as pods/log reads it, where the pod is there: it knows more.
-func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Chosen, options *corev1.PodLogOptions) runtime.Object {
+func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Selected, options *corev1.PodLogOptions) runtime.Object {
 	options.Previous = false
 	pod, err := r.server.client.Pods().Get(ctx, job.Namespace, a.Pod.Pod)
 	if err == nil && pod.UID == a.Pod.UID && a.Restart == a.Pod.Restarts {
@@ -115,7 +115,7 @@ func (r *jobLogREST) stream(ctx context.Context, job *batchv1.Job, a *results.Ch
 type attemptStream struct {
 	source    LogSource
 	namespace string
-	chosen    *results.Chosen
+	chosen    *results.Selected
 	restart   int32
 	options   *corev1.PodLogOptions
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Share gives the directory and all that is in it to a group, and has what is made in its directories be the group's too.
-func (d *Dir) Share(group uint32) error {
+// SetGroup gives the directory and all that is in it to a group, and has what is made in its directories be the group's too.
+func (d *Dir) SetGroup(group uint32) error {
 	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", d.file.Fd()))
 	if err != nil {
 		return err
@@ -32,12 +32,12 @@ func (d *Dir) Share(group uint32) error {
 	return nil
 }
 
-// Share is that of the directory at path, which may not be a symbolic link itself.
-func Share(path string, group uint32) error {
+// SetGroup is that of the directory at path, which may not be a symbolic link itself.
+func SetGroup(path string, group uint32) error {
 	d, err := Open(path)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return d.Share(group)
+	return d.SetGroup(group)
 }

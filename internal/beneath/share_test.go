@@ -37,7 +37,7 @@ func TestShareGivesAllThatIsInADirectoryAndNothingElse(t *testing.T) {
 		}
 	}
 	before, _ := groupOf(t, decoy)
-	if err := beneath.Share(ours, group); err != nil {
+	if err := beneath.SetGroup(ours, group); err != nil {
 		t.Fatal(err)
 	}
 	for path, wanted := range map[string]fs.FileMode{".": fs.ModeDir | fs.ModeSetgid | 0o700, "sub": fs.ModeDir | fs.ModeSetgid | 0o700, "sub/file": 0o600} {
@@ -58,7 +58,7 @@ func TestShareTakesNoLinkForADirectory(t *testing.T) {
 	if err := os.Symlink(decoy, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := beneath.Share(link, uint32(os.Getegid())); err == nil {
+	if err := beneath.SetGroup(link, uint32(os.Getegid())); err == nil {
 		t.Error("a link was followed")
 	}
 }

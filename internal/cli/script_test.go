@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 				_, err := exec.LookPath("busybox")
 				return err == nil && exec.Command("unshare", "--user", "true").Run() == nil, nil
 			case "groups":
-				return os.Geteuid() == 0 || userns.Own().WhyOne == nil, nil
+				return os.Geteuid() == 0 || userns.Own().SingleIDReason == nil, nil
 			}
 			return false, fmt.Errorf("there is no condition %q", what)
 		},

@@ -55,8 +55,8 @@ type process struct {
 // The stages of a process. None but a standby is skipped.
 const (
 	starting int32 = iota
-	standingBy
-	filling
+	standby
+	fillingCaches
 	leading
 )
 
@@ -102,9 +102,9 @@ func (p *process) serve() (stop func(), err error) {
 // ready is what /readyz tells: a standby is ready to take over.
 func (p *process) ready() error {
 	switch p.stage.Load() {
-	case standingBy, leading:
+	case standby, leading:
 		return nil
-	case filling:
+	case fillingCaches:
 		return errors.New("reading what there is to do")
 	}
 	return errors.New("starting")
@@ -120,7 +120,7 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 	chosen := p.chosen(c, w)
 	informing, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
 	c.Start(informing)
-	p.stage.Store(filling)
+	p.stage.Store(fillingCaches)
 	go func() {
 		if cache.WaitForCacheSync(ctx.Done(), c.Filled) {
 			p.stage.Store(leading)

@@ -30,7 +30,7 @@ type Election struct {
 
 // lead waits for the lease, works for as long as it is held, and releases it once the last write is done.
 func (p *process) lead(ctx context.Context) error {
-	t, err := p.newTenure()
+	t, err := p.newLeaseHolder()
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *process) lead(ctx context.Context) error {
 }
 
 // elect runs for the lease until ctx ends or the lease is won and lost again.
-func (p *process) elect(ctx context.Context, t *tenure) (won, ended chan struct{}, err error) {
+func (p *process) elect(ctx context.Context, t *leaseHolder) (won, ended chan struct{}, err error) {
 	won, ended = make(chan struct{}), make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: t, Name: p.Election.Name,
@@ -78,7 +78,7 @@ func (p *process) elect(ctx context.Context, t *tenure) (won, ended chan struct{
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(leader string) {
 				klog.FromContext(ctx).Info("Leader", "lease", t.Describe(), "leader", leader, "self", leader == t.Identity())
-				if leader != t.Identity() && p.stage.CompareAndSwap(starting, standingBy) {
+				if leader != t.Identity() && p.stage.CompareAndSwap(starting, standby) {
 					memory.DropStartup()
 				}
 			},
@@ -94,7 +94,7 @@ func (p *process) elect(ctx context.Context, t *tenure) (won, ended chan struct{
 	return won, ended, nil
 }
 
-func (p *process) newTenure() (*tenure, error) {
+func (p *process) newLeaseHolder() (*leaseHolder, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
@@ -105,12 +105,12 @@ func (p *process) newTenure() (*tenure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("leader election: %w", err)
 	}
-	return &tenure{Interface: lock, duration: e.LeaseDuration, lost: make(chan struct{})}, nil
+	return &leaseHolder{Interface: lock, duration: e.LeaseDuration, lost: make(chan struct{})}, nil
 }
 
 // release gives the lease back, where it is held, so that the next one need not wait for it to run out. The elector must
 // have ended.
-func (t *tenure) release(ctx context.Context) error {
+func (t *leaseHolder) release(ctx context.Context) error {
 	if !t.begun() {
 		return nil
 	}

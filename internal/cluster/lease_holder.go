@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// tenure watches over the lease on behalf of those who write. The elector finds out by its own timers that the lease is
+// leaseHolder watches over the lease on behalf of those who write. The elector finds out by its own timers that the lease is
 // lost; a process that stood still meanwhile, or whose lease somebody else has taken, must not write before that.
-type tenure struct {
+type leaseHolder struct {
 	resourcelock.Interface
 	duration time.Duration
 	// lost is closed when somebody else is seen to hold the lease that this process held.
@@ -27,7 +27,7 @@ type tenure struct {
 }
 
 // Get reads the lease, and who holds it.
-func (t *tenure) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (t *leaseHolder) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := t.Interface.Get(ctx)
 	if err == nil {
 		t.seen(record.HolderIdentity)
@@ -35,7 +35,7 @@ func (t *tenure) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, [
 	return record, raw, err
 }
 
-func (t *tenure) seen(holder string) {
+func (t *leaseHolder) seen(holder string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.until.IsZero() || t.holder != "" || holder == "" || holder == t.Identity() {
@@ -46,7 +46,7 @@ func (t *tenure) seen(holder string) {
 }
 
 // Create takes a lease that was not there.
-func (t *tenure) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (t *leaseHolder) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	asked := time.Now()
 	err := t.Interface.Create(ctx, record)
 	t.renewed(asked, err)
@@ -54,7 +54,7 @@ func (t *tenure) Create(ctx context.Context, record resourcelock.LeaderElectionR
 }
 
 // Update takes the lease or renews it.
-func (t *tenure) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (t *leaseHolder) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	asked := time.Now()
 	err := t.Interface.Update(ctx, record)
 	t.renewed(asked, err)
@@ -62,7 +62,7 @@ func (t *tenure) Update(ctx context.Context, record resourcelock.LeaderElectionR
 }
 
 // renewed counts from before the request: others may have seen its effect before this process had the answer.
-func (t *tenure) renewed(asked time.Time, err error) {
+func (t *leaseHolder) renewed(asked time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
@@ -70,7 +70,7 @@ func (t *tenure) renewed(asked time.Time, err error) {
 	}
 }
 
-func (t *tenure) holds() bool {
+func (t *leaseHolder) holds() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -79,21 +79,21 @@ func (t *tenure) holds() bool {
 }
 
 // end lets nothing more be written, although the others may have to wait for some time yet.
-func (t *tenure) end() {
+func (t *leaseHolder) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.duration, t.until = 0, time.Now()
 }
 
 // begun tells that the lease was won, which does not say that it is held.
-func (t *tenure) begun() bool {
+func (t *leaseHolder) begun() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.until.IsZero()
 }
 
 // successor tells who has taken the lease, where that is known.
-func (t *tenure) successor() string {
+func (t *leaseHolder) successor() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.holder == "" {
@@ -103,23 +103,23 @@ func (t *tenure) successor() string {
 }
 
 // guard returns config with a transport that writes only while the lease is held.
-func (t *tenure) guard(config *rest.Config) *rest.Config {
+func (t *leaseHolder) guard(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return guarded{t, next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return leaseTransport{t, next} })
 	return config
 }
 
-type guarded struct {
-	tenure *tenure
-	next   http.RoundTripper
+type leaseTransport struct {
+	leaseHolder *leaseHolder
+	next        http.RoundTripper
 }
 
-func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet && !g.tenure.holds() {
+func (g leaseTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet && !g.leaseHolder.holds() {
 		if r.Body != nil {
 			_ = r.Body.Close() // A RoundTripper has to, and nobody has read from it.
 		}
-		return nil, fmt.Errorf("%s %s: the lease %s is not held any more", r.Method, r.URL.Path, g.tenure.Describe())
+		return nil, fmt.Errorf("%s %s: the lease %s is not held any more", r.Method, r.URL.Path, g.leaseHolder.Describe())
 	}
 	return g.next.RoundTrip(r)
 }

@@ -15,9 +15,9 @@ import (
 func TestWritesArePassedOnOnlyWhileTheLeaseIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lock := &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: "me"}}
-		tenure := &tenure{Interface: lock, duration: 15 * time.Second, lost: make(chan struct{})}
+		tenure := &leaseHolder{Interface: lock, duration: 15 * time.Second, lost: make(chan struct{})}
 		passed := 0
-		g := guarded{tenure, roundTripper(func(*http.Request) (*http.Response, error) { passed++; return nil, nil })}
+		g := leaseTransport{tenure, roundTripper(func(*http.Request) (*http.Response, error) { passed++; return nil, nil })}
 		check := func(when, method string, want bool) {
 			t.Helper()
 			before := passed

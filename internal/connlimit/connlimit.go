@@ -15,9 +15,9 @@ import (
 // most is the room for strangers where descriptors are plenty.
 const most = 256
 
-// Room is how many strangers there is room for: an eighth of the descriptors that this process may have, since the rest
+// MaxUnauthenticated is how many strangers there is room for: an eighth of the descriptors that this process may have, since the rest
 // serves those who are known, and the store.
-func Room() int {
+func MaxUnauthenticated() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return most
@@ -47,7 +47,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stranger{Conn: c, of: l}
+	s := &unauthenticatedConn{Conn: c, of: l}
 	if oldest := l.add(s); oldest != nil {
 		_ = oldest.Close()
 	}
@@ -55,18 +55,18 @@ func (l *Listener) Accept() (net.Conn, error) {
 }
 
 // add returns the connection that must go for this one.
-func (l *Listener) add(s *stranger) (oldest *stranger) {
+func (l *Listener) add(s *unauthenticatedConn) (oldest *unauthenticatedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.byAddress[s.RemoteAddr().String()] = l.waiting.PushBack(s)
 	if l.waiting.Len() > l.room {
-		return l.waiting.Front().Value.(*stranger)
+		return l.waiting.Front().Value.(*unauthenticatedConn)
 	}
 	return nil
 }
 
-// Know takes the connection from this address for one of somebody known, who may keep it.
-func (l *Listener) Know(address string) {
+// MarkAuthenticated takes the connection from this address for one of somebody known, who may keep it.
+func (l *Listener) MarkAuthenticated(address string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.byAddress[address]; e != nil {
@@ -75,7 +75,7 @@ func (l *Listener) Know(address string) {
 	}
 }
 
-func (l *Listener) forget(s *stranger) {
+func (l *Listener) forget(s *unauthenticatedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	address := s.RemoteAddr().String()
@@ -85,13 +85,13 @@ func (l *Listener) forget(s *stranger) {
 	}
 }
 
-type stranger struct {
+type unauthenticatedConn struct {
 	net.Conn
 	of *Listener
 }
 
 // Close implements net.Conn.
-func (s *stranger) Close() error {
+func (s *unauthenticatedConn) Close() error {
 	s.of.forget(s)
 	return s.Conn.Close()
 }

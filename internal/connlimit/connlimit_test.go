@@ -43,7 +43,7 @@ func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
 	l := connlimit.Limit(plain, 3)
 	t.Cleanup(func() { l.Close() })
 	known, _ := connect(t, l)
-	l.Know(known.LocalAddr().String())
+	l.MarkAuthenticated(known.LocalAddr().String())
 	left, end := connect(t, l)
 	left.Close()
 	end.Close()
@@ -67,7 +67,7 @@ func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
 }
 
 func TestThereIsAlwaysRoom(t *testing.T) {
-	if room := connlimit.Room(); room < 8 || room > 256 {
+	if room := connlimit.MaxUnauthenticated(); room < 8 || room > 256 {
 		t.Errorf("room for %d", room)
 	}
 }

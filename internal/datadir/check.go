@@ -12,10 +12,10 @@ const (
 	sticky      = unix.S_ISVTX
 )
 
-// judge decides on what was seen of the data directory dir.
-func judge(dir string, me self, seen []entry) (warnings []string, err error) {
+// check decides on what was seen of the data directory dir.
+func check(dir string, me self, seen []entry) (warnings []string, err error) {
 	for _, e := range seen {
-		warning, err := judgeOne(dir, me, e)
+		warning, err := checkEntry(dir, me, e)
 		if err != nil {
 			return nil, err
 		}
@@ -26,23 +26,23 @@ func judge(dir string, me self, seen []entry) (warnings []string, err error) {
 	return warnings, nil
 }
 
-func judgeOne(dir string, me self, e entry) (warning string, err error) {
+func checkEntry(dir string, me self, e entry) (warning string, err error) {
 	// A directory above whose owner this user namespace does not know cannot be judged from here.
 	if e.uid != me.uid && e.uid != 0 && !(e.role == above && e.uid == me.unmapped) {
-		return "", foreign(dir, me, e)
+		return "", ownerError(dir, me, e)
 	}
 	switch kind := e.mode & unix.S_IFMT; {
 	case kind == unix.S_IFLNK && e.role == above:
 		return "", nil
 	case kind != unix.S_IFREG && kind != unix.S_IFDIR:
-		return "", strange(dir, e)
+		return "", unusualFileError(dir, e)
 	case e.role == secret:
-		return "", judgeSecret(dir, e)
+		return "", checkSecret(dir, e)
 	}
-	return judgeWriters(me, e)
+	return checkWriters(me, e)
 }
 
-func strange(dir string, e entry) error {
+func unusualFileError(dir string, e entry) error {
 	return fmt.Errorf("%s is %s, and Stint makes none: %s", e.path, noun(e.mode), remedy(dir, e, ", or move this one away"))
 }
 
@@ -59,7 +59,7 @@ func noun(mode uint32) string {
 	return "a device"
 }
 
-func judgeSecret(dir string, e entry) error {
+func checkSecret(dir string, e entry) error {
 	if e.mode&0o077 == 0 {
 		return nil
 	}
@@ -67,7 +67,7 @@ func judgeSecret(dir string, e entry) error {
 		"%s, or, if no other user can have read it, chmod 600 %[1]s", e.path, e.mode&0o7777, newKeys(dir))
 }
 
-func judgeWriters(me self, e entry) (warning string, err error) {
+func checkWriters(me self, e entry) (warning string, err error) {
 	// In a sticky directory all keep their own.
 	shared := e.mode&sticky != 0
 	if e.mode&othersWrite != 0 && (e.role != above || !shared) {
@@ -81,7 +81,7 @@ func judgeWriters(me self, e entry) (warning string, err error) {
 	return "", nil
 }
 
-func foreign(dir string, me self, e entry) error {
+func ownerError(dir string, me self, e entry) error {
 	return fmt.Errorf("%s belongs to user %d, who could run programs as user %d through what is in %s: %s",
 		e.path, e.uid, me.uid, dir, remedy(dir, e, ", or move this one away (a new owner would not make what it holds trustworthy)"))
 }

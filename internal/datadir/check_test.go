@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		"in one of user 65534's, with all mapped":  {user, at("/x", above, 65534, 65534, dir|0o755), "belongs to user 65534", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			warnings, err := judge("/d", test.me, []entry{test.seen})
+			warnings, err := check("/d", test.me, []entry{test.seen})
 			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one with %q", err, test.want)
 			}

@@ -31,9 +31,9 @@ const Kubeconfig = "kubeconfig"
 // Check returns an error if the data directory at path cannot be trusted, with what helps, and warnings if it can but
 // hardly should be. One that does not exist is judged by what is above it.
 func Check(path string) (warnings []string, err error) {
-	seen, unseen := look(path)
+	seen, unseen := scan(path)
 	// What was seen comes first: that a directory of another user's cannot be read is no surprise.
-	if warnings, err = judge(path, me(), seen); err != nil {
+	if warnings, err = check(path, me(), seen); err != nil {
 		return nil, err
 	}
 	return warnings, unseen

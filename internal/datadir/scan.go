@@ -47,8 +47,8 @@ var secrets = []string{
 // files are what Stint keeps beside its folders and the kubeconfig.
 var files = []string{"lock", "node-name", "process-runtime"}
 
-// look sees every directory on the way to path, the links that lead there, and what Stint keeps in it.
-func look(path string) ([]entry, error) {
+// scan sees every directory on the way to path, the links that lead there, and what Stint keeps in it.
+func scan(path string) ([]entry, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

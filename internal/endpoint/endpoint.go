@@ -49,7 +49,7 @@ func New(c Config) (*Endpoint, error) {
 	mux.Handle("/metrics", promhttp.HandlerFor(series, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", answer(func() error { return nil }))
 	mux.HandleFunc("/readyz", answer(c.Ready))
-	return &Endpoint{connlimit.Limit(listener, connlimit.Room()), &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}, nil
+	return &Endpoint{connlimit.Limit(listener, connlimit.MaxUnauthenticated()), &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}, nil
 }
 
 func buildInfo(version string) (prometheus.Gatherer, error) {

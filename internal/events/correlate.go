@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// remembered is how many events and objects are kept in mind.
-	remembered = 4096
-	// atOnce is how many events about one object are written at once, and aboutOne how many a second for long. A schedule
+	// correlatorCacheSize is how many events and objects are kept in mind.
+	correlatorCacheSize = 4096
+	// burst is how many events about one object are written at once, and aboutOne how many a second for long. A schedule
 	// that is due every minute has three or four of them each time; client-go's own limit, one in five minutes, would soon
 	// leave most of them out.
-	atOnce   = 25
+	burst    = 25
 	aboutOne = 0.1
 	// similarOnes is how many events that differ in their message alone are written before they become one, for as long as
 	// they come within so many seconds.
@@ -27,9 +27,9 @@ const (
 // correlator decides as client-go's, which makes a patch of each event before it asks whether there are too many. A large
 // Job has an event for each pod, and nearly all are dropped: here a patch is made of what is written.
 type correlator struct {
-	similar *record.EventAggregator
-	flood   *record.EventSourceObjectSpamFilter
-	seen    *lru.Cache
+	similar   *record.EventAggregator
+	rateLimit *record.EventSourceObjectSpamFilter
+	seen      *lru.Cache
 }
 
 // observation is what is known of an event that came before.
@@ -41,10 +41,10 @@ type observation struct {
 
 func newCorrelator(c clock.PassiveClock) *correlator {
 	return &correlator{
-		similar: record.NewEventAggregator(remembered, record.EventAggregatorByReasonFunc, record.EventAggregatorByReasonMessageFunc,
+		similar: record.NewEventAggregator(correlatorCacheSize, record.EventAggregatorByReasonFunc, record.EventAggregatorByReasonMessageFunc,
 			similarOnes, similarFor, c),
-		flood: record.NewEventSourceObjectSpamFilter(remembered, atOnce, aboutOne, c, subject),
-		seen:  lru.New(remembered),
+		rateLimit: record.NewEventSourceObjectSpamFilter(correlatorCacheSize, burst, aboutOne, c, subject),
+		seen:      lru.New(correlatorCacheSize),
 	}
 }
 
@@ -64,7 +64,7 @@ func (c *correlator) correlate(event *corev1.Event) *corev1.Event {
 		next.Name, next.FirstTimestamp, next.Count = was.name, was.first, was.count+1
 	}
 	c.seen.Add(key, observation{count: next.Count, name: next.Name, first: next.FirstTimestamp})
-	if c.flood.Filter(&next) {
+	if c.rateLimit.Filter(&next) {
 		return nil
 	}
 	return &next

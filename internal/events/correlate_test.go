@@ -93,8 +93,8 @@ func TestAnEventThatIsDroppedTakesLittleMemory(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if written != atOnce {
-		t.Errorf("%d are written, not %d", written, atOnce)
+	if written != burst {
+		t.Errorf("%d are written, not %d", written, burst)
 	}
 	if each := (after.TotalAlloc - before.TotalAlloc) / events; each > bound {
 		t.Errorf("%d bytes an event, more than %d", each, bound)

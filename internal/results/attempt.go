@@ -38,8 +38,8 @@ func AttemptsOf(p *stintv1.PodResult) int32 {
 	return p.Restarts + 1
 }
 
-// InTurn takes all results for attempts at one piece of work: those of a Job without indexes that runs one pod at a time.
-func InTurn(items []stintv1.JobResult) stintv1.JobResult {
+// SequentialAttempts takes all results for attempts at one piece of work: those of a Job without indexes that runs one pod at a time.
+func SequentialAttempts(items []stintv1.JobResult) stintv1.JobResult {
 	var out stintv1.JobResult
 	for i, item := range items {
 		out.Attempts += item.Attempts

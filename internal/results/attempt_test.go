@@ -52,7 +52,7 @@ func TestAttemptsThatAreCountedAreFound(t *testing.T) {
 			}
 			items = append(items, item)
 		}
-		all := results.InTurn(items)
+		all := results.SequentialAttempts(items)
 		seen := map[string]bool{}
 		for n := int32(1); n <= all.Attempts; n++ {
 			p, restart, ok := results.Attempt(&all, n)

@@ -14,8 +14,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Choice names an attempt at a Job's work.
-type Choice struct {
+// AttemptQuery names an attempt at a Job's work.
+type AttemptQuery struct {
 	// Index is the completion index; nil where the Job has none, or the pod is named.
 	Index *int64
 	// Pod is a pod's name.
@@ -28,8 +28,8 @@ type Choice struct {
 	Container string
 }
 
-// Chosen is an attempt at a Job's work.
-type Chosen struct {
+// Selected is an attempt at a Job's work.
+type Selected struct {
 	Pod *stintv1.PodResult
 	// Restart is how often the pod's containers had been started before.
 	Restart int32
@@ -46,12 +46,12 @@ type NotBegunError struct{ text string }
 
 func (e NotBegunError) Error() string { return e.text }
 
-func (c *Chosen) String() string {
+func (c *Selected) String() string {
 	return fmt.Sprintf("attempt %d at %s (pod %s)", c.Attempt, c.What, c.Pod.Pod)
 }
 
-// Choose returns the attempt that is meant, or an error that names what there is.
-func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error) {
+// Select returns the attempt that is meant, or an error that names what there is.
+func Select(job *batchv1.Job, all *stintv1.JobResults, c AttemptQuery) (*Selected, error) {
 	work, what, err := chooseWork(job, all, c)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func Choose(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*Chosen, error
 	}
 	if n >= 1 && n <= int64(work.Attempts) {
 		pod, restart, _ := Attempt(work, int32(n))
-		chosen := &Chosen{Pod: pod, Restart: restart, Attempt: int32(n), What: what}
+		chosen := &Selected{Pod: pod, Restart: restart, Attempt: int32(n), What: what}
 		return chosen, chosen.neverBegun(job, c.Container)
 	}
 	if c.Previous && n == 0 {
@@ -107,7 +107,7 @@ func because(work *stintv1.JobResult) string {
 }
 
 // chooseWork returns all attempts at what the choice names, and what to call it.
-func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.JobResult, string, error) {
+func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c AttemptQuery) (*stintv1.JobResult, string, error) {
 	indexed := core.ModeOf(job) == batchv1.IndexedCompletion
 	switch {
 	case c.Pod != "":
@@ -129,7 +129,7 @@ func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c Choice) (*stintv1.J
 	if len(all.Items) == 0 && Unknown(job, all) > 0 {
 		return nil, "", fmt.Errorf("of the pods of job %s that have ended no result was kept", job.Name)
 	}
-	work := InTurn(all.Items)
+	work := SequentialAttempts(all.Items)
 	return &work, "job " + job.Name, nil
 }
 

@@ -22,25 +22,25 @@ func TestWhatHasNotBegunMayCome(t *testing.T) {
 	}}
 	tests := map[string]struct {
 		job     *batchv1.Job
-		choice  Choice
+		choice  AttemptQuery
 		want    string
 		mayCome bool
 	}{
-		"an index without a pod": {running, Choice{Index: ptr.To[int64](2)}, "index 2 has not been started yet", true},
-		"an index whose pod waits": {running, Choice{Index: ptr.To[int64](1)},
+		"an index without a pod": {running, AttemptQuery{Index: ptr.To[int64](2)}, "index 2 has not been started yet", true},
+		"an index whose pod waits": {running, AttemptQuery{Index: ptr.To[int64](1)},
 			"index 1 has not been started yet: ImagePullBackOff", true},
-		"a further attempt": {running, Choice{Index: ptr.To[int64](0), Attempt: ptr.To[int64](2)},
+		"a further attempt": {running, AttemptQuery{Index: ptr.To[int64](0), Attempt: ptr.To[int64](2)},
 			"there is no attempt 2: index 0 has 1 attempt", true},
-		"an index of a Job that has ended":          {ended, Choice{Index: ptr.To[int64](2)}, "index 2 was never started", false},
-		"one whose pod never started":               {ended, Choice{Index: ptr.To[int64](1)}, "index 1 was never started: ImagePullBackOff", false},
-		"a further attempt of a Job that has ended": {ended, Choice{Index: ptr.To[int64](0), Attempt: ptr.To[int64](2)}, "there is no attempt 2: index 0 has 1 attempt", false},
-		"an index that the Job does not have":       {running, Choice{Index: ptr.To[int64](3)}, "there is no index 3: job j has indexes 0 to 2", false},
-		"an attempt that cannot be":                 {running, Choice{Index: ptr.To[int64](0), Attempt: ptr.To[int64](0)}, "there is no attempt 0: index 0 has 1 attempt", false},
-		"one before the first":                      {running, Choice{Index: ptr.To[int64](0), Previous: true}, "there is no attempt at index 0 before the first", false},
+		"an index of a Job that has ended":          {ended, AttemptQuery{Index: ptr.To[int64](2)}, "index 2 was never started", false},
+		"one whose pod never started":               {ended, AttemptQuery{Index: ptr.To[int64](1)}, "index 1 was never started: ImagePullBackOff", false},
+		"a further attempt of a Job that has ended": {ended, AttemptQuery{Index: ptr.To[int64](0), Attempt: ptr.To[int64](2)}, "there is no attempt 2: index 0 has 1 attempt", false},
+		"an index that the Job does not have":       {running, AttemptQuery{Index: ptr.To[int64](3)}, "there is no index 3: job j has indexes 0 to 2", false},
+		"an attempt that cannot be":                 {running, AttemptQuery{Index: ptr.To[int64](0), Attempt: ptr.To[int64](0)}, "there is no attempt 0: index 0 has 1 attempt", false},
+		"one before the first":                      {running, AttemptQuery{Index: ptr.To[int64](0), Previous: true}, "there is no attempt at index 0 before the first", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Choose(tt.job, all, tt.choice)
+			_, err := Select(tt.job, all, tt.choice)
 			if err == nil || err.Error() != tt.want {
 				t.Fatalf("got %v, want %s", err, tt.want)
 			}
@@ -59,18 +59,18 @@ func TestTheAttemptThatIsMeant(t *testing.T) {
 		{PodResult: stintv1.PodResult{Pod: "b", StartedAt: began}, Attempts: 1},
 	}}
 	tests := map[string]struct {
-		choice Choice
+		choice AttemptQuery
 		want   string
 	}{
-		"the last":                {Choice{}, "attempt 3 at job j (pod b)"},
-		"the first":               {Choice{Attempt: ptr.To[int64](1)}, "attempt 1 at job j (pod a)"},
-		"the one before the last": {Choice{Previous: true}, "attempt 2 at job j (pod a)"},
-		"the one before another":  {Choice{Attempt: ptr.To[int64](2), Previous: true}, "attempt 1 at job j (pod a)"},
-		"the last of a pod":       {Choice{Pod: "a"}, "attempt 2 at pod a (pod a)"},
+		"the last":                {AttemptQuery{}, "attempt 3 at job j (pod b)"},
+		"the first":               {AttemptQuery{Attempt: ptr.To[int64](1)}, "attempt 1 at job j (pod a)"},
+		"the one before the last": {AttemptQuery{Previous: true}, "attempt 2 at job j (pod a)"},
+		"the one before another":  {AttemptQuery{Attempt: ptr.To[int64](2), Previous: true}, "attempt 1 at job j (pod a)"},
+		"the last of a pod":       {AttemptQuery{Pod: "a"}, "attempt 2 at pod a (pod a)"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Choose(job, all, tt.choice)
+			got, err := Select(job, all, tt.choice)
 			if err != nil || got.String() != tt.want {
 				t.Errorf("got %v, %v; want %s", got, err, tt.want)
 			}
@@ -84,18 +84,18 @@ func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		job     *batchv1.Job
 		dropped int64
-		choice  Choice
+		choice  AttemptQuery
 		want    string
 	}{
-		"an index whose result was not kept": {job, 0, Choice{Index: ptr.To[int64](1)},
+		"an index whose result was not kept": {job, 0, AttemptQuery{Index: ptr.To[int64](1)},
 			"index 1 has not been started yet, or is among the 2 of which no result was kept"},
-		"an index whose result may have made room": {job, 2, Choice{Index: ptr.To[int64](1)},
+		"an index whose result may have made room": {job, 2, AttemptQuery{Index: ptr.To[int64](1)},
 			"index 1 has not been started yet, or is among the 2 oldest results, which are gone"},
-		"a pod":                 {job, 0, Choice{Pod: "j-1-x"}, "job j has no pod j-1-x, or is among the 2 of which no result was kept"},
-		"a Job without indexes": {plain, 0, Choice{}, "of the pods of job p that have ended no result was kept"},
+		"a pod":                 {job, 0, AttemptQuery{Pod: "j-1-x"}, "job j has no pod j-1-x, or is among the 2 of which no result was kept"},
+		"a Job without indexes": {plain, 0, AttemptQuery{}, "of the pods of job p that have ended no result was kept"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := Choose(c.job, &stintv1.JobResults{Dropped: c.dropped}, c.choice)
+			_, err := Select(c.job, &stintv1.JobResults{Dropped: c.dropped}, c.choice)
 			if err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}

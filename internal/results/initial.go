@@ -9,7 +9,7 @@ import (
 )
 
 // neverBegun says that a container has no log, as an init container of the pod failed before it, and which one to ask for.
-func (c *Chosen) neverBegun(job *batchv1.Job, container string) error {
+func (c *Selected) neverBegun(job *batchv1.Job, container string) error {
 	spec := &job.Spec.Template.Spec
 	named := func(name string) func(corev1.Container) bool {
 		return func(c corev1.Container) bool { return c.Name == name }

@@ -31,7 +31,7 @@ func TestContainersThatNeverHadTheirTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := stintv1.PodResult{Pod: "p", Container: tt.told, Phase: tt.phase, StartedAt: &metav1.Time{}}
-			_, err := Choose(job, &stintv1.JobResults{Items: []stintv1.JobResult{{PodResult: pod, Attempts: 1}}}, Choice{Container: tt.asked})
+			_, err := Select(job, &stintv1.JobResults{Items: []stintv1.JobResult{{PodResult: pod, Attempts: 1}}}, AttemptQuery{Container: tt.asked})
 			got := ""
 			if err != nil {
 				got = err.Error()

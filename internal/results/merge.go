@@ -32,7 +32,7 @@ func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *
 			dropped = s.Before
 		}
 		for n := range s.Results {
-			if r := &s.Results[n]; news(known, r) {
+			if r := &s.Results[n]; isNew(known, r) {
 				known[r.UID] = r
 			}
 		}
@@ -42,7 +42,7 @@ func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *
 			continue
 		}
 		// Most say what the slices do: only what is news is kept.
-		if r := Of(p); news(known, &r) {
+		if r := Of(p); isNew(known, &r) {
 			known[r.UID] = ptr.To(r)
 		}
 	}
@@ -51,7 +51,7 @@ func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *
 	return out
 }
 
-func news(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
+func isNew(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
 	was := known[r.UID]
 	return was == nil || supersedes(r, was)
 }
@@ -59,7 +59,7 @@ func news(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
 // supersedes tells which of two results of one pod holds. It does not matter which of them was heard of first.
 func supersedes(r, was *stintv1.PodResult) bool {
 	order := cmp.Or(
-		compareBool(over(r.Phase), over(was.Phase)),
+		compareBool(isTerminalPhase(r.Phase), isTerminalPhase(was.Phase)),
 		cmp.Compare(r.Restarts, was.Restarts),
 		timeOf(r.FinishedAt).Compare(timeOf(was.FinishedAt)),
 		compareBool(r.ExitCode != nil, was.ExitCode != nil),
@@ -69,7 +69,7 @@ func supersedes(r, was *stintv1.PodResult) bool {
 		cmp.Compare(r.Message, was.Message),
 		cmp.Compare(r.Reason, was.Reason),
 	)
-	return order > 0 || order == 0 && !over(was.Phase)
+	return order > 0 || order == 0 && !isTerminalPhase(was.Phase)
 }
 
 // grouped puts the pods of one index together.

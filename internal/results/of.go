@@ -16,7 +16,7 @@ import (
 
 // Of returns what is to be remembered of a pod.
 func Of(p *corev1.Pod) stintv1.PodResult {
-	c, t := telling(p)
+	c, t := decisiveContainer(p)
 	r := stintv1.PodResult{
 		Pod: p.Name, UID: p.UID, Index: indexOf(p), Node: p.Spec.NodeName,
 		Phase:      cmp.Or(p.Status.Phase, corev1.PodPending),
@@ -66,8 +66,8 @@ func states(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 	}
 }
 
-// telling returns the container that tells most about a pod, and how it ended, if it has.
-func telling(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
+// decisiveContainer returns the container that tells most about a pod, and how it ended, if it has.
+func decisiveContainer(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
 	main := inOrder(p.Spec.Containers, p.Status.ContainerStatuses)
 	for _, c := range slices.Concat(main, inOrder(p.Spec.InitContainers, p.Status.InitContainerStatuses)) {
 		if t := ended(c); t != nil && t.ExitCode != 0 {
@@ -140,7 +140,7 @@ func message(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateT
 // obstacle is what keeps a pod from starting, or from starting again.
 func obstacle(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
 	switch {
-	case over(p.Status.Phase):
+	case isTerminalPhase(p.Status.Phase):
 		return corev1.ContainerStateWaiting{}
 	case c.State.Waiting != nil:
 		return *c.State.Waiting
@@ -163,8 +163,8 @@ func condition(p *corev1.Pod, kind corev1.PodConditionType, status corev1.Condit
 	return corev1.PodCondition{}
 }
 
-// over tells whether a phase is the last.
-func over(phase corev1.PodPhase) bool {
+// isTerminalPhase tells whether a phase is the last.
+func isTerminalPhase(phase corev1.PodPhase) bool {
 	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 

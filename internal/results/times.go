@@ -36,7 +36,7 @@ func began(t metav1.Time) bool { return !t.IsZero() && t.Unix() > 0 }
 
 // finishedAt is when a pod that has ended did: with its last container or, where none ran, when it was told of.
 func finishedAt(p *corev1.Pod) (last metav1.Time) {
-	if !over(p.Status.Phase) {
+	if !isTerminalPhase(p.Status.Phase) {
 		return last
 	}
 	for s := range states(p) {

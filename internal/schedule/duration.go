@@ -18,7 +18,7 @@ func (d duration) from(a anchor) func(k int64) int64 {
 	if d.months == 0 && d.days == 0 {
 		return func(k int64) int64 { return a.at + k*d.seconds }
 	}
-	start := wall(a.at + spanAt(a.zone, a.at).offset)
+	start := wallClock(a.at + spanAt(a.zone, a.at).offset)
 	if a.wall != nil {
 		start = *a.wall
 	}

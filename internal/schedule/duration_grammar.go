@@ -25,7 +25,7 @@ type element struct {
 func parseDuration(text string) (duration, error) {
 	m := durationPattern.FindStringSubmatch(text)
 	if m == nil {
-		return duration{}, fmt.Errorf("duration %q is malformed: %s", text, meantDuration(text))
+		return duration{}, fmt.Errorf("duration %q is malformed: %s", text, suggestDuration(text))
 	}
 	date, clock := elementsOf(m[1]), elementsOf(m[3])
 	if err := checkElements(text, date, dateUnits, "DMY"); err != nil {
@@ -146,8 +146,8 @@ func (e element) seconds(last bool) (int64, error) {
 	return n*unit + parts*unit/scale, nil
 }
 
-// meantDuration guesses what a malformed duration was to be.
-func meantDuration(text string) string {
+// suggestDuration guesses what a malformed duration was to be.
+func suggestDuration(text string) string {
 	upper := strings.ToUpper(text)
 	candidates := []string{
 		upper,

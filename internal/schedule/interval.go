@@ -82,7 +82,7 @@ func parseRuns(text string) (int64, error) {
 // between are n times from a on, one duration apart, without those up to since.
 func between(a anchor, n int64, d duration, since int64) progression {
 	p := progression{at: d.from(a), start: a.at, shortest: d.shortest(), longest: d.longest()}
-	p.end = min(n, max(0, lastSecond-a.at+slack)/p.shortest+1)
+	p.end = min(n, max(0, lastSecond-a.at+clockChangeMargin)/p.shortest+1)
 	p.end = p.following(lastSecond)
 	if !a.due {
 		p.first = p.following(since)

@@ -10,8 +10,8 @@ type progression struct {
 	start, shortest, longest int64
 }
 
-// slack is by how much the changes of clocks can move a time.
-const slack = 2 * day
+// clockChangeMargin is by how much the changes of clocks can move a time.
+const clockChangeMargin = 2 * day
 
 func (p progression) next(after int64) (int64, bool) {
 	k := p.following(after)
@@ -31,8 +31,8 @@ func (p progression) count(after, until int64) (int64, int64) {
 
 // following is the first k that is due after t, found by bisection of those that can be.
 func (p progression) following(t int64) int64 {
-	low := p.within((t - p.start - slack) / p.longest)
-	high := p.within((t-p.start+slack)/p.shortest + 1)
+	low := p.within((t - p.start - clockChangeMargin) / p.longest)
+	high := p.within((t-p.start+clockChangeMargin)/p.shortest + 1)
 	return low + int64(sort.Search(int(high-low), func(i int) bool { return p.at(low+int64(i)) > t }))
 }
 

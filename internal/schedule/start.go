@@ -12,7 +12,7 @@ import (
 // start is the second part of an interval.
 type start struct {
 	now  bool           // it was left out
-	date *wall          // nil where there is only a time
+	date *wallClock     // nil where there is only a time
 	time int64          // of the day, in seconds
 	zone *time.Location // nil where none is named
 }
@@ -26,12 +26,12 @@ func (s start) in(zone *time.Location, since int64) anchor {
 		zone = s.zone
 	}
 	if s.date != nil {
-		return anchorAt(*s.date+wall(s.time), zone)
+		return anchorAt(*s.date+wallClock(s.time), zone)
 	}
 	shown := since + spanAt(zone, since).offset
 	// From the day before, as a clock may have been set back over midnight.
 	for d := dayOf(shown) - 1; ; d++ {
-		if a := anchorAt(wall(d*day+s.time), zone); a.at > since {
+		if a := anchorAt(wallClock(d*day+s.time), zone); a.at > since {
 			return a
 		}
 	}
@@ -40,13 +40,13 @@ func (s start) in(zone *time.Location, since int64) anchor {
 // anchor is where an interval starts.
 type anchor struct {
 	at   int64
-	wall *wall
+	wall *wallClock
 	zone *time.Location
 	// due tells that the start is due even though it is not after the schedule was taken up.
 	due bool
 }
 
-func anchorAt(w wall, zone *time.Location) anchor {
+func anchorAt(w wallClock, zone *time.Location) anchor {
 	return anchor{at: w.instant(zone), wall: &w, zone: zone}
 }
 
@@ -97,7 +97,7 @@ func readStart(text string) (start, error) {
 	return s, err
 }
 
-func readDate(text string) (wall, error) {
+func readDate(text string) (wallClock, error) {
 	m := datePattern.FindStringSubmatch(text)
 	if m == nil {
 		return 0, errors.New("has a date that is not of the form 2026-03-01 or 20260301: " + startRemedy)

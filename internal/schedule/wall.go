@@ -14,27 +14,27 @@ const (
 // lastSecond is the end of the year 9999: API times cannot tell later ones.
 var lastSecond = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC).Unix()
 
-// wall is what a clock shows, as the seconds since 1970 that it would be if the clock were in UTC.
-type wall int64
+// wallClock is what a clock shows, as the seconds since 1970 that it would be if the clock were in UTC.
+type wallClock int64
 
-func midnight(year, month, dayOfMonth int) wall {
-	return wall(time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Unix())
+func midnight(year, month, dayOfMonth int) wallClock {
+	return wallClock(time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Unix())
 }
 
 // plus is w some months and days later. Where the month is too short for the day it is the month's last.
-func (w wall) plus(months, days int64) wall {
+func (w wallClock) plus(months, days int64) wallClock {
 	t := time.Unix(int64(w), 0).UTC()
 	first := time.Date(t.Year(), t.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	date := first.AddDate(0, 0, min(t.Day(), last)-1+int(days))
-	return wall(date.Unix() + secondOf(int64(w)))
+	return wallClock(date.Unix() + secondOf(int64(w)))
 }
 
 // instant is when a clock in the zone shows w. Of two instants it is the first; where the clock is set past w it is when
 // the clock would have shown w had it not been set: both are what the old offset gives, and RFC 5545 says.
 // A day that is left out as a whole, where a country changes the side of the date line, is met half a day early, so
 // that it is neither the day before nor the day after.
-func (w wall) instant(zone *time.Location) int64 {
+func (w wallClock) instant(zone *time.Location) int64 {
 	// No clock is more than a day off: this is before w, whatever the zone.
 	s := spanAt(zone, int64(w)-2*day)
 	for {

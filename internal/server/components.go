@@ -23,14 +23,14 @@ import (
 	"github.com/stint-dev/stint/internal/store"
 )
 
-// parts is everything that a server is made of, in the order it is opened; close goes the other way.
-type parts struct {
+// components is everything that a server is made of, in the order it is opened; close goes the other way.
+type components struct {
 	store    *store.Store
 	listener net.Listener
 	// host is nil on a server without a node.
 	host     *host
 	api      *apiserver.Server
-	taken    takenPods
+	nodePods nodePods
 	events   *events.Writer
 	services []service
 	ready    chan struct{}
@@ -42,7 +42,7 @@ type service interface {
 	Run(ctx context.Context) error
 }
 
-func (p *parts) open(ctx context.Context, o Options) (err error) {
+func (p *components) open(ctx context.Context, o Options) (err error) {
 	p.ready = make(chan struct{})
 	if p.store, err = store.Open(ctx, o.DataDir); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (p *parts) open(ctx context.Context, o Options) (err error) {
 	return p.openServices(o, logs)
 }
 
-func (p *parts) isReady() error {
+func (p *components) isReady() error {
 	select {
 	case <-p.ready:
 		return nil
@@ -81,17 +81,17 @@ func (p *parts) isReady() error {
 	}
 }
 
-func (p *parts) openAPI(o Options, logs apiserver.LogSource) (err error) {
-	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.explained()}
+func (p *components) openAPI(o Options, logs apiserver.LogSource) (err error) {
+	config := apiserver.Config{DataDir: o.DataDir, Store: p.store, Listener: p.listener, Logs: logs, Jobs: o.jobOptions()}
 	if p.host != nil {
-		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.taken.has, RuntimeClass: o.RuntimeClass}
+		config.Registry = podregistry.Options{Node: p.host.info, IsRunByNode: p.nodePods.has, RuntimeClass: o.RuntimeClass}
 	}
 	p.api, err = apiserver.New(config)
 	return err
 }
 
 // openServices makes the controllers and the node. Their event handlers are in place when it returns.
-func (p *parts) openServices(o Options, logs *podLogs) error {
+func (p *components) openServices(o Options, logs *podLogs) error {
 	if o.ReadOnly {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (p *parts) openServices(o Options, logs *podLogs) error {
 		return err
 	}
 	logs.source.Store(n.Logs)
-	p.taken.node.Store(n)
+	p.nodePods.node.Store(n)
 	p.services = append(p.services, n)
 	return nil
 }
@@ -145,7 +145,7 @@ func openImages(dir string) (images *imagestore.Store, why string) {
 
 // run works until ctx ends or a part fails, which stops all others. The API server is the last to stop: the others
 // still write.
-func (p *parts) run(ctx context.Context, stop context.CancelCauseFunc) error {
+func (p *components) run(ctx context.Context, stop context.CancelCauseFunc) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() {
@@ -161,7 +161,7 @@ func (p *parts) run(ctx context.Context, stop context.CancelCauseFunc) error {
 	return errors.Join(err, <-served)
 }
 
-func (p *parts) runServices(ctx context.Context, stop context.CancelCauseFunc) error {
+func (p *components) runServices(ctx context.Context, stop context.CancelCauseFunc) error {
 	if !p.started(ctx) {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (p *parts) runServices(ctx context.Context, stop context.CancelCauseFunc) e
 }
 
 // started waits until the API server answers and the informers hold what is stored.
-func (p *parts) started(ctx context.Context) bool {
+func (p *components) started(ctx context.Context) bool {
 	select {
 	case <-p.api.Ready():
 	case <-ctx.Done():
@@ -193,7 +193,7 @@ func (p *parts) started(ctx context.Context) bool {
 }
 
 // abandon closes what was opened and never ran.
-func (p *parts) abandon() error {
+func (p *components) abandon() error {
 	if p.api == nil {
 		return p.close()
 	}
@@ -205,7 +205,7 @@ func (p *parts) abandon() error {
 	return errors.Join(p.api.Run(over), p.close())
 }
 
-func (p *parts) close() error {
+func (p *components) close() error {
 	var errs []error
 	if p.host != nil {
 		errs = append(errs, p.host.close())

@@ -66,8 +66,8 @@ func controllers(c client.Interface, w *events.Writer, o Options) []service {
 	return services
 }
 
-// explained is what explanations of Jobs must know of the Job controller.
-func (o Options) explained() apiserver.JobOptions {
+// jobOptions is what explanations of Jobs must know of the Job controller.
+func (o Options) jobOptions() apiserver.JobOptions {
 	o.Job.PodsTakeTurns = true
 	settings := o.Job.Settings()
 	runs := o.Controllers == nil || slices.Contains(o.Controllers, jobController)

@@ -14,7 +14,7 @@ const failedStop = 2 * time.Second
 // A store that has failed answers no request any more, not even with an error, so whoever waits for it would stop
 // after many minutes or never. Leaving them behind harms nothing: what was acknowledged is on the disk, as it is after
 // kill -9.
-func (p *parts) outcome(stopped <-chan error, stop context.CancelCauseFunc) error {
+func (p *components) outcome(stopped <-chan error, stop context.CancelCauseFunc) error {
 	select {
 	case err := <-stopped:
 		return err

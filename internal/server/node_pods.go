@@ -8,11 +8,11 @@ import (
 	"github.com/stint-dev/stint/internal/node"
 )
 
-// takenPods breaks the circle between the API server, which asks what the node has taken, and the node, which is made
+// nodePods breaks the circle between the API server, which asks what the node has taken, and the node, which is made
 // after it.
-type takenPods struct{ node atomic.Pointer[node.Node] }
+type nodePods struct{ node atomic.Pointer[node.Node] }
 
-func (t *takenPods) has(pod *corev1.Pod) bool {
+func (t *nodePods) has(pod *corev1.Pod) bool {
 	if n := t.node.Load(); n != nil {
 		return n.Taken(pod)
 	}

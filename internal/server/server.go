@@ -82,7 +82,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := prepare(o); err != nil {
 		return nil, err
 	}
-	p := &parts{}
+	p := &components{}
 	if err := p.open(ctx, o); err != nil {
 		return nil, errors.Join(err, p.abandon())
 	}

@@ -53,7 +53,7 @@ func unusable(dir string, err error) error {
 
 // damaged words what only a backup can mend.
 func damaged(path string, err error, etcdDir string) error {
-	if isLack(err) {
+	if isResourceError(err) {
 		return fmt.Errorf("%s cannot be read (%w); it was left as it is", path, err)
 	}
 	return fmt.Errorf("%s is damaged (%w); it was left as it is: restore %s from a backup, or move it away to start empty",
@@ -62,7 +62,7 @@ func damaged(path string, err error, etcdDir string) error {
 
 // unreadable words why etcd wanted to end this process instead of starting.
 func unreadable(err error, etcdDir string) error {
-	if isLack(err) {
+	if isResourceError(err) {
 		return fmt.Errorf("it cannot be read and was left as it is: %w", err)
 	}
 	return fmt.Errorf("it cannot be read and was left as it is: %w; restore %s from a backup, or move it away to start empty", err, etcdDir)

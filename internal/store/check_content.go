@@ -14,9 +14,9 @@ import (
 	"github.com/stint-dev/stint/internal/store/boltpages"
 )
 
-// content is what has been seen of etcd's buckets. etcd ends the process on most of what its entries must not say, and
+// checkResult is what has been seen of etcd's buckets. etcd ends the process on most of what its entries must not say, and
 // takes a bucket that it does not find for an empty one.
-type content struct {
+type checkResult struct {
 	hasKeys  bool // whether there is the bucket of all objects
 	newest   revision
 	members  int
@@ -28,7 +28,7 @@ type content struct {
 type revision struct{ main, sub uint64 }
 
 // see is called with every entry, a bucket before what it holds.
-func (c *content) see(e boltpages.Entry) error {
+func (c *checkResult) see(e boltpages.Entry) error {
 	if e.IsBucket != (e.Bucket == "") {
 		return fmt.Errorf("%q in bucket %q: only buckets are at the root, and no others", e.Key, e.Bucket)
 	}
@@ -45,7 +45,7 @@ func (c *content) see(e boltpages.Entry) error {
 }
 
 // rule is what entries of a bucket must keep.
-func (c *content) rule(bucket string) func(key, value []byte) error {
+func (c *checkResult) rule(bucket string) func(key, value []byte) error {
 	switch bucket {
 	case schema.Key.String():
 		c.hasKeys = true
@@ -71,7 +71,7 @@ func (c *content) rule(bucket string) func(key, value []byte) error {
 }
 
 // whole is asked at the end. What etcd writes in one transaction is there as a whole or not at all.
-func (c *content) whole() error {
+func (c *checkResult) whole() error {
 	switch {
 	case c.applied > 0 && !c.hasKeys:
 		return fmt.Errorf("bucket %q is missing", schema.Key)
@@ -88,7 +88,7 @@ const (
 	tombstone    = 't' // behind the revision of a deletion
 )
 
-func (c *content) object(key, value []byte) error {
+func (c *checkResult) object(key, value []byte) error {
 	deleted := len(key) == revisionSize+1 && key[revisionSize] == tombstone
 	if len(key) != revisionSize && !deleted {
 		return errors.New("it is no revision")
@@ -133,7 +133,7 @@ func readRevision(b []byte) (revision, error) {
 	return r, nil
 }
 
-func (c *content) metadata(key, value []byte) error {
+func (c *checkResult) metadata(key, value []byte) error {
 	switch string(key) {
 	case string(schema.MetaConsistentIndexKeyName):
 		if len(value) != 8 {
@@ -191,7 +191,7 @@ func cluster(key, value []byte) error {
 	return nil
 }
 
-func (c *content) member(key, value []byte) error {
+func (c *checkResult) member(key, value []byte) error {
 	id, err := memberID(key)
 	if err != nil {
 		return err

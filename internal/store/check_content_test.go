@@ -55,7 +55,7 @@ func TestWhatEtcdWouldEndOnIsFound(t *testing.T) {
 		"an entry outside every bucket": {"", "k", "v", "only buckets"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var c content
+			var c checkResult
 			var err error
 			if test.bucket != "" {
 				err = c.see(boltpages.Entry{Key: []byte(test.bucket), IsBucket: true})
@@ -71,7 +71,7 @@ func TestWhatEtcdWouldEndOnIsFound(t *testing.T) {
 }
 
 func TestWhatIsMissingIsFound(t *testing.T) {
-	for want, c := range map[string]content{
+	for want, c := range map[string]checkResult{
 		`"key" is missing`:              {applied: 5, members: 1},
 		`"members" is empty or missing`: {applied: 5, hasKeys: true},
 		`"consistent_index" is missing`: {hasKeys: true, newest: revision{main: 2}},
@@ -80,7 +80,7 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	for name, c := range map[string]content{"a new store": {}, "a used one": {applied: 5, hasKeys: true, members: 1}} {
+	for name, c := range map[string]checkResult{"a new store": {}, "a used one": {applied: 5, hasKeys: true, members: 1}} {
 		if err := c.whole(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

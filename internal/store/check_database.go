@@ -34,7 +34,7 @@ func checkDatabase(etcdDir string) error {
 }
 
 func checkPages(f io.ReaderAt, size int64) error {
-	var c content
+	var c checkResult
 	if err := boltpages.Walk(f, size, c.see); err != nil {
 		return err
 	}

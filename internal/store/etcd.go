@@ -21,8 +21,8 @@ const (
 	// startTimeout is far beyond what reading the largest store takes, quotaBytes from a slow disk of a busy machine. What
 	// cannot be read is known at once.
 	startTimeout = 10 * time.Minute
-	// newsAfter is when a user is told what a start waits for.
-	newsAfter = 10 * time.Second
+	// startNoticeDelay is when a user is told what a start waits for.
+	startNoticeDelay = 10 * time.Second
 	// memberName is written into the store; it must never change.
 	memberName = "stint"
 )
@@ -69,8 +69,8 @@ type result struct {
 func awaitStart(ctx context.Context, dir string, started <-chan result, failed <-chan error) (*embed.Etcd, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("after %s", startTimeout))
 	defer cancel()
-	defer time.AfterFunc(newsAfter, func() {
-		slog.Warn(fmt.Sprintf("the store in %s is not ready after %s; waiting for it (details in %s)", dir, newsAfter, logPath(dir)))
+	defer time.AfterFunc(startNoticeDelay, func() {
+		slog.Warn(fmt.Sprintf("the store in %s is not ready after %s; waiting for it (details in %s)", dir, startNoticeDelay, logPath(dir)))
 	}).Stop()
 	select {
 	case r := <-started:

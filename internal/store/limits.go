@@ -36,12 +36,12 @@ func checkLimits() error {
 	return nil
 }
 
-// lacks are errors of a machine or process that has come to a limit. They say nothing about what was to be read.
-var lacks = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EFBIG, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
+// resourceErrors are errors of a machine or process that has come to a limit. They say nothing about what was to be read.
+var resourceErrors = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EFBIG, syscall.EDQUOT, syscall.EACCES, syscall.EPERM, syscall.EIO}
 
-// isLack reports whether err is one of them. etcd passes most errors on as text.
-func isLack(err error) bool {
-	for _, lack := range lacks {
+// isResourceError reports whether err is one of them. etcd passes most errors on as text.
+func isResourceError(err error) bool {
+	for _, lack := range resourceErrors {
 		if errors.Is(err, lack) || strings.HasSuffix(err.Error(), ": "+lack.Error()) {
 			return true
 		}

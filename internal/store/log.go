@@ -31,17 +31,17 @@ func openLog(etcdDir string) (*etcdLog, error) {
 	l := &etcdLog{file: f, failed: make(chan error, 1)}
 	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
 	core := zapcore.NewCore(encoder, zapcore.Lock(f), zapcore.WarnLevel)
-	l.Logger = zap.New(core, zap.WithFatalHook(lastWords{l.failed}), zap.WithPanicHook(lastWords{l.failed}))
+	l.Logger = zap.New(core, zap.WithFatalHook(errorCapture{l.failed}), zap.WithPanicHook(errorCapture{l.failed}))
 	return l, nil
 }
 
 // Close closes the file.
 func (l *etcdLog) Close() error { return l.file.Close() }
 
-type lastWords struct{ to chan<- error }
+type errorCapture struct{ to chan<- error }
 
 // OnWrite never returns, as the caller counts on it. The goroutine is one of etcd's, which is over anyway.
-func (w lastWords) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+func (w errorCapture) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	select {
 	case w.to <- describe(entry.Message, fields):
 	default: // the first reason is the one that counts

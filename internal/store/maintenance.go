@@ -22,8 +22,8 @@ const (
 	defragMinWaste = 2 // times what is in use
 )
 
-// upkeep does what etcd leaves to an operator.
-type upkeep struct {
+// maintenance does what etcd leaves to an operator.
+type maintenance struct {
 	client    *clientv3.Client
 	log       *zap.Logger
 	compactor interface {
@@ -36,21 +36,21 @@ type upkeep struct {
 	done       chan struct{}
 }
 
-func startUpkeep(client *clientv3.Client, defragment func() error, log *zap.Logger) *upkeep {
+func startMaintenance(client *clientv3.Client, defragment func() error, log *zap.Logger) *maintenance {
 	ctx, cancel := context.WithCancel(context.Background())
-	u := &upkeep{client: client, defragment: defragment, log: log, cancel: cancel, done: make(chan struct{})}
+	u := &maintenance{client: client, defragment: defragment, log: log, cancel: cancel, done: make(chan struct{})}
 	u.compactor = etcd3.NewCompactor(client, compactInterval, clock.RealClock{}, nil)
 	go u.run(ctx)
 	return u
 }
 
-func (u *upkeep) stop() {
+func (u *maintenance) stop() {
 	u.cancel()
 	<-u.done
 	u.compactor.Stop()
 }
 
-func (u *upkeep) run(ctx context.Context) {
+func (u *maintenance) run(ctx context.Context) {
 	defer close(u.done)
 	ticker := time.NewTicker(upkeepInterval)
 	defer ticker.Stop()
@@ -66,7 +66,7 @@ func (u *upkeep) run(ctx context.Context) {
 	}
 }
 
-func (u *upkeep) once(ctx context.Context) error {
+func (u *maintenance) once(ctx context.Context) error {
 	status, err := u.client.Status(ctx, "")
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func worthDefragmenting(size, inUse int64) bool {
 }
 
 // liftSpaceAlarm lets writes through again after the database had reached its quota and has room now.
-func (u *upkeep) liftSpaceAlarm(ctx context.Context) error {
+func (u *maintenance) liftSpaceAlarm(ctx context.Context) error {
 	status, err := u.client.Status(ctx, "")
 	if err != nil || status.DbSize >= quotaBytes {
 		return err

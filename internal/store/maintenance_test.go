@@ -36,7 +36,7 @@ func TestADefragmentedStoreOpensWithAllThatItHeld(t *testing.T) {
 	if _, err := s.Client().Put(t.Context(), "/k", "v"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.upkeep.defragment(); err != nil {
+	if err := s.maintenance.defragment(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

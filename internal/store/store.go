@@ -30,13 +30,13 @@ import (
 
 // Store is an open data directory.
 type Store struct {
-	dir     string
-	lock    *lock
-	log     *etcdLog
-	etcd    *embed.Etcd
-	client  *kubernetes.Client
-	watches *watches
-	upkeep  *upkeep
+	dir         string
+	lock        *lock
+	log         *etcdLog
+	etcd        *embed.Etcd
+	client      *kubernetes.Client
+	watches     *watches
+	maintenance *maintenance
 
 	closeOnce sync.Once
 }
@@ -97,7 +97,7 @@ func (s *Store) open(ctx context.Context, etcdDir string) error {
 	s.client.Watcher = s.watches.watcher(s.client.Client)
 	s.client.Kubernetes = s.client
 	s.client.KV = etcd3.NewETCDLatencyTracker(s.client.KV)
-	s.upkeep = startUpkeep(s.client.Client, etcd.Server.Defragment, log.Logger)
+	s.maintenance = startMaintenance(s.client.Client, etcd.Server.Defragment, log.Logger)
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (s *Store) Client() *clientv3.Client { return s.client.Client }
 // Close ends etcd and gives the directory free. Whoever uses the store is to be stopped first.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
-		s.upkeep.stop()
+		s.maintenance.stop()
 		_ = s.client.Close()
 		s.watches.wait()
 		s.etcd.Close()

@@ -17,8 +17,8 @@ import (
 // IDs are those of a user namespace that this user can make.
 type IDs struct {
 	uids, gids []syscall.SysProcIDMap
-	// WhyOne is why there is no other id than 0; nil if there are.
-	WhyOne error
+	// SingleIDReason is why there is no other id than 0; nil if there are.
+	SingleIDReason error
 }
 
 // Own finds out which ids this user can have. The answer stays the same as long as the program runs.
@@ -30,7 +30,7 @@ var Own = sync.OnceValue(func() IDs {
 	if err == nil {
 		return ids
 	}
-	return IDs{uids: only(os.Geteuid()), gids: only(os.Getegid()), WhyOne: err}
+	return IDs{uids: only(os.Geteuid()), gids: only(os.Getegid()), SingleIDReason: err}
 })
 
 // Count is how many users and groups there are, from 0 on.

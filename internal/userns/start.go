@@ -20,7 +20,7 @@ func (ids IDs) Start(cmd *exec.Cmd) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-	if ids.WhyOne != nil {
+	if ids.SingleIDReason != nil {
 		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = ids.uids, ids.gids
 		return cmd.Start()
 	}

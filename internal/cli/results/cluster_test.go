@@ -60,15 +60,15 @@ func choosesLogs(t *testing.T, config *rest.Config, job *batchv1.Job, pod *corev
 	}
 	one := ptr.To[int64](1)
 	for sentence, c := range map[string]struct {
-		choice results.Choice
+		choice results.AttemptQuery
 		want   string
 		refuse string
 	}{
-		"the last start of a pod that is there":    {choice: results.Choice{Index: one}, want: "/pods/" + pod.Name + "/log?container=main"},
-		"the start before":                         {choice: results.Choice{Index: one, Previous: true}, want: "/log?container=main&previous=true"},
-		"a start that no cluster keeps the log of": {choice: results.Choice{Index: one, Attempt: ptr.To[int64](2)}, refuse: "last two starts"},
-		"a pod that is gone":                       {choice: results.Choice{Index: one, Attempt: one}, refuse: "a cluster does not keep logs of deleted pods"},
-		"too many attempts":                        {choice: results.Choice{Index: one, Attempt: ptr.To[int64](9)}, refuse: "index 1 has 4 attempts"},
+		"the last start of a pod that is there":    {choice: results.AttemptQuery{Index: one}, want: "/pods/" + pod.Name + "/log?container=main"},
+		"the start before":                         {choice: results.AttemptQuery{Index: one, Previous: true}, want: "/log?container=main&previous=true"},
+		"a start that no cluster keeps the log of": {choice: results.AttemptQuery{Index: one, Attempt: ptr.To[int64](2)}, refuse: "last two starts"},
+		"a pod that is gone":                       {choice: results.AttemptQuery{Index: one, Attempt: one}, refuse: "a cluster does not keep logs of deleted pods"},
+		"too many attempts":                        {choice: results.AttemptQuery{Index: one, Attempt: ptr.To[int64](9)}, refuse: "index 1 has 4 attempts"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			request, err := client.Log(t.Context(), job, c.choice, &corev1.PodLogOptions{})

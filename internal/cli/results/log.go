@@ -16,7 +16,7 @@ import (
 )
 
 // Log is a request for the log of one attempt at a Job's work.
-func (c *Client) Log(ctx context.Context, job *batchv1.Job, choice results.Choice, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
+func (c *Client) Log(ctx context.Context, job *batchv1.Job, choice results.AttemptQuery, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
 	served, err := c.serves("jobs/log")
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Refused(err error) error {
 }
 
 // logOfPod finds the pod of the attempt, which a cluster must still have.
-func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.Choice, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
+func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.AttemptQuery, options *corev1.PodLogOptions) (rest.ResponseWrapper, error) {
 	var err error
 	if choice.Container, err = results.Container(job, options.Container); err != nil {
 		return nil, InputError{err}
@@ -61,7 +61,7 @@ func (c *Client) logOfPod(ctx context.Context, job *batchv1.Job, choice results.
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := results.Choose(job, all, choice)
+	chosen, err := results.Select(job, all, choice)
 	if err != nil {
 		return nil, InputError{err}
 	}

@@ -171,7 +171,7 @@ func (c *logsCommand) attemptOptions() (*corev1.PodLogOptions, error) {
 // longestPause is that between two looks at whether an attempt that is to be followed has begun.
 const longestPause = 10 * time.Second
 
-func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, name string, choice results.Choice, options *corev1.PodLogOptions) error {
+func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, name string, choice results.AttemptQuery, options *corev1.PodLogOptions) error {
 	job, err := client.Job(ctx, name)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, n
 }
 
 // choice reads the arguments and flags.
-func (c *logsCommand) choice(cmd *cobra.Command, args []string) (name string, choice results.Choice, err error) {
+func (c *logsCommand) choice(cmd *cobra.Command, args []string) (name string, choice results.AttemptQuery, err error) {
 	for _, other := range otherPods {
 		if cmd.Flags().Changed(other) {
 			return "", choice, cliresults.WrongInput(errors.New("--" + other + " does not go with --index, --attempt and --pod: leave it out"))
@@ -199,7 +199,7 @@ func (c *logsCommand) choice(cmd *cobra.Command, args []string) (name string, ch
 	if len(args) == 2 {
 		c.Container = args[1]
 	}
-	choice = results.Choice{Pod: c.pod, Previous: c.Previous}
+	choice = results.AttemptQuery{Pod: c.pod, Previous: c.Previous}
 	if cmd.Flags().Changed("attempt") {
 		choice.Attempt = &c.attempt
 	}

@@ -113,12 +113,12 @@ func (l jobLogs) ofPods(ctx context.Context, pods []string) error {
 	l.options.Follow = false // they have all ended, or there is no server to end them
 	var choices []labelled
 	for _, pod := range pods {
-		choices = append(choices, labelled{pod, results.Choice{Pod: pod, Previous: l.Previous}})
+		choices = append(choices, labelled{pod, results.AttemptQuery{Pod: pod, Previous: l.Previous}})
 	}
 	return l.print(ctx, choices)
 }
 
-func (l jobLogs) ofIndexes(ctx context.Context, indexes []int64, choice results.Choice) error {
+func (l jobLogs) ofIndexes(ctx context.Context, indexes []int64, choice results.AttemptQuery) error {
 	if l.options.Follow {
 		return cliresults.WrongInput(errors.New("-f follows one index at a time: name one with --index, or leave -f out"))
 	}
@@ -133,7 +133,7 @@ func (l jobLogs) ofIndexes(ctx context.Context, indexes []int64, choice results.
 // labelled is a log with what goes before its lines.
 type labelled struct {
 	label  string
-	choice results.Choice
+	choice results.AttemptQuery
 }
 
 // print goes on where a log cannot be read, and says so.

@@ -66,7 +66,7 @@ func bounded(t time.Time) time.Time {
 func (a attributes) apply(dir *os.File, name string, isLink bool) error {
 	fd := int(dir.Fd())
 	if a.owned {
-		if err := a.giveAway(fd, name); err != nil {
+		if err := a.setOwner(fd, name); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (a attributes) apply(dir *os.File, name string, isLink bool) error {
 	return unix.UtimesNanoAt(fd, name, []unix.Timespec{when, when}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-func (a attributes) giveAway(dir int, name string) error {
+func (a attributes) setOwner(dir int, name string) error {
 	err := unix.Fchownat(dir, name, a.uid, a.gid, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.EINVAL): // what the kernel says of an id that the user namespace does not have

@@ -15,9 +15,9 @@ var (
 	mountedFiles = []string{"etc/hostname", "etc/hosts", "etc/resolv.conf"}
 )
 
-// furnish makes what the image lacks of them. One that is something else is replaced: it would not be seen anyway, and a
+// createMountPoints makes what the image lacks of them. One that is something else is replaced: it would not be seen anyway, and a
 // link would have the mount appear elsewhere.
-func (m *merging) furnish() error {
+func (m *merging) createMountPoints() error {
 	for _, p := range mountedDirs {
 		s, there, err := stat(m.root.dir, p)
 		if err == nil && (!there || !isDir(s)) {

@@ -32,14 +32,14 @@ func (u *unpacking) link(p, target string) error {
 	return u.file(p, attributes{modified: impliedTime}, strings.NewReader(""))
 }
 
-// isStandIn reports whether a file of a layer stands for a link to a lower one.
-func isStandIn(s unix.Stat_t) bool { return !isDir(s) && s.Mtim.Sec == impliedTime.Unix() }
+// isPlaceholder reports whether a file of a layer stands for a link to a lower one.
+func isPlaceholder(s unix.Stat_t) bool { return !isDir(s) && s.Mtim.Sec == impliedTime.Unix() }
 
 // finishLinks removes what stands for links, and forgets the links that were replaced.
 func (u *unpacking) finishLinks() error {
 	var kept []link
 	for _, l := range slices.Backward(u.changes.Links) {
-		stoodFor, err := u.removeStandIn(string(l.Path))
+		stoodFor, err := u.removePlaceholder(string(l.Path))
 		if err != nil {
 			return &EntryError{string(l.Path), err}
 		}
@@ -52,14 +52,14 @@ func (u *unpacking) finishLinks() error {
 	return nil
 }
 
-func (u *unpacking) removeStandIn(p string) (wasThere bool, err error) {
+func (u *unpacking) removePlaceholder(p string) (wasThere bool, err error) {
 	dir, err := u.root.existing(path.Dir(p))
 	if err != nil || dir == nil {
 		return false, err
 	}
 	defer dir.Close()
 	s, there, err := stat(dir, path.Base(p))
-	if err != nil || !there || !isStandIn(s) {
+	if err != nil || !there || !isPlaceholder(s) {
 		return false, err
 	}
 	return true, unix.Unlinkat(int(dir.Fd()), path.Base(p), 0)
@@ -75,7 +75,7 @@ func (r *root) link(p, target string) (bool, error) {
 	name := path.Base(target)
 	s, there, err := stat(from, name)
 	switch {
-	case err != nil || !there || isStandIn(s):
+	case err != nil || !there || isPlaceholder(s):
 		return false, err
 	case isDir(s):
 		return false, fmt.Errorf("its target %q is a directory", target)

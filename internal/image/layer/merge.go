@@ -31,7 +31,7 @@ func merge(dst *os.File, layers []*os.File, linkat linking) error {
 			return fmt.Errorf("merge layer %s: %w", path.Base(l.Name()), err)
 		}
 	}
-	return m.furnish()
+	return m.createMountPoints()
 }
 
 // linking gives a file another name.
@@ -48,7 +48,7 @@ func (m *merging) add(layer *os.File) error {
 	if err != nil {
 		return err
 	}
-	if err := m.takeAway(c); err != nil {
+	if err := m.applyWhiteouts(c); err != nil {
 		return err
 	}
 	tree, err := openTree(layer)
@@ -73,8 +73,8 @@ func (m *merging) add(layer *os.File) error {
 	return nil
 }
 
-// takeAway removes what a layer says is no more.
-func (m *merging) takeAway(c changes) error {
+// applyWhiteouts removes what a layer says is no more.
+func (m *merging) applyWhiteouts(c changes) error {
 	defer m.root.forget()
 	for _, p := range c.Opaque {
 		if err := m.empty(string(p)); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// door is one host to fetch an image from, with the keys that may fit.
-type door struct {
+// endpoint is one host to fetch an image from, with the keys that may fit.
+type endpoint struct {
 	host      hosts.Host
 	reference Reference
 	transport http.RoundTripper
@@ -34,7 +34,7 @@ type door struct {
 }
 
 // get asks for what of the repository. The answer's status is 200, 206 or 416; the caller closes its body.
-func (d *door) get(ctx context.Context, what string, header http.Header) (*http.Response, error) {
+func (d *endpoint) get(ctx context.Context, what string, header http.Header) (*http.Response, error) {
 	first := d.keyAt(-1)
 	count := max(len(d.credentials), 1)
 	var last *Error
@@ -55,7 +55,7 @@ func (d *door) get(ctx context.Context, what string, header http.Header) (*http.
 }
 
 // keyAt remembers the credential that worked, or with -1 says which it was.
-func (d *door) keyAt(key int) int {
+func (d *endpoint) keyAt(key int) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if key >= 0 {
@@ -64,7 +64,7 @@ func (d *door) keyAt(key int) int {
 	return d.key
 }
 
-func (d *door) try(ctx context.Context, key int, what string, header http.Header) (*http.Response, *Error) {
+func (d *endpoint) try(ctx context.Context, key int, what string, header http.Header) (*http.Response, *Error) {
 	client, e := d.client(ctx, key)
 	if e != nil {
 		return nil, d.redact(key, e)
@@ -84,11 +84,11 @@ func (d *door) try(ctx context.Context, key int, what string, header http.Header
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, d.redact(key, said(resp))
+	return nil, d.redact(key, responseText(resp))
 }
 
 // client logs in with a credential, once. Two layers at a time may both do so, which is no harm.
-func (d *door) client(ctx context.Context, key int) (*http.Client, *Error) {
+func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	d.mu.Lock()
 	known := d.opened[key]
 	d.mu.Unlock()
@@ -104,7 +104,7 @@ func (d *door) client(ctx context.Context, key int) (*http.Client, *Error) {
 		auth = d.credentials[key].Authenticator()
 	}
 	scopes := []string{"repository:" + d.reference.Repository + ":pull"}
-	g := &greeting{host: d.host, inner: d.transport}
+	g := &authChallenge{host: d.host, inner: d.transport}
 	t, err := transport.NewWithContext(ctx, registry, auth, g, scopes)
 	if err != nil {
 		e := failed(ctx, err)
@@ -120,7 +120,7 @@ func (d *door) client(ctx context.Context, key int) (*http.Client, *Error) {
 	return d.opened[key], nil
 }
 
-func (d *door) redact(key int, e *Error) *Error {
+func (d *endpoint) redact(key int, e *Error) *Error {
 	if key < len(d.credentials) {
 		e.Detail = d.credentials[key].Redact(e.Detail)
 	}
@@ -128,7 +128,7 @@ func (d *door) redact(key int, e *Error) *Error {
 }
 
 // explain adds to a refusal what the user can do about it.
-func (d *door) explain(e *Error) *Error {
+func (d *endpoint) explain(e *Error) *Error {
 	if !errors.Is(e, ErrUnauthorized) {
 		return e
 	}
@@ -150,9 +150,9 @@ func (d *door) explain(e *Error) *Error {
 	return e
 }
 
-// greeting is asked for /v2/ by the library, to see how to log in. It looks below the host's own path; a host that has
+// authChallenge is asked for /v2/ by the library, to see how to log in. It looks below the host's own path; a host that has
 // nothing there, as mirrors with override_path, needs no login that could be found out this way.
-type greeting struct {
+type authChallenge struct {
 	host  hosts.Host
 	inner http.RoundTripper
 	// asked is how long we were last asked to wait, which the library's errors do not tell.
@@ -160,7 +160,7 @@ type greeting struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (g *greeting) RoundTrip(req *http.Request) (*http.Response, error) {
+func (g *authChallenge) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := g.send(req)
 	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
 		g.asked.Store(int64(retryAfter(resp.Header)))
@@ -168,7 +168,7 @@ func (g *greeting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-func (g *greeting) send(req *http.Request) (*http.Response, error) {
+func (g *authChallenge) send(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != g.host.Address || req.URL.Path != "/v2/" {
 		return g.inner.RoundTrip(req)
 	}

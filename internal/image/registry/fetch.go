@@ -42,7 +42,7 @@ type download struct {
 	// furthest is the most that done has been.
 	furthest int64
 	// mirrored reports that a mirror has had a part in it; distrust, that only the registry itself is still asked.
-	mirrored, distrust bool
+	mirrored, untrusted bool
 }
 
 func (d *download) run(ctx context.Context) error {
@@ -58,8 +58,8 @@ func (d *download) run(ctx context.Context) error {
 			return after(lie, err)
 		case found > 0:
 			found = 0 // the beginning that we found may be what is wrong
-		case d.mirrored && !d.distrust && d.image.from.registryServes():
-			d.distrust = errors.As(err, &lie)
+		case d.mirrored && !d.untrusted && d.image.from.registryServes():
+			d.untrusted = errors.As(err, &lie)
 		default:
 			return err
 		}
@@ -92,7 +92,7 @@ func (d *download) rest(ctx context.Context) error {
 		if d.done == d.layer.Size {
 			return nil
 		}
-		return d.image.from.each(ctx, d.may, func(at *door) error { return d.from(ctx, at) })
+		return d.image.from.each(ctx, d.may, func(at *endpoint) error { return d.from(ctx, at) })
 	}
 	if err := d.client.persist(ctx, once, moved); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (d *download) rest(ctx context.Context) error {
 	return nil
 }
 
-func (d *download) may(h hosts.Host) bool { return mayPull(h) && !(d.distrust && h.Mirror) }
+func (d *download) may(h hosts.Host) bool { return mayPull(h) && !(d.untrusted && h.Mirror) }
 
 // takeUp sums up what the file already holds.
 func (d *download) takeUp(ctx context.Context) error {
@@ -137,7 +137,7 @@ func (d *download) anew() error {
 }
 
 // from goes on with one host.
-func (d *download) from(ctx context.Context, at *door) error {
+func (d *download) from(ctx context.Context, at *endpoint) error {
 	ctx, guard := d.client.guard(ctx)
 	defer guard.stop()
 	// A packed layer must not be packed once more on the way, or its bytes could not be counted.

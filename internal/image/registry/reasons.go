@@ -83,8 +83,8 @@ func insecure(err error) (detail string, ok bool) {
 	return "", false
 }
 
-// said words an answer other than the one hoped for.
-func said(resp *http.Response) *Error {
+// responseText words an answer other than the one hoped for.
+func responseText(resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
 	var structured struct {
 		Errors []transport.Diagnostic `json:"errors"`

@@ -128,7 +128,7 @@ type request struct {
 
 func (c *Client) small(ctx context.Context, from *source, r request) (data []byte, contentType types.MediaType, err error) {
 	once := func() error {
-		return from.each(ctx, r.may, func(d *door) error {
+		return from.each(ctx, r.may, func(d *endpoint) error {
 			var err error
 			data, contentType, err = c.smallAt(ctx, d, r)
 			return err
@@ -138,7 +138,7 @@ func (c *Client) small(ctx context.Context, from *source, r request) (data []byt
 	return data, contentType, err
 }
 
-func (c *Client) smallAt(ctx context.Context, d *door, r request) ([]byte, types.MediaType, error) {
+func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, types.MediaType, error) {
 	ctx, guard := c.guard(ctx)
 	defer guard.stop()
 	header := http.Header{}

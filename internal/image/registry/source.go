@@ -13,7 +13,7 @@ import (
 // source is where one image comes from.
 type source struct {
 	reference Reference
-	doors     []*door
+	doors     []*endpoint
 }
 
 func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
@@ -28,7 +28,7 @@ func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
 			return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
 		}
 		found, problem := c.credentials(ctx, h, ref)
-		s.doors = append(s.doors, &door{host: h, reference: ref, transport: t, credentials: found, problem: problem})
+		s.doors = append(s.doors, &endpoint{host: h, reference: ref, transport: t, credentials: found, problem: problem})
 	}
 	return s, nil
 }
@@ -50,7 +50,7 @@ func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) (
 
 // each does something at one door after the other until it succeeds. The last error counts, since the registry itself
 // comes last; those before are mentioned.
-func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*door) error) error {
+func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*endpoint) error) error {
 	var before []*Error
 	for _, d := range s.doors {
 		if !may(d.host) {
@@ -78,7 +78,7 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*d
 
 // registryServes reports whether layers can be had from the registry itself.
 func (s *source) registryServes() bool {
-	return slices.ContainsFunc(s.doors, func(d *door) bool { return d.host.Pull && !d.host.Mirror })
+	return slices.ContainsFunc(s.doors, func(d *endpoint) bool { return d.host.Pull && !d.host.Mirror })
 }
 
 // errHere marks errors of this machine's files, for which no other host can help.

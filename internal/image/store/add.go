@@ -192,7 +192,7 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	if err := do(files); err != nil {
 		return nil, err
 	}
-	if err := s.retire(kind, id); err != nil {
+	if err := s.markForRemoval(kind, id); err != nil {
 		return nil, err
 	}
 	dir, err := os.Open(path)
@@ -209,8 +209,8 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	return dir, nil
 }
 
-// retire takes a layer or tree out of its place that is not as this version has them.
-func (s *Store) retire(kind string, id v1.Hash) error {
+// markForRemoval takes a layer or tree out of its place that is not as this version has them.
+func (s *Store) markForRemoval(kind string, id v1.Hash) error {
 	at := s.path(kind, nameOf(id))
 	if _, err := os.Lstat(filepath.Join(at, filesName)); err == nil {
 		return nil

@@ -8,8 +8,8 @@ const (
 	chunksAhead = 4
 )
 
-// ahead reads from another reader before it is asked to, so that what makes the bytes and what takes them work side by side.
-type ahead struct {
+// readAheadReader reads from another reader before it is asked to, so that what makes the bytes and what takes them work side by side.
+type readAheadReader struct {
 	full  chan chunk
 	spare chan []byte
 	// now is what is left of the chunk that is being read, held its buffer.
@@ -23,8 +23,8 @@ type chunk struct {
 }
 
 // readAhead reads r to its end. It goes on for as long as the process: it is for a child, which ends with its task.
-func readAhead(r io.Reader) *ahead {
-	a := &ahead{full: make(chan chunk, chunksAhead), spare: make(chan []byte, chunksAhead)}
+func readAhead(r io.Reader) *readAheadReader {
+	a := &readAheadReader{full: make(chan chunk, chunksAhead), spare: make(chan []byte, chunksAhead)}
 	for range chunksAhead {
 		a.spare <- make([]byte, chunkSize)
 	}
@@ -32,7 +32,7 @@ func readAhead(r io.Reader) *ahead {
 	return a
 }
 
-func (a *ahead) fill(r io.Reader) {
+func (a *readAheadReader) fill(r io.Reader) {
 	for {
 		buffer := <-a.spare
 		n, err := 0, error(nil)
@@ -49,7 +49,7 @@ func (a *ahead) fill(r io.Reader) {
 }
 
 // Read implements io.Reader.
-func (a *ahead) Read(p []byte) (int, error) {
+func (a *readAheadReader) Read(p []byte) (int, error) {
 	for len(a.now.bytes) == 0 {
 		if a.now.err != nil {
 			return 0, a.now.err

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arrival is a file that is read while it is being fetched. Who fetches appends to it, and may have to begin it anew; who
+// incomingLayer is a file that is read while it is being fetched. Who fetches appends to it, and may have to begin it anew; who
 // reads comes behind and never gets the bytes of two beginnings.
-type arrival struct {
+type incomingLayer struct {
 	file *os.File
 
 	mu      sync.Mutex
@@ -24,20 +24,20 @@ type arrival struct {
 	failure error
 }
 
-// portion is how much a reader gets at a time, as long as more comes: each time wakes it, and whom it reads for.
-const portion = 256 << 10
+// deliverySize is how much a reader gets at a time, as long as more comes: each time wakes it, and whom it reads for.
+const deliverySize = 256 << 10
 
 // errAnew ends the reading of what is of no use any more.
 var errAnew = errors.New("the layer is fetched anew")
 
-func newArrival(file *os.File) *arrival {
-	a := &arrival{file: file}
+func newArrival(file *os.File) *incomingLayer {
+	a := &incomingLayer{file: file}
 	a.changed = sync.NewCond(&a.mu)
 	return a
 }
 
 // told takes how many bytes the file has: 0 just before it is begun anew.
-func (a *arrival) told(done int64) {
+func (a *incomingLayer) told(done int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.done
@@ -45,12 +45,12 @@ func (a *arrival) told(done int64) {
 	if done < before {
 		a.beginning++
 	}
-	if done < before || done/portion > before/portion {
+	if done < before || done/deliverySize > before/deliverySize {
 		a.changed.Broadcast()
 	}
 }
 
-func (a *arrival) end(failure error) {
+func (a *incomingLayer) end(failure error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended, a.failure = true, failure
@@ -58,21 +58,21 @@ func (a *arrival) end(failure error) {
 }
 
 // reader reads from the file's beginning to its end, for which it waits.
-func (a *arrival) reader() *arrivalReader {
+func (a *incomingLayer) reader() *arrivalReader {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return &arrivalReader{from: a, beginning: a.beginning}
 }
 
 type arrivalReader struct {
-	from      *arrival
+	from      *incomingLayer
 	beginning int
 	read      int64
 }
 
 // Read implements io.Reader.
 func (r *arrivalReader) Read(p []byte) (int, error) {
-	there, err := r.await(min(portion, int64(len(p))))
+	there, err := r.await(min(deliverySize, int64(len(p))))
 	if err != nil {
 		return 0, err
 	}
@@ -90,13 +90,13 @@ func (r *arrivalReader) WriteTo(w io.Writer) (int64, error) {
 	if pipe, ok := w.(*os.File); ok {
 		enlarge(pipe)
 	}
-	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, portion))
+	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, deliverySize))
 }
 
 // enlarge has a pipe take more at a time. Where it may not, it takes less.
 func enlarge(pipe *os.File) {
 	if raw, err := pipe.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 4*portion) })
+		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 4*deliverySize) })
 	}
 }
 

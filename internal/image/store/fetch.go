@@ -39,7 +39,7 @@ func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Laye
 
 // unpackArrival returns with what success a layer was unpacked, or that it has not come. The two are told apart by when: what was
 // unpacked, or could not be, counts only once the fetch has verified what was read.
-func unpackArrival(ctx context.Context, id v1.Hash, files string, a *arrival) (unpacked, err error) {
+func unpackArrival(ctx context.Context, id v1.Hash, files string, a *incomingLayer) (unpacked, err error) {
 	for {
 		in := a.reader()
 		unpacked = unpack(ctx, id, files, in)

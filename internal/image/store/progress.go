@@ -9,16 +9,16 @@ import (
 // Progress is how many bytes are there of the layers that an image needs and the store has not had.
 type Progress struct{ Done, Total int64 }
 
-// tally adds up what the layers of an image tell, side by side.
-type tally struct {
+// sizeCounter adds up what the layers of an image tell, side by side.
+type sizeCounter struct {
 	mu     sync.Mutex
 	layers map[v1.Hash]int64
 	sum    Progress
 	tell   func(Progress)
 }
 
-func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *tally {
-	t := &tally{layers: map[v1.Hash]int64{}, tell: tell}
+func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *sizeCounter {
+	t := &sizeCounter{layers: map[v1.Hash]int64{}, tell: tell}
 	for _, l := range missing {
 		t.sum.Total += l.Size
 	}
@@ -26,7 +26,7 @@ func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *tally {
 }
 
 // of takes what is told of one layer.
-func (t *tally) of(layer v1.Hash) func(done int64) {
+func (t *sizeCounter) of(layer v1.Hash) func(done int64) {
 	return func(done int64) {
 		if t.tell == nil {
 			return

@@ -91,7 +91,7 @@ func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error
 		return nil, err
 	}
 	named := namedBy(images)
-	for _, kind := range []string{treesName, treesName + oneOwner, layersName, layersName + oneOwner} {
+	for _, kind := range []string{treesName, treesName + singleOwnerSuffix, layersName, layersName + singleOwnerSuffix} {
 		removed := &p.Layers
 		if strings.HasPrefix(kind, treesName) {
 			removed = &p.Trees

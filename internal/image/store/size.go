@@ -25,7 +25,7 @@ func noteSize(files string, count func(string) (int64, error)) error {
 // size is how many bytes the layers and trees take.
 func (s *Store) size() (sum int64, err error) {
 	for kind, count := range map[string]func(string) (int64, error){
-		layersName: sizeOfLayer, layersName + oneOwner: sizeOfLayer, treesName: sizeOfTree, treesName + oneOwner: sizeOfTree,
+		layersName: sizeOfLayer, layersName + singleOwnerSuffix: sizeOfLayer, treesName: sizeOfTree, treesName + singleOwnerSuffix: sizeOfTree,
 	} {
 		entries, err := os.ReadDir(s.path(kind))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -29,7 +29,7 @@ const (
 )
 
 // What is unpacked by a user without subordinate ids has one owner, and is of no use to who has them.
-const oneOwner = "-of-one-owner"
+const singleOwnerSuffix = "-of-one-owner"
 
 // filesName is the directory of what a layer or an image holds. It may belong to a user of the image; what it is in is ours.
 const filesName = "files"
@@ -42,11 +42,11 @@ func kept(kind string) string {
 	if hasOwners() {
 		return kind
 	}
-	return kind + oneOwner
+	return kind + singleOwnerSuffix
 }
 
 // hasOwners reports whether files can be given to the users that images name.
-func hasOwners() bool { return os.Geteuid() == 0 || userns.Own().WhyOne == nil }
+func hasOwners() bool { return os.Geteuid() == 0 || userns.Own().SingleIDReason == nil }
 
 // Image is an image of the store.
 type Image struct {

@@ -138,7 +138,7 @@ func TestFilesHaveTheirOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 33
-	if ids := userns.Own(); os.Geteuid() != 0 && ids.WhyOne != nil {
+	if ids := userns.Own(); os.Geteuid() != 0 && ids.SingleIDReason != nil {
 		want = os.Geteuid()
 	} else if os.Geteuid() != 0 {
 		want = 200000 + 33 - 1

@@ -79,7 +79,7 @@ func (m *Maker) sharing(api *corev1.Pod) func(context.Context, string, uint32) e
 	case s == nil || s.FSGroup == nil:
 		return nil
 	case os.Geteuid() == 0:
-		return func(_ context.Context, dir string, group uint32) error { return beneath.Share(dir, group) }
+		return func(_ context.Context, dir string, group uint32) error { return beneath.SetGroup(dir, group) }
 	case runtime.HandlerOf(api) == runtime.ClassOCI && m.isolation.CanShareVolumes && *s.FSGroup < int64(m.isolation.ImageIDs):
 		// Subordinate ids are the runtime's to give. A group that is none of them is for the runtime to refuse.
 		return m.Runtime.ShareVolume

@@ -97,8 +97,8 @@ func setUser(config *host.Config) {
 	ids := userns.Own()
 	config.Outside = &runtime.User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
 	config.IDs = uint32(ids.Count())
-	if ids.WhyOne != nil {
-		config.WhyOneID = ids.WhyOne.Error()
+	if ids.SingleIDReason != nil {
+		config.WhyOneID = ids.SingleIDReason.Error()
 	}
 }
 

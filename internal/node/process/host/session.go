@@ -149,7 +149,7 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	case wire.OpRemovePod:
 		err = h.removePod(r.PodUID, r.Dir)
 	case wire.OpShare:
-		err = beneath.Share(r.Dir, r.Group)
+		err = beneath.SetGroup(r.Dir, r.Group)
 	case wire.OpMeasure:
 		reply.Usage, err = h.measure(r.IDs, r.Dirs)
 	default:
