@@ -8,6 +8,6 @@
 //	                  could not be started
 //
 // Every change is in the journal, a file on tmpfs, before anyone is told of it: the start even before there is a
-// process. If the host dies its containers die with it; the next host reads the journal, ends what is left, and
-// reports as lost what was running.
+// process. If the host dies, the kernel ends the main processes of its containers. The next host reads the journal, kills
+// what is left of the containers, and reports as lost those that were running.
 package host

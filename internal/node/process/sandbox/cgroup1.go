@@ -114,20 +114,23 @@ func (d *divided) close() {
 	}
 }
 
-// sweepDivided ends and removes what a former host process left under dir.
+// sweepDivided kills what a former host process left in the cgroups under dir and in dir itself, which holds the processes
+// of all containers where it is that of the pids controller. It removes these cgroups.
 func sweepDivided(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		pause := killWait{limit: killTimeout}
-		for os.Remove(path) != nil && pause.next() {
-			killMembers(path)
+		if e.IsDir() {
+			sweepCgroup(filepath.Join(dir, e.Name()))
 		}
 	}
-	os.Remove(dir)
+	sweepCgroup(dir)
+}
+
+func sweepCgroup(dir string) {
+	pause := killWait{limit: killTimeout}
+	for os.Remove(dir) != nil && pause.next() {
+		killMembers(dir)
+	}
 }
 
 func killMembers(dir string) {

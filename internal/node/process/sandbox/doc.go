@@ -27,4 +27,9 @@
 // Trees. With a cgroup of version 2 cgroup.kill ends a tree, but for what has moved to another cgroup. For the sake of
 // that, and where there are no cgroups, the host process adopts orphans and tells them apart by a variable in their
 // environment.
+//
+// The death of the host process ends the main processes of containers, and with them the pid namespaces of those that have
+// one. In a pid namespace of the host's own, the kernel ends all other processes, too. Elsewhere the next host process
+// ends them (Sweep), by their cgroups and by their mark. It does not find a process that has removed the mark where
+// there are cgroups neither of version 2 nor of the pids controller.
 package sandbox
