@@ -49,17 +49,17 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 	}
 }
 
-// refusedError: a host lives, and does not serve this control plane.
+// refusedError means that a host runs which does not serve this control plane.
 type refusedError struct {
 	reason string
-	// stays: the host has something to do, and makes no room for another one.
+	// stays is whether the host is busy, and so does not end to be replaced.
 	stays bool
 }
 
 func (e *refusedError) Error() string { return e.reason }
 
-// connect opens a link through the socket in runDir. A host of another program than the one that is preferred, if any is,
-// makes room for one of that if it has nothing to do.
+// connect opens a link through the socket in runDir. If the host was started from another program than preferred, and has
+// no containers, it is asked to end so that it can be replaced. An empty preferred is any program.
 func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, error) {
 	conn, welcome, err := greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 	if err == nil && welcome.Refused == "" && welcome.Live == 0 && preferred != "" && welcome.Program != preferred {
@@ -94,12 +94,12 @@ func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, err
 	return nil, errors.New("the host process makes room for one of this version")
 }
 
-// maxReplaceTries is how often a host that has nothing to do is asked to end: it may still be taking note that this control
-// plane has hung up.
+// maxReplaceTries is how often an idle host is asked to end. It may not have noticed yet that this control plane has closed
+// its former connection.
 const maxReplaceTries = 20
 
-// replace has a host of another version, which may lack what this one has, make room if it has nothing to do. Otherwise it
-// serves on.
+// replace asks a host of another version, which may lack features of this one, to end if it is idle. Otherwise it connects
+// to that host.
 func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wire.Welcome, err error) {
 	for range maxReplaceTries {
 		conn, w, err = greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir, Replace: true})
@@ -117,7 +117,7 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 	return greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 }
 
-// modern fills in what a host of an older version says nothing of.
+// modern fills in fields that a host of an older version does not send.
 func modern(w wire.Welcome) wire.Welcome {
 	if !w.Info.CanRunImages && w.Program == "" {
 		w.Info.WhyNoImages = "the host process of the containers is of an older version of stint; " +
@@ -126,8 +126,8 @@ func modern(w wire.Welcome) wire.Welcome {
 	return w
 }
 
-// greet asks the host to serve this control plane. A host that was stopped does not answer; the end of ctx ends the
-// waiting.
+// greet asks the host to serve this control plane. A host that is stopped (SIGSTOP) does not answer, so greet waits no
+// longer than ctx.
 func greet(ctx context.Context, runDir string, hello wire.Hello) (*wire.Conn, wire.Welcome, error) {
 	var welcome wire.Welcome
 	address := &net.UnixAddr{Name: filepath.Join(runDir, host.SocketName), Net: "unix"}

@@ -77,13 +77,13 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 	}
 	h.greeted = true
 	s := &session{host: h, conn: conn}
-	// Counted, but told nothing until it can listen.
+	// It counts as a control plane, but gets no events before its queue exists.
 	h.sessions[s] = false
 	h.rest()
 	return s, w
 }
 
-// stays reports whether there are containers, or control planes that have not just gone. The caller holds h.mu.
+// stays reports whether there are containers, or control planes that have not hung up. The caller holds h.mu.
 func (h *Host) stays() bool {
 	for s := range h.sessions {
 		if !s.conn.HungUp() {
@@ -124,7 +124,7 @@ func (s *session) handle(r wire.Request) {
 		s.out.Put(wire.Reply{Seq: r.Seq, Err: err.Error()})
 		return
 	}
-	// Under the lock, so that the event of its end cannot overtake the reply that it runs.
+	// Under the lock, so that the reply that it runs is sent before its end.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	reply := wire.Reply{Seq: r.Seq, Statuses: []runtime.Status{e.status}}
@@ -161,7 +161,7 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	return reply
 }
 
-// tell pushes the end of a container to every control plane that listens.
+// tell sends the end of a container to every connected control plane.
 func (h *Host) tell(s runtime.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -172,7 +172,7 @@ func (h *Host) tell(s runtime.Status) {
 	}
 }
 
-// pack sends what has gathered as one batch.
+// pack sends all queued values as one batch.
 func pack(conn *wire.Conn, values []any) error {
 	var batch wire.Batch
 	for _, v := range values {

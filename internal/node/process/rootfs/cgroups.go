@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShowCgroups has the thread's container see these directories at /sys/fs/cgroup, for cgroups to be mounted at, and links to them.
-// It must be called before volumes are mounted. What it returns is the directory that they are in, which is the caller's to close.
+// ShowCgroups mounts a tmpfs at /sys/fs/cgroup in the root file system that the thread is in. It has directories of these
+// names, as mount points for cgroups, and links to them. It must be called before volumes are mounted. It returns a
+// descriptor of the tmpfs, which the caller closes.
 func ShowCgroups(names []string, links map[string]string, writable bool) (int, error) {
 	const attributes = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	mount, err := newMount("tmpfs", attributes, option{"mode", "0755"})

@@ -16,7 +16,7 @@ func newMount(kind string, attributes int, options ...option) (int, error) {
 		return -1, err
 	}
 	defer unix.Close(context)
-	// What mount(8) shows as its device.
+	// The source is what mount(8) shows as the device.
 	options = append([]option{{"source", kind}}, options...)
 	for _, o := range options {
 		if o.value == "" {
@@ -34,7 +34,7 @@ func newMount(kind string, attributes int, options ...option) (int, error) {
 	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// complaint is what the kernel has to say about a mount that failed.
+// complaint is the kernel's message about a mount that failed.
 func complaint(context int) string {
 	text := make([]byte, 1024)
 	n, err := unix.Read(context, text)
@@ -44,7 +44,7 @@ func complaint(context int) string {
 	return ": " + string(text[:n])
 }
 
-// mountAt mounts a new file system at the directory that point is and returns its root.
+// mountAt mounts a new file system at point, a directory, and returns the root of the mount.
 func mountAt(point int, kind string, attributes int, options ...option) (int, error) {
 	mount, err := newMount(kind, attributes, options...)
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// divided is our part of the version 1 trees, where controllers are not in version 2 yet. Only containers with
-// limits get cgroups there: moving a thread into one takes milliseconds.
+// divided is the Sandbox's part of the version 1 trees, for controllers that are not in the version 2 tree. Only containers
+// with limits get cgroups there: moving a thread into one takes milliseconds.
 type divided struct {
 	name string
-	// parts are those of the trees that containers have cgroups in; memory and cpu are the ones that have limits.
+	// parts are those of the trees in which containers have cgroups; memory and cpu are the two of them with limits.
 	parts       []*part
 	memory, cpu *part
 	pids        *sharedPIDs
 }
 
-// part is ours of one tree.
+// part is the Sandbox's part of one tree.
 type part struct {
 	hierarchy
 	dir string
 }
 
-// openDivided tries which of the controllers can be used.
+// openDivided finds out which of the controllers can be used.
 func openDivided(all []hierarchy, config Config) *divided {
 	d := &divided{name: config.Name}
 	d.memory = d.open(all, "memory", "memory.limit_in_bytes")
 	d.cpu = d.open(all, "cpu", "cpu.cfs_quota_us")
 	if len(d.parts) > 0 {
-		// A JVM believes none of its limits unless it sees these too.
+		// A JVM ignores all its limits unless it sees these cgroups as well.
 		d.open(all, "cpuacct", "cpuacct.usage")
 		d.open(all, "cpuset", "cpuset.cpus")
 	}
@@ -44,7 +44,7 @@ func openDivided(all []hierarchy, config Config) *divided {
 	return d
 }
 
-// open returns our part of the tree that has the controller; nil if there is none.
+// open returns the Sandbox's part of the tree with the controller; nil if there is none.
 func (d *divided) open(all []hierarchy, controller, control string) *part {
 	has := func(h hierarchy) bool { return slices.Contains(h.controllers, controller) }
 	for _, p := range d.parts {
@@ -69,7 +69,7 @@ func (d *divided) open(all []hierarchy, controller, control string) *part {
 
 func (p *part) setsCPUs() bool { return slices.Contains(p.controllers, "cpuset") }
 
-// handDownCPUs lets cgroups in our part have all that we have. The kernel gives a new one no CPU and no memory.
+// handDownCPUs gives cgroups in this part the CPUs and memory nodes of this process. A new cpuset has none.
 func (p *part) handDownCPUs() error {
 	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
 		ours, err := os.ReadFile(filepath.Join(p.home, name))
@@ -83,7 +83,7 @@ func (p *part) handDownCPUs() error {
 	return setFile(p.dir, "cgroup.clone_children", "1")
 }
 
-// canMake makes our directory under home and reports whether its controls can be written.
+// canMake makes the directory name under home and reports whether its file control can be written.
 func canMake(home, name, control string) bool {
 	dir := filepath.Join(home, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {

@@ -10,14 +10,14 @@ import (
 // hierarchy is one mounted cgroup tree and this process's place in it.
 type hierarchy struct {
 	v2 bool
-	// controllers are those of version 1, name is that of the directory that the tree is mounted at.
+	// controllers are the version 1 controllers of the tree, name is the name of the directory that it is mounted at.
 	controllers []string
 	name        string
 	// home is the directory of the cgroup that this process is in.
 	home string
 }
 
-// hierarchies finds what is mounted, version 2 and 1.
+// hierarchies lists the mounted cgroup trees, of both versions.
 func hierarchies() ([]hierarchy, error) {
 	places, err := ownPlaces()
 	if err != nil {
@@ -63,7 +63,7 @@ func parseMount(line string, places map[string]string) (hierarchy, bool) {
 	default:
 		return hierarchy{}, false
 	}
-	// Where only a part of the tree is mounted, paths are told from that part on.
+	// Where only a part of the tree is mounted, the path is relative to that part.
 	place := strings.TrimPrefix(places[key], strings.TrimSuffix(where[3], "/"))
 	h.home = filepath.Join(where[4], place)
 	return h, true

@@ -14,8 +14,8 @@ func (t *thread) enter(ns *os.File) error {
 	return setns(ns, unix.CLONE_NEWNS)
 }
 
-// enterView moves the thread to where the container shall live. It tells whether the termination message file is at
-// its path there.
+// enterView moves the thread into the container's mount namespace, if it needs one. Seen is whether the termination message
+// file is at its path there.
 func (l *launch) enterView(t *thread) (seen bool, err error) {
 	c, v := l.container, l.box.views
 	switch {

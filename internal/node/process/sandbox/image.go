@@ -43,7 +43,7 @@ func (b *Sandbox) openRoots() error {
 	return err
 }
 
-// tryRoot starts a container whose only file is no program. All that comes before running it must work.
+// tryRoot starts a container whose only file is not a program. All steps before its execve must succeed.
 func (b *Sandbox) tryRoot() error {
 	const name = "probe"
 	tree := filepath.Join(b.config.StateDir, name)
@@ -58,7 +58,7 @@ func (b *Sandbox) tryRoot() error {
 	defer os.Remove(program)
 	l := &launch{box: b, container: &runtime.Container{Command: []string{"/" + name}, Root: &runtime.Root{Tree: tree}}}
 	defer func() {
-		// The tree goes, and with it what was mounted of it.
+		// The tree is removed, so the root file system must not serve another container.
 		if root := l.root; root != nil {
 			l.root = nil
 			_ = run(b.jobs, func(t *thread) error {
@@ -93,13 +93,14 @@ func (b *Sandbox) tryRoot() error {
 // forkInRoot starts the container in the root file system of its image.
 func (l *launch) forkInRoot(t *thread) error {
 	c := l.container
-	// Before the cgroups: what this may start outlives the container.
+	// Before the thread enters the container's cgroups: process 1 of the pod, which this may start, outlives the
+	// container.
 	if c.Root.SharePIDs {
 		if err := l.box.podPIDs.enter(t, c.PodUID); err != nil {
 			return err
 		}
 	}
-	// From the container's root file system the cgroups cannot be seen.
+	// Before the thread enters the container's root file system, from where the cgroups cannot be opened.
 	if l.limited != nil {
 		var err error
 		if l.cgroups, err = l.limited.view(l.container.Root.Privileged); err != nil {
@@ -176,7 +177,7 @@ func (l *launch) enterRoot(t *thread) error {
 	return nil
 }
 
-// imageEnvironment is the container's own, with what a container runtime adds.
+// imageEnvironment is the container's environment with defaults for PATH and HOSTNAME, and with its mark if that is needed.
 func (l *launch) imageEnvironment() []string {
 	c := l.container
 	env := withDefault(slices.Clone(c.Env), "PATH", defaultPath)
@@ -184,13 +185,13 @@ func (l *launch) imageEnvironment() []string {
 		env = withDefault(env, "HOSTNAME", c.Hostname)
 	}
 	if c.Root.HostPID || c.Root.SharePIDs || l.slot.leaf == nil && !l.box.config.PIDNamespace {
-		// Nothing else finds all of the container's processes.
+		// There is neither a pid namespace nor a cgroup of the container alone by which its processes are found.
 		env = append(env, mark(l.box.config.Name, c.ID))
 	}
 	return env
 }
 
-// startChild clones the container's first process, which then goes on by itself.
+// startChild forks the container's first process. It does not wait for it.
 func (l *launch) startChild(path, dir string, env []string) error {
 	ends, err := l.pipes()
 	defer ends.close()
@@ -227,7 +228,7 @@ func (l *launch) join() (*Process, error) {
 	return nil, startErrorf("%v", err)
 }
 
-// failureOf is why the program itself could not be run; 0 if it was something before.
+// failureOf is why the execve of the program failed; 0 if an earlier step failed.
 func failureOf(err error) unix.Errno {
 	var failed *stage.Error
 	if errors.As(err, &failed) && failed.What == runsProgram {

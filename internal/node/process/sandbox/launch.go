@@ -26,7 +26,7 @@ type launch struct {
 	stderr    *os.File
 	missing   []runtime.MissingMountPoint
 	child     *stage.Child
-	// root is that of a container from an image, users the user namespace that it must enter, if any.
+	// root is the root file system of a container from an image, users the user namespace that it must enter, if any.
 	root    *rootfs.Root
 	users   *os.File
 	cgroups *cgroupView
@@ -48,7 +48,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	}
 	var p *Process
 	err := run(jobs, func(t *thread) (err error) {
-		// Not before it is this container's turn: of thousands that wait, few need a slot at a time.
+		// Only now, on the thread: of thousands of containers that wait for one, few need a slot at a time.
 		if err = l.prepare(); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (b *Sandbox) Start(c *runtime.Container) (*Process, error) {
 	return p, nil
 }
 
-// refuse names what this machine cannot do rather than leave it out.
+// refuse returns an error for what the container asks for and this machine cannot do.
 func (l *launch) refuse() error {
 	c, info := l.container, l.box.info
 	if c.Root != nil {
@@ -93,14 +93,14 @@ func (l *launch) refuse() error {
 	return nil
 }
 
-// volumes leaves out mounts that show a path where it already is.
+// volumes leaves out mounts that would mount a path over itself.
 func volumes(mounts []runtime.Mount) []runtime.Mount {
 	return slices.DeleteFunc(slices.Clone(mounts), func(m runtime.Mount) bool {
 		return m.HostPath == m.ContainerPath && m.SubPath == "" && !m.ReadOnly && !m.Tmpfs
 	})
 }
 
-// prepare makes all that needs no particular thread.
+// prepare makes what does not depend on the thread: slot, termination message file, limits.
 func (l *launch) prepare() (err error) {
 	if l.slot, err = l.box.takeSlot(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (l *launch) prepare() (err error) {
 	return err
 }
 
-// owner is whom the container's files belong to, as this process sees it; nil is who runs this process.
+// owner is the user that the container's files belong to, as this process sees it; nil is the user of this process.
 func (l *launch) owner() *runtime.User {
 	if user := l.container.User; l.box.info.CanSetUser || l.container.Root != nil && !l.box.users.alone() {
 		return user
@@ -147,7 +147,7 @@ func (l *launch) abandon() {
 	l.box.giveBackRoot(l.root)
 }
 
-// fork runs on a thread: it takes on what the child shall inherit, and forks.
+// fork runs on a thread. It enters what the child is to inherit, and forks.
 func (l *launch) fork(t *thread) (*Process, error) {
 	seen, err := l.enterView(t)
 	if err != nil {
@@ -221,7 +221,7 @@ func (l *launch) exec(path string, attr *syscall.ProcAttr) (*Process, error) {
 	return newProcess(l, pid, pidfd, started)
 }
 
-// execError tells faults of the container from a lack of room on the machine.
+// execError makes a StartError of err, unless the machine lacks resources.
 func execError(path string, err error) error {
 	if isLack(err) {
 		return err
@@ -232,13 +232,13 @@ func execError(path string, err error) error {
 	return startErrorf("cannot run %s: %v", path, err)
 }
 
-// isLack reports whether err is one that passes, when the machine has more to give.
+// isLack reports whether err means that the machine lacks resources, which may pass.
 func isLack(err error) bool {
 	return slices.ContainsFunc([]error{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.EINTR, unix.EBUSY},
 		func(lack error) bool { return errors.Is(err, lack) })
 }
 
-// writeEnds are the ends of the pipes that the child gets.
+// writeEnds are the write ends of the pipes, for the child.
 type writeEnds []int
 
 func (w writeEnds) close() {
@@ -255,7 +255,7 @@ func (l *launch) pipes() (writeEnds, error) {
 			return ends, err
 		}
 		ends = append(ends, fds[1])
-		// Only our end: programs are not made for a standard output that does not wait.
+		// Only the read end: programs do not expect a non-blocking standard output.
 		if err := unix.SetNonblock(fds[0], true); err != nil {
 			unix.Close(fds[0])
 			return ends, err

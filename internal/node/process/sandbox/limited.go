@@ -23,8 +23,8 @@ type cgroup1 struct {
 	dir string
 }
 
-// newLimited returns nil when there is nothing to hold the container to. One that shall see its cgroups gets one in each of
-// the trees.
+// newLimited makes the cgroups of a container. It returns nil if there are no limits to set. If the container is to see its
+// cgroups, it gets one in each tree.
 func (d *divided) newLimited(name string, want limits, seen bool) (*limited, error) {
 	l := &limited{}
 	if d.memory != nil && want.memory > 0 {
@@ -81,7 +81,7 @@ func (l *limited) make(want limits) error {
 	return nil
 }
 
-// enter moves the calling thread, so that what it forks is born inside.
+// enter moves the calling thread into the cgroups, so that its next child starts in them.
 func (l *limited) enter() error {
 	for _, c := range l.cgroups {
 		if err := setFile(c.dir, tasksFile, strconv.Itoa(unix.Gettid())); err != nil {
@@ -101,7 +101,7 @@ func (l *limited) leave() error {
 	return nil
 }
 
-// tasksFile takes the numbers of threads that are to move to a cgroup.
+// tasksFile moves the threads into a cgroup whose ids are written to it.
 const tasksFile = "tasks"
 
 func (l *limited) oomKills() int64 {

@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/stage"
 )
 
-// execNested starts a program of this machine as who runs this one outside of its user namespace, and without the rights
-// of root in there.
+// execNested starts a program of this machine as the user who runs this process outside of its user namespace, without the
+// rights of root in that namespace.
 func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, error) {
 	ends, err := l.pipes()
 	defer ends.close()
@@ -39,13 +39,13 @@ func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, erro
 	return nil, err
 }
 
-// enterUsers takes on the users of another namespace, and with it full rights over what belongs to that alone.
+// enterUsers enters a user namespace. The process has all capabilities there.
 func (c *child) enterUsers(namespace *os.File) {
 	c.Do("change its users", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
 	c.dieWithHost()
 }
 
-// clone has the child of this thread go down its list.
+// clone forks a child that goes down the list of p.
 func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 	cgroup := -1
 	if l.slot.leaf != nil {
@@ -64,7 +64,7 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 	return nil
 }
 
-// dropChild lets go of a child that has ended before it ran its program.
+// dropChild frees what belongs to a child that ended before it ran its program.
 func (l *launch) dropChild() {
 	l.box.family.forget(l.child.PID)
 	unix.Close(l.child.PIDFD)

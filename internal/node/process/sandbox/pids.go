@@ -24,7 +24,7 @@ func (b *Sandbox) processLimit() string {
 }
 
 // sharedPIDs is a version 1 cgroup for the processes of all containers. Moving a thread takes milliseconds, so the
-// forking threads are in it for good, and what they fork is born there.
+// forking threads stay in it, and their children start in it.
 type sharedPIDs struct {
 	home, dir string
 	max       int64
@@ -40,7 +40,7 @@ func openSharedPIDs(home, name string, maxPIDs int64) *sharedPIDs {
 	return s
 }
 
-// sharedMax leaves half of the machine to others, and to one container what it may have by itself.
+// sharedMax is half of what the machine can have, but at least the limit of one container.
 func sharedMax(container, machine int64) int64 { return max(container, machine/2) }
 
 // machinePIDs is how many processes and threads the machine can have.

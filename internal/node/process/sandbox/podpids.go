@@ -36,7 +36,7 @@ func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
 	return p, nil
 }
 
-// enter has what the thread starts next be in the namespace of a pod.
+// enter makes the thread start its next process in the pid namespace of a pod.
 func (p *podPIDs) enter(t *thread, pod types.UID) error {
 	first, err := p.first(pod)
 	if err != nil {
@@ -46,7 +46,8 @@ func (p *podPIDs) enter(t *thread, pod types.UID) error {
 	return unix.Setns(first.PIDFD, unix.CLONE_NEWPID)
 }
 
-// first returns the pod's process 1. If it was killed so were the containers, and the next ones get another.
+// first returns the pod's process 1. If it was killed, the kernel has killed the containers with it, and the next ones
+// get another.
 func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +65,8 @@ func (p *podPIDs) first(pod types.UID) (*stage.Child, error) {
 	return first, err
 }
 
-// start makes a namespace. Its first process reaps orphans by not wanting to hear of them, and cannot be ended from inside.
+// start makes a pid namespace. Its first process ignores SIGCHLD, so that the kernel reaps orphans, and cannot be killed
+// from inside.
 func (p *podPIDs) start() (*stage.Child, error) {
 	c := &child{Program: &stage.Program{}}
 	c.detach()
@@ -97,7 +99,7 @@ func hasEnded(c *stage.Child) bool {
 	return err == nil && n > 0
 }
 
-// killTree kills what a container has left to the pod's process 1, and reports whether there was anything.
+// killTree kills orphans of a container, whose parent is the pod's process 1, and reports whether there were any.
 func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +117,7 @@ func (p *podPIDs) killTree(pod types.UID, mark string) bool {
 	return killAll(left)
 }
 
-// remove ends a pod's namespace and all that is in it.
+// remove kills all processes in the pid namespace of a pod.
 func (p *podPIDs) remove(pod types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

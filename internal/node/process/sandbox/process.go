@@ -23,7 +23,8 @@ type Process struct {
 	StartedAt time.Time
 	// Stdout and Stderr are what it prints.
 	Stdout, Stderr *os.File
-	// MissingMountPoints are those that the machine does not have.
+	// MissingMountPoints are mount points that do not exist on the machine, which is why the container cannot write
+	// beside them.
 	MissingMountPoints []runtime.MissingMountPoint
 
 	box     *Sandbox
@@ -35,11 +36,11 @@ type Process struct {
 	pidfd   *os.File
 	raw     syscall.RawConn
 	status  syscall.WaitStatus
-	// stopSignal asks it to end.
+	// stopSignal is what Terminate sends.
 	stopSignal syscall.Signal
 }
 
-// Exit tells how a container ended.
+// Exit is how a container ended.
 type Exit struct {
 	Code, Signal int32
 	OOMKilled    bool
@@ -53,7 +54,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 			return nil, l.undoFork(pid, err)
 		}
 	}
-	// Non-blocking, so that the runtime's poller waits for it and no thread has to.
+	// Non-blocking, so that the poller of the Go runtime waits for it and no thread has to.
 	if err := unix.SetNonblock(pidfd, true); err != nil {
 		unix.Close(pidfd)
 		return nil, l.undoFork(pid, err)
@@ -101,8 +102,8 @@ func (p *Process) Wait() error {
 	return failed
 }
 
-// OpenWritten opens the directory that has what it has written to a root file system of its own. It must not have been
-// released.
+// OpenWritten opens the directory that holds what the container has written to its own root file system. The process must
+// not have been released.
 func (p *Process) OpenWritten() (*os.File, error) {
 	if p.root == nil {
 		return nil, os.ErrNotExist
@@ -125,30 +126,30 @@ func (p *Process) signal(signal syscall.Signal) error {
 	return failed
 }
 
-// KillTree kills the main process and everything that came of it.
+// KillTree kills the main process and all its descendants.
 func (p *Process) KillTree() error {
 	var err error
 	if p.slot.leaf != nil {
 		err = p.slot.leaf.kill()
 	}
-	// What has moved to another cgroup is not in the leaf.
+	// Processes that have moved to another cgroup are not in the leaf.
 	err = errors.Join(err, p.signal(unix.SIGKILL))
 	p.killLeftovers()
 	return err
 }
 
-// killLeftovers kills what cgroups do not hold, and reports whether something may be left.
+// killLeftovers kills processes that no cgroup holds, and reports whether some may be left.
 func (p *Process) killLeftovers() bool {
 	of := mark(p.box.config.Name, p.id)
 	left := p.box.family.killTree(p.PID, of)
 	return p.box.podPIDs.killTree(p.id.PodUID, of) || left
 }
 
-// EndTree ends what the main process has left behind when it ended. It is false if something did not end in time.
+// EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
 func (p *Process) EndTree() bool {
 	pause := killWait{limit: killTimeout}
 	for killed := false; p.slot.leaf.populated(); killed = true {
-		// The process that was just waited for may count for an instant longer.
+		// For an instant the cgroup may still count the process that was just reaped, so the first pass only waits.
 		if killed && p.slot.leaf.kill() != nil {
 			return false
 		}
@@ -164,7 +165,7 @@ func (p *Process) EndTree() bool {
 	return true
 }
 
-// Release returns how the container ended and lets go of all that it used. Clean is what EndTree returned.
+// Release returns how the container ended and frees all that it used. Clean is what EndTree returned.
 func (p *Process) Release(clean bool) Exit {
 	exit := Exit{Code: int32(p.status.ExitStatus())}
 	if p.status.Signaled() {
@@ -179,7 +180,7 @@ func (p *Process) Release(clean bool) Exit {
 	if p.limited != nil {
 		p.limited.remove()
 	}
-	// The counters of the cgroup belong to whoever was killed in it.
+	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
 	p.box.giveBackRoot(p.root)
 	p.box.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))

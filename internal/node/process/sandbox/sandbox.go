@@ -15,26 +15,26 @@ import (
 	"github.com/stint-dev/stint/internal/userns"
 )
 
-// Config says what a Box may try.
+// Config says what a Sandbox may try.
 type Config struct {
 	// StateDir is a directory on tmpfs for small files.
 	StateDir string
 	// RootsDir is a directory on disk for what containers write to their root file systems.
 	RootsDir string
-	// Name tells this Box's cgroups and processes from those of others.
+	// Name distinguishes the cgroups and processes of this Sandbox from those of others.
 	Name string
-	// WhyNoMount, where set, is why mounting need not be tried.
+	// WhyNoMount, where set, is why mounting is not tried.
 	WhyNoMount string
-	// NoCgroups leaves cgroups alone.
+	// NoCgroups is set if cgroups are not to be used.
 	NoCgroups bool
-	// OwnScope: this process is alone in its cgroup, which was handed to it.
+	// OwnScope means that this process is alone in its cgroup, which is delegated to it.
 	OwnScope bool
 	// MaxPIDs bounds the processes and threads of a container; 0 or less is without limit.
 	MaxPIDs int64
-	// PIDNamespace: this process is the first one of a pid namespace, which ends with it.
+	// PIDNamespace means that this process is the first one of a pid namespace, which ends with it.
 	PIDNamespace bool
-	// Outside is whom root of this process's user namespace is outside of it; nil where its users are the machine's. IDs
-	// is how many users and groups there are; WhyOneID says why only one.
+	// Outside is the user that root of this process's user namespace is outside of it; nil in the initial user namespace.
+	// IDs is how many users and groups the namespace has; WhyOneID says why it has only one.
 	Outside  *runtime.User
 	IDs      uint32
 	WhyOneID string
@@ -63,7 +63,7 @@ type Sandbox struct {
 	tmpfs   map[types.UID][]string
 }
 
-// Open probes the machine by trying, best first.
+// Open finds out what this machine allows by trying it, the best isolation first.
 func Open(config Config) (*Sandbox, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *Sandbox) openCgroups() error {
 	if err != nil {
 		b.unified = nil
 	}
-	// After the trial, whose process it would adopt.
+	// After tryLeaf, whose process the reaper would take for an orphan.
 	if b.family, err = newFamily(); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (b *Sandbox) openCgroups() error {
 	return nil
 }
 
-// tryLeaf finds out whether a process can be born into a leaf: making one is no proof of that.
+// tryLeaf finds out whether a process can be started in a leaf. That a leaf can be made is no proof of that.
 func (b *Sandbox) tryLeaf() error {
 	l, err := b.unified.newLeaf("probe")
 	if err != nil {
@@ -154,7 +154,7 @@ func (b *Sandbox) tryLeaf() error {
 	return nil
 }
 
-// Info tells what was found.
+// Info is what Open found.
 func (b *Sandbox) Info() runtime.Info { return b.info }
 
 func (b *Sandbox) describe() runtime.Info {
@@ -175,14 +175,14 @@ func (b *Sandbox) describe() runtime.Info {
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
 	info.CanSetHostname = b.views.canRename
-	info.CanMeasure = true // Hosts of older versions cannot.
+	info.CanMeasure = true // Hosts of older versions do not set it.
 	info.CanSetUser = b.config.Outside == nil && isRoot()
 	info.ImageIDs, info.WhyOneImageID = b.config.IDs, b.config.WhyOneID
 	return info
 }
 
-// isRoot reports whether this process can start processes of other users. It asks the kernel for the two capabilities
-// that it takes.
+// isRoot reports whether this process can start processes of other users: it is root, with the two capabilities that this
+// takes.
 func isRoot() bool {
 	if os.Geteuid() != 0 {
 		return false
@@ -196,7 +196,7 @@ func isRoot() bool {
 	return data[0].Effective&need == need
 }
 
-// Cgroups lists the directories that hold this Box's cgroups, for Sweep.
+// Cgroups lists the directories that hold the cgroups of this Sandbox, for Sweep.
 func (b *Sandbox) Cgroups() []string {
 	dirs := b.divided.dirs()
 	if b.unified != nil {
@@ -205,8 +205,8 @@ func (b *Sandbox) Cgroups() []string {
 	return dirs
 }
 
-// Sweep ends everything that a Box of this name which is gone has left: the processes in its cgroups, the processes
-// that carry one of its containers' marks, and the cgroups.
+// Sweep ends everything that the Sandbox of this name in a former host process has left: the processes in its cgroups, the
+// processes with the mark of one of its containers, and the cgroups.
 func Sweep(name string, cgroups []string, ids []runtime.ID) {
 	marks := map[string]bool{}
 	for _, id := range ids {
@@ -225,7 +225,8 @@ func Sweep(name string, cgroups []string, ids []runtime.ID) {
 	}
 }
 
-// isCgroup reports whether dir is a cgroup of the Box of that name: what a journal says is not enough to end processes.
+// isCgroup reports whether dir is a cgroup of the Sandbox of that name. A journal alone does not decide which processes
+// are killed.
 func isCgroup(dir, name string) bool {
 	var stat unix.Stat_t
 	var at unix.Statfs_t
@@ -236,7 +237,7 @@ func isCgroup(dir, name string) bool {
 	return isDir && (at.Type == unix.CGROUP2_SUPER_MAGIC || at.Type == unix.CGROUP_SUPER_MAGIC)
 }
 
-// Close removes what the Box made. No container may be running.
+// Close removes what the Sandbox has made. No container may be running.
 func (b *Sandbox) Close() {
 	b.slots.close()
 	b.users.close()
@@ -251,5 +252,5 @@ func (b *Sandbox) Close() {
 	}
 }
 
-// threadCount is how many threads fork: forking takes turns, but preparing for it does not.
+// threadCount is how many threads fork. Forks happen one after another, but what precedes them is done in parallel.
 func threadCount() int { return max(2, min(goruntime.NumCPU(), 8)) }

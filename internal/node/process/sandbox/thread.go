@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// job is work for a thread: a fork, or anything else that must happen in the threads' namespaces.
+// job is work for a thread: a fork, or what else must happen in the threads' namespaces.
 type job struct {
 	do   func(*thread) error
 	done chan error
 }
 
-// thread is a locked operating system thread that never ends: what it forks dies with it.
+// thread is a locked operating system thread. It never ends, because its children die with it.
 type thread struct {
 	box *Sandbox
 	// undo returns the thread to where it was before the job, last step first.
@@ -52,9 +52,10 @@ func (b *Sandbox) startThread(jobs <-chan *job, locked bool) error {
 	return <-settled
 }
 
-// settle makes the thread different from the rest of the process once and for all.
+// settle gives up capabilities and enters namespaces and cgroups, for as long as the thread lives.
 func (t *thread) settle(locked bool) error {
-	// In a user namespace this process keeps its rights over an exec by ambient capabilities. Containers get none.
+	// In a user namespace this process has ambient capabilities, by which it has kept its rights over an execve.
+	// Containers must not inherit them.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	if err := dropInheritable(); err != nil {
 		return fmt.Errorf("keep capabilities from containers: %w", err)
@@ -74,7 +75,8 @@ func (t *thread) settle(locked bool) error {
 	return t.box.views.join()
 }
 
-// dropInheritable leaves the thread its rights, and nothing to programs that have capabilities of their own.
+// dropInheritable empties the inheritable set, which would add to the capabilities of files that containers execute. The
+// thread keeps its own capabilities.
 func dropInheritable() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -91,8 +93,8 @@ func (t *thread) work(jobs <-chan *job, locked bool) {
 		back := t.goBack()
 		j.done <- err
 		if back != nil {
-			// The thread is stuck in a container's surroundings. Its children must live, so it stays as it is,
-			// for ever idle, and another one takes over.
+			// The thread cannot leave a container's namespaces or cgroups. It must not end, because its children
+			// would die, so it stays idle for ever and another thread replaces it.
 			_ = t.box.startThread(jobs, locked)
 			select {}
 		}
@@ -113,7 +115,7 @@ func (t *thread) goBack() error {
 	return errors.Join(failed...)
 }
 
-// lockedThreads returns the jobs of threads that cannot gain privileges, starting them at first use.
+// lockedThreads returns the jobs of threads that cannot gain privileges. It starts them at first use.
 func (b *Sandbox) lockedThreads() (chan<- *job, error) {
 	var err error
 	b.lockedOnce.Do(func() { err = b.startThreads(b.lockedJobs, true) })

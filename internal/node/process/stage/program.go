@@ -12,9 +12,9 @@ import (
 type call struct {
 	number uintptr
 	args   [6]uintptr
-	// mayFail has the list go on after an error.
+	// mayFail is 1 if the list goes on after an error.
 	mayFail uintptr
-	// errno is what the kernel answered if the call failed.
+	// errno is the error if the call failed.
 	errno uintptr
 }
 
@@ -27,11 +27,11 @@ var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
 type Program struct {
 	calls []call
 	whats []string
-	// keep holds what the arguments point to, for the garbage collector cannot see them.
+	// keep holds what the arguments point to, because the garbage collector does not see them.
 	keep []any
 }
 
-// Do adds a system call. What tells people what it is for; it completes the sentence "cannot …".
+// Do adds a system call. What is its purpose for error texts; it completes the sentence "cannot …".
 func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 	c := call{number: number}
 	copy(c.args[:], args)
@@ -80,7 +80,7 @@ func (p *Program) Filter(instructions []unix.SockFilter) uintptr {
 	return hold(p, &unix.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]})
 }
 
-// hold returns the address of v, which stays where it is as long as the Program lives: objects on the heap do not move.
+// hold returns the address of v and keeps v alive as long as the Program. Objects on the heap do not move.
 func hold[T any](p *Program, v *T) uintptr {
 	p.keep = append(p.keep, v)
 	return uintptr(unsafe.Pointer(v))

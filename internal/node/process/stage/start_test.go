@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/stage"
 )
 
-// onThread starts p on a thread of its own and waits for its list to be done.
+// onThread starts p from a locked thread and waits until its list is done.
 func onThread(t testing.TB, p *stage.Program, own stage.Namespaces) (*stage.Child, error) {
 	t.Helper()
 	goruntime.LockOSThread()
@@ -81,7 +81,7 @@ func TestAFailedCallIsNamed(t *testing.T) {
 	}
 }
 
-// A list without an execve ends: its child must not come back into this program.
+// The child of a list without an execve must exit, not return into this program.
 func TestAListWithoutAProgramEnds(t *testing.T) {
 	p := &stage.Program{}
 	p.Do("ask for its number", unix.SYS_GETPID)
@@ -95,7 +95,7 @@ func TestAListWithoutAProgramEnds(t *testing.T) {
 	}
 }
 
-// The child has neither this program's handlers nor the mask that it was cloned with.
+// The child has neither the signal handlers of this program nor the signal mask that it was cloned with.
 func TestAChildIsGivenItsSignals(t *testing.T) {
 	p := &stage.Program{}
 	p.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, p.Bytes(make([]byte, 8)), 0, 8)
@@ -107,7 +107,7 @@ func TestAChildIsGivenItsSignals(t *testing.T) {
 	}
 }
 
-// Many at a time, while the garbage collector moves and frees what it can.
+// Many start at a time, while the garbage collector frees what it can.
 func TestManyStartSideBySide(t *testing.T) {
 	stop := make(chan struct{})
 	var collector, starters sync.WaitGroup
@@ -158,7 +158,7 @@ func TestAChildMountsInItsOwnNamespaces(t *testing.T) {
 	}
 }
 
-// What comes between clone and execve for a container, beside a process without any of it.
+// BenchmarkStart compares the steps between clone and execve of a container with a process without any.
 func BenchmarkStart(b *testing.B) {
 	const own = unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	variants := []struct {
