@@ -18,7 +18,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "Error: what the caller has open cannot be kept from containers:", err)
 		os.Exit(1)
 	}
-	// The process that owns the containers is this program too.
+	// The host process, which owns the containers, is this program as well.
 	if handled, code := process.HostMain(os.Args); handled {
 		os.Exit(code)
 	}

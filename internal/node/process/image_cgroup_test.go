@@ -9,7 +9,7 @@ import (
 	"github.com/stint-dev/stint/test/unprivileged"
 )
 
-// dividedCgroups skips the test where limits are not held by cgroups of version 1.
+// dividedCgroups skips the test if limits are not enforced by cgroups of version 1.
 func dividedCgroups(t *testing.T, m *machine) {
 	t.Helper()
 	if info := m.Info(); !info.EnforcesMemory || !info.EnforcesCPU || info.Isolation == "cgroup v2" {
@@ -66,7 +66,7 @@ func TestAnImageSeesItsCgroupsOfVersion1(t *testing.T) {
 	m.t = t
 }
 
-// linksTo is a volume for /sys with a link in the place of the cgroups.
+// linksTo makes a volume for /sys that has a link to target instead of the directory of the cgroups.
 func linksTo(t *testing.T, target string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// ways makes a launcher of a strong and a weak way to start a host: the strong one starts it through another program.
-// Tried counts how often each has been taken.
+// ways makes a launcher with a strong and a weak isolation level. The strong one starts the host through another program.
+// Tried counts how often each was tried.
 func ways(t *testing.T, timeout time.Duration, through string) (l *launcher, tried *[2]int) {
 	t.Helper()
 	return waysIn(t, t.TempDir(), timeout, through)
@@ -37,7 +37,7 @@ func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l 
 	}
 	l = &launcher{config: config, ways: []isolationLevel{way(0, through), way(1)}}
 	t.Cleanup(func() {
-		// A host that was killed has left its files.
+		// A host that was killed has left files.
 		if dir, err := rundir.Find(config.Dir); err == nil {
 			_ = os.RemoveAll(dir)
 		}
@@ -45,7 +45,7 @@ func waysIn(t *testing.T, dir string, timeout time.Duration, through string) (l 
 	return l, tried
 }
 
-// script is a program that does as text says, and then runs its arguments.
+// script makes a program that runs text and then executes its arguments.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "through")
@@ -55,7 +55,7 @@ func script(t *testing.T, text string) string {
 	return path
 }
 
-// end lets the host of a link end, and waits until it has.
+// end closes the link and waits until its host has ended.
 func end(t *testing.T, l *link) {
 	t.Helper()
 	l.close()
@@ -66,8 +66,8 @@ func end(t *testing.T, l *link) {
 	l.hostLifetime.close()
 }
 
-// begin establishes a link in the background, through a program that waits until a file exists. It returns when that
-// program runs.
+// begin establishes a link in the background, through a program that waits until the file gate exists. It returns when
+// that program runs.
 func begin(t *testing.T, dataDir string) (l *launcher, tried *[2]int, gate string, started chan result) {
 	t.Helper()
 	dir := t.TempDir()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// hungry fills memory until it is stopped.
+// hungry is a script that allocates memory until it is killed.
 const hungry = `x=x; while :; do x="$x$x"; done`
 
 func TestMemoryLimit(t *testing.T) {
@@ -51,7 +51,7 @@ func TestCPULimit(t *testing.T) {
 	if _, err := fmt.Sscanf(output, "%f %f\n%s %s\n0m%fs 0m%fs", &from, &to, &shell, &shell, &user, &system); err != nil {
 		t.Fatalf("%v: %q", err, output)
 	}
-	// A slow machine gives less in more time.
+	// On a slow machine it has used less.
 	if used := (user + system) / (to - from); used > 0.5 {
 		t.Errorf("limited to a tenth of a CPU it used %.2f", used)
 	}

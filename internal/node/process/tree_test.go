@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// having are the folders in /proc of the processes that have word on their command line.
+// having returns the directories in /proc of the processes that have word on their command line.
 func having(t *testing.T, word string) (dirs []string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")
@@ -35,7 +35,7 @@ func alive(t *testing.T, word string) int {
 	return len(having(t, word))
 }
 
-// tellIfFailed tells what those processes are doing, and what the container has printed.
+// tellIfFailed logs the state of these processes and the output of the container if the test fails.
 func tellIfFailed(t *testing.T, word string, c runtime.Container) {
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -92,12 +92,12 @@ func TestNothingOutlivesItsContainer(t *testing.T) {
 	})
 }
 
-// Whoever looks at a process that forks and ends at once may find it ended, and its child is elsewhere by then.
+// Each process forks and ends at once. When the host looks at one, it has ended and its child has another parent.
 func TestAProcessThatIsAlwaysAnotherOneEndsWithItsContainer(t *testing.T) {
 	m := start(t, func(c *process.Config) { c.NoCgroups = true })
 	steps := filepath.Join(t.TempDir(), "steps")
 	hop := "hop() { echo >> " + steps + "; hop & }; hop"
-	m.start(m.container("sleep", "1000")) // might have been its parent
+	m.start(m.container("sleep", "1000")) // an orphan might belong to this one
 	for range 100 {
 		m.run(m.container("sh", "-c", "setsid sh -c '"+hop+"' & until [ -e "+steps+" ]; do :; done"))
 		before, err := os.Stat(steps)
@@ -116,7 +116,7 @@ func TestAProcessThatIsAlwaysAnotherOneEndsWithItsContainer(t *testing.T) {
 
 var uniques = 0
 
-// unique is a time that no other process sleeps. None is a part of another one.
+// unique is a duration that no other process sleeps. None is a part of another one's text.
 func unique() string {
 	uniques++
 	return fmt.Sprintf("98%06d.%07ds", uniques, os.Getpid())

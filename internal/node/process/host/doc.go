@@ -8,6 +8,6 @@
 //	                  could not be started
 //
 // Every change is in the journal, a file on tmpfs, before the control plane hears of it; a start is even there before
-// the process exists. If the host dies, the kernel ends the main processes of its containers. The next host reads the journal, kills
-// what is left of the containers, and reports as lost those that were running.
+// the process exists. If the host dies, the kernel ends the main processes of its containers. The next host reads the
+// journal, kills what is left of the containers, and reports as lost those that were running.
 package host

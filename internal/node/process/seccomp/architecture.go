@@ -10,7 +10,7 @@ import (
 // Architecture names a calling convention as profiles do.
 type Architecture string
 
-// The calling conventions that a program can judge. A 64-bit machine also takes the 32-bit calls of its forerunner.
+// The supported calling conventions. A 64-bit machine also accepts the 32-bit calls of its predecessor.
 const (
 	X86_64  Architecture = "SCMP_ARCH_X86_64"
 	X86     Architecture = "SCMP_ARCH_X86"
@@ -43,7 +43,7 @@ type convention struct {
 	audit uint32
 	// offset is added to all numbers.
 	offset uint32
-	// narrow says that arguments have 32 bits.
+	// narrow is whether arguments have 32 bits.
 	narrow bool
 	// numbers are the calls by name.
 	numbers func() map[string]uint32
@@ -64,7 +64,7 @@ var hosts = map[string][]convention{
 	},
 }
 
-// conventions are those that the profile admits on the machine, its own first.
+// conventions are those that the profile allows on the machine, the machine's own first.
 func (p Profile) conventions(host Host) ([]convention, error) {
 	all, known := hosts[host.Arch]
 	if !known {

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// longest is how many instructions the kernel takes.
+// longest is how many instructions the kernel accepts.
 const longest = 4096
 
 // Compile makes the program for a container on a machine. caps are the capabilities (CAP_SYS_ADMIN, …) in the
 // container's bounding set.
 //
-// Calls by a convention that the profile does not admit kill the process: no program gets there by mistake. x32 is the
-// exception; its calls look like those of x86_64 and fail with ENOSYS, as they do on kernels without x32.
+// Calls by a convention that the profile does not allow kill the process, because no program uses another convention by
+// mistake. Calls of x32 are the exception: they look like those of x86_64, and fail with ENOSYS as on kernels without x32.
 func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
 	admitted, err := p.conventions(host)
 	if err != nil {
@@ -27,7 +27,7 @@ func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
 		}
 	}
 	program := newProgram()
-	// Backwards: what comes last here is at the beginning of the program, and reached first.
+	// The program is built from its end, so the first instructions are added last.
 	groups := byAudit(admitted)
 	entries := make([]label, len(groups))
 	refuse := program.ret(KillProcess)
@@ -42,7 +42,7 @@ func (p Profile) Compile(caps []string, host Host) ([]unix.SockFilter, error) {
 	return program.assemble()
 }
 
-// byAudit puts together the conventions that the kernel reports under one number.
+// byAudit groups the conventions that have the same audit number.
 func byAudit(admitted []convention) [][]convention {
 	var groups [][]convention
 	for _, one := range admitted {
@@ -55,7 +55,7 @@ func byAudit(admitted []convention) [][]convention {
 	return groups
 }
 
-// search finds the span that the number in the register is in, and comes to its verdict.
+// search finds the span that contains the number in the register, and goes to its verdict.
 func (p *program) search(spans []span) label {
 	if len(spans) == 1 {
 		return p.judge(spans[0].does, spans[0].narrow)
@@ -66,7 +66,7 @@ func (p *program) search(spans []span) label {
 	return p.branch(bpf.JumpGreaterOrEqual, spans[middle].first, upper, lower)
 }
 
-// assemble turns the instructions round and encodes them.
+// assemble puts the instructions in order and encodes them.
 func (p *program) assemble() ([]unix.SockFilter, error) {
 	if len(p.code) > longest {
 		return nil, fmt.Errorf("the profile makes a program of %d instructions; the kernel takes %d", len(p.code), longest)
