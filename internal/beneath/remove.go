@@ -136,7 +136,7 @@ func mountOf(f *os.File) (string, error) {
 			return strings.TrimSpace(id), nil
 		}
 	}
-	return "", fmt.Errorf("/proc does not tell where %s is mounted", f.Name())
+	return "", fmt.Errorf("/proc does not say in which mount %s is", f.Name())
 }
 
 func failed(op string, parent *os.File, name string, err error) error {

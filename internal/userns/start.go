@@ -65,7 +65,7 @@ func await(descriptor string) error {
 	}
 	syscall.CloseOnExec(fd)
 	if n, err := syscall.Read(fd, make([]byte, 1)); n != 1 {
-		return errors.Join(errors.New("whoever has started this program has not mapped them"), err)
+		return errors.Join(errors.New("the program that started this one has not mapped them"), err)
 	}
 	var env []string
 	for _, pair := range os.Environ() {

@@ -91,7 +91,7 @@ func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, err
 		return nil, err
 	}
 	conn.Close()
-	return nil, errors.New("the host process makes room for one of this version")
+	return nil, errors.New("the host process ends, to be replaced by one of this version")
 }
 
 // maxReplaceTries is how often an idle host is asked to end. It may not have noticed yet that this control plane has closed
@@ -108,7 +108,7 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 			return nil, w, err
 		case w.Refused != "":
 			conn.Close()
-			return nil, w, errors.New("the host process makes room for one of this version")
+			return nil, w, errors.New("the host process ends, to be replaced by one of this version")
 		case w.Live > 0:
 			return conn, w, nil
 		}

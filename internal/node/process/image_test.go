@@ -147,7 +147,7 @@ func TestUsersInAnImage(t *testing.T) {
 	c.User = &runtime.User{UID: 1000, GID: 2000, Groups: []uint32{3000}}
 	s := m.run(c)
 	if m.Info().ImageIDs == 1 {
-		if !strings.Contains(s.StartError, "the groups [3000] cannot be had: ") || !strings.Contains(s.StartError, "usermod --add-subuids") {
+		if !strings.Contains(s.StartError, "the container cannot have the groups [3000]: ") || !strings.Contains(s.StartError, "usermod --add-subuids") {
 			t.Errorf("could not start because of %q", s.StartError)
 		}
 	} else if got, want := m.outputIfAny(c), "2000 3000\ndenied\n1000:2000\n"; got != want || s.TerminationMessage != "message\n" {

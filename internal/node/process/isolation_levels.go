@@ -57,9 +57,9 @@ func (l *launcher) plain(config *host.Config) (*exec.Cmd, error) {
 	case l.config.NoNamespaces:
 		config.WhyNoMount = "namespaces are switched off"
 	case os.Geteuid() != 0 && !stage.Supported:
-		config.WhyNoMount = "without root this takes a processor of the kinds amd64 and arm64"
+		config.WhyNoMount = "without root this works on amd64 and arm64 only"
 	case os.Geteuid() != 0:
-		config.WhyNoMount = "this machine lets only root mount (user namespaces cannot be had): " + l.why + userns.Restriction()
+		config.WhyNoMount = "this machine lets only root mount (user namespaces are not possible): " + l.why + userns.Restriction()
 	}
 	return l.command(config)
 }

@@ -232,8 +232,8 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 // StartTimeout calls fail with the reason, and awaitEnd still waits.
 func (r *Runtime) awaitEnd(ctx context.Context, l *link) {
 	tell := time.AfterFunc(r.config.StartTimeout, func() {
-		r.link.fail(fmt.Errorf("the container host process has hung up and is not gone after %s: another one is started when it is; "+
-			"if it hangs, end it", r.config.StartTimeout))
+		r.link.fail(fmt.Errorf("the container host process has hung up and has not ended after %s: another one is started when it has; "+
+			"if it hangs, kill it", r.config.StartTimeout))
 	})
 	defer tell.Stop()
 	l.hostLifetime.wait(ctx)

@@ -212,7 +212,7 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 func (h *Host) conclude(e *entry, s runtime.Status) {
 	if e.failure == nil {
 		if err := h.journal.ended(s); err != nil {
-			slog.Error("The end of a container is not on record", "container", s.ID, "err", err)
+			slog.Error("The end of a container could not be written to the journal", "container", s.ID, "err", err)
 		}
 	}
 	e.finish(s)

@@ -64,7 +64,7 @@ func openOverlays(dir, stage string) (*overlays, error) {
 	}
 	if err := all.try(); err != nil {
 		all.namespace.Close()
-		return nil, fmt.Errorf("what containers write cannot be kept in %s: %w", dir, err)
+		return nil, fmt.Errorf("%s cannot hold the files that containers write: %w", dir, err)
 	}
 	go all.dropEach()
 	return all, nil

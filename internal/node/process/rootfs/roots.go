@@ -101,7 +101,7 @@ func Pivot(newRoot int) error {
 		return fmt.Errorf("change the root directory: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("let go of the former root directory: %w", err)
+		return fmt.Errorf("unmount the former root directory: %w", err)
 	}
 	return unix.Chdir("/")
 }

@@ -111,7 +111,7 @@ func Check(dir, dataDir string, uid int) error {
 		return err
 	}
 	if !filepath.IsAbs(owner) {
-		return refuse("%s does not say whose run directory it is", dir)
+		return refuse("%s does not say which data directory it belongs to", dir)
 	}
 	// A data directory that was moved keeps its run directory; a copy of it does not share that of the original.
 	if owner != dataDir && pointsTo(owner, filepath.Base(dir)) {
@@ -139,7 +139,7 @@ func makeDir(dataDir string) (string, error) {
 			failed = err
 		}
 	}
-	return "", fmt.Errorf("no place for a socket: %w", failed)
+	return "", fmt.Errorf("no directory for the socket of the host process: %w", failed)
 }
 
 // Mark writes dataDir to the mark of dir, atomically, because control planes may read the mark at the same time.
@@ -173,7 +173,7 @@ func Remove(dir string, names ...string) error {
 	}
 	for _, e := range left {
 		if e.Name() != markName {
-			return fmt.Errorf("%s stays, for it holds %s", dir, e.Name())
+			return fmt.Errorf("%s is not removed, because it contains %s", dir, e.Name())
 		}
 	}
 	if err := root.Remove(markName); err != nil {

@@ -201,7 +201,7 @@ func TestRemoveTakesOnlyTheFilesThatItIsTold(t *testing.T) {
 	for _, name := range []string{"journal", "of-another"} {
 		plant(t, filepath.Join(dir, name), "")
 	}
-	if err := rundir.Remove(dir, "journal", "absent"); err == nil || !strings.Contains(err.Error(), "it holds of-another") {
+	if err := rundir.Remove(dir, "journal", "absent"); err == nil || !strings.Contains(err.Error(), "it contains of-another") {
 		t.Errorf("removed with %v", err)
 	}
 	if found, err := rundir.Find(data); err != nil || found != dir {

@@ -35,7 +35,7 @@ type processTree struct {
 
 func newFamily() (*processTree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("adopt orphaned processes: %w", err)
+		return nil, fmt.Errorf("become the parent of orphaned processes: %w", err)
 	}
 	f := &processTree{mains: map[int]bool{}}
 	ended := make(chan os.Signal, 1)

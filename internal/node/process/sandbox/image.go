@@ -21,11 +21,11 @@ func (b *Sandbox) openRoots() error {
 	case !stage.Supported:
 		return errors.New("containers are started from images on amd64 and arm64 only")
 	case b.config.RootsDir == "":
-		return errors.New("there is no directory for what containers write")
+		return errors.New("there is no directory for the files that containers write")
 	case !b.views.usable():
 		return errors.New(b.views.why)
 	case !isRoot():
-		return errors.New("the users of images need root, of this machine or of a user namespace")
+		return errors.New("images have several users, which needs root of this machine or of a user namespace")
 	}
 	b.child = gatherChildFacts()
 	err := run(b.jobs, func(t *thread) (err error) {

@@ -118,7 +118,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 
 // execute runs the container's program.
 func (c *child) execute(path string, env []string) {
-	c.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
+	c.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
 	c.Do(runsProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
@@ -139,7 +139,7 @@ func (c *child) detach() {
 
 // begin enters a cgroup namespace and sets the host name.
 func (c *child) begin() {
-	c.Do("have a view of its cgroup", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
+	c.Do("make a cgroup namespace", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
 	if name := c.container.Hostname; name != "" {
 		c.Do(fmt.Sprintf("set the host name %q", name), unix.SYS_SETHOSTNAME, c.String(name), uintptr(len(name)))
 	}
@@ -191,7 +191,7 @@ func (c *child) mountAt(path, kind string, flags uintptr) {
 // take sets the standard streams and the umask.
 func (c *child) take(spec childSpec) {
 	for to, from := range []int{spec.stdin, spec.stdout, spec.stderr} {
-		c.Do("take the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
+		c.Do("set the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
 	}
 	c.Do("set the umask", unix.SYS_UMASK, 0o022)
 }
@@ -204,7 +204,7 @@ func (c *child) becomeUser() {
 	}
 	for n := uintptr(0); n <= c.facts.lastCapability; n++ {
 		if c.container.Root.Capabilities&(1<<n) == 0 {
-			c.Do("give up a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
+			c.Do("drop a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
 		}
 	}
 	if !c.alone {
@@ -215,7 +215,7 @@ func (c *child) becomeUser() {
 	c.Do(fmt.Sprintf("become user %d", uid), unix.SYS_SETRESUID, uid, uid, uid)
 	c.dieWithHost()
 	if c.container.NoNewPrivileges {
-		c.Do("give up gaining privileges", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+		c.Do("set no_new_privs", unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	}
 }
 

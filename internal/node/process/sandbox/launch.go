@@ -76,7 +76,7 @@ func (l *launch) refuse() error {
 			return startErrorf("images cannot be run: %s", info.WhyNoImages)
 		}
 		if (c.Root.HostPID || c.Root.HostIPC) && !info.CanShareNamespaces {
-			return startErrorf("hostPID and hostIPC cannot be had: this takes root of the machine")
+			return startErrorf("hostPID and hostIPC need a server that root of the machine has started")
 		}
 		return l.box.users.refuse(c.User)
 	}

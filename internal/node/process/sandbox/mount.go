@@ -159,7 +159,7 @@ func (c *composition) mount(source tree, m runtime.Mount) error {
 	case err != nil:
 		return err
 	case w.atStart():
-		return errors.New("a volume cannot take the place of the root directory")
+		return errors.New("a volume cannot be mounted at the root directory")
 	case w.here().isDir() != p.isDir:
 		return fmt.Errorf("one of the volume and %s is a directory and the other is not", w.path())
 	}

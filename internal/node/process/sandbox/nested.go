@@ -41,7 +41,7 @@ func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, erro
 
 // enterUsers enters a user namespace. The process has all capabilities there.
 func (c *child) enterUsers(namespace *os.File) {
-	c.Do("change its users", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
+	c.Do("enter its user namespace", unix.SYS_SETNS, namespace.Fd(), unix.CLONE_NEWUSER)
 	c.dieWithHost()
 }
 

@@ -40,7 +40,7 @@ func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
 func (p *podPIDs) enter(t *thread, pod types.UID) error {
 	first, err := p.first(pod)
 	if err != nil {
-		return fmt.Errorf("make the process ids that the containers of the pod share: %w", err)
+		return fmt.Errorf("make the pid namespace that the containers of the pod share: %w", err)
 	}
 	t.later(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
 	return unix.Setns(first.PIDFD, unix.CLONE_NEWPID)
@@ -72,7 +72,7 @@ func (p *podPIDs) start() (*stage.Child, error) {
 	c.detach()
 	ignore := make([]byte, 32)
 	ignore[0] = 1
-	c.Do("ignore what ends", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
+	c.Do("ignore SIGCHLD", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
 	null := int(p.null.Fd())
 	c.take(childSpec{stdin: null, stdout: null, stderr: null})
 	c.Do(runsProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)

@@ -149,7 +149,7 @@ func (b *Sandbox) tryLeaf() error {
 	for l.populated() && pause.next() {
 	}
 	if !state.Success() {
-		return fmt.Errorf("a process that was born into a cgroup ended: %s", state)
+		return fmt.Errorf("a process that was started in a cgroup ended: %s", state)
 	}
 	return nil
 }

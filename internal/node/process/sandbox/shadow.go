@@ -63,7 +63,7 @@ func newShadow(dir *place, path, stage string) (_ *overlayDir, err error) {
 		return s, rootfs.Pivot(s.fd)
 	}
 	if err := (tree{fd: s.fd}).attach(dir.fd, ""); err != nil {
-		return nil, fmt.Errorf("put a private copy in the place of %s: %w", path, err)
+		return nil, fmt.Errorf("mount a private copy over %s: %w", path, err)
 	}
 	return s, nil
 }

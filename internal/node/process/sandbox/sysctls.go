@@ -43,7 +43,7 @@ func (t *thread) enterIPC(sysctls map[string]string) error {
 // setSysctl sets a parameter of the thread's ipc namespace. It refuses parameters of the whole machine.
 func setSysctl(name, value string) error {
 	if !runtime.IsIPCSysctl(name) {
-		return errors.New("it is the machine's")
+		return errors.New("it is not a parameter of an ipc namespace")
 	}
 	f, err := os.OpenFile("/proc/sys/"+strings.ReplaceAll(name, ".", "/"), os.O_WRONLY, 0)
 	if err != nil {

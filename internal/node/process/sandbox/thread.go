@@ -58,7 +58,7 @@ func (t *thread) settle(locked bool) error {
 	// Containers must not inherit them.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	if err := dropInheritable(); err != nil {
-		return fmt.Errorf("keep capabilities from containers: %w", err)
+		return fmt.Errorf("drop inheritable capabilities: %w", err)
 	}
 	if locked {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -66,7 +66,7 @@ func (t *thread) settle(locked bool) error {
 		}
 	}
 	if err := t.box.divided.pids.enter(); err != nil {
-		return fmt.Errorf("bound the number of processes: %w", err)
+		return fmt.Errorf("limit the number of processes: %w", err)
 	}
 	if t.box.views == nil {
 		t.box.views = openViews(t.box.config)

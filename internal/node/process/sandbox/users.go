@@ -62,13 +62,14 @@ func (u *users) refuse(user *runtime.User) error {
 	case u.outside == nil || user == nil:
 		return nil
 	case u.alone() && len(user.Groups) > 0:
-		return startErrorf("the groups %v cannot be had: %s", user.Groups, u.whyOneID)
+		return startErrorf("the container cannot have the groups %v: %s", user.Groups, u.whyOneID)
 	case u.alone():
 		return nil
 	}
 	for _, id := range append([]uint32{user.UID, user.GID}, user.Groups...) {
 		if id >= u.ids {
-			return startErrorf("user or group %d cannot be had: this user has the ids 0 to %d (/etc/subuid, /etc/subgid)", id, u.ids-1)
+			return startErrorf("the container cannot have the user or group %d: the user who runs stint has the ids 0 to %d (/etc/subuid, /etc/subgid)",
+				id, u.ids-1)
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func (p *program) search(spans []span) label {
 // assemble puts the instructions in order and encodes them.
 func (p *program) assemble() ([]unix.SockFilter, error) {
 	if len(p.code) > longest {
-		return nil, fmt.Errorf("the profile makes a program of %d instructions; the kernel takes %d", len(p.code), longest)
+		return nil, fmt.Errorf("the profile makes a program of %d instructions; the kernel accepts %d", len(p.code), longest)
 	}
 	filter := make([]unix.SockFilter, 0, len(p.code))
 	for i := len(p.code) - 1; i >= 0; i-- {

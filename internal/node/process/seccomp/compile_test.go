@@ -210,7 +210,7 @@ func TestLongProfiles(t *testing.T) {
 		}
 	}
 	_, err := long(4).Compile(nil, seccomp.Host{Arch: "amd64"})
-	if err == nil || !strings.Contains(err.Error(), "the kernel takes 4096") {
+	if err == nil || !strings.Contains(err.Error(), "the kernel accepts 4096") {
 		t.Errorf("a profile that is too long: %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func parseKernel(text string) (Kernel, error) {
 	m, errMajor := strconv.ParseUint(major, 10, 8)
 	kernel := Kernel{Version: uint(v), Major: uint(m)}
 	if errVersion != nil || errMajor != nil || kernel == (Kernel{}) {
-		return Kernel{}, fmt.Errorf("%q is no kernel version of the form 4.8", text)
+		return Kernel{}, fmt.Errorf("%q is not a kernel version of the form 4.8", text)
 	}
 	return kernel, nil
 }

@@ -96,7 +96,7 @@ func (d document) profile() (Profile, error) {
 // architectures parses the calling conventions, which a profile may have in one of two formats.
 func (d document) architectures(p *Profile) error {
 	if len(d.Architectures) > 0 && len(d.ArchMap) > 0 {
-		return errors.New("architectures and archMap: only one of them may be there")
+		return errors.New("architectures and archMap: only one of them may be set")
 	}
 	for i, name := range d.Architectures {
 		if !name.known() {
@@ -123,7 +123,7 @@ func (d ruleDocument) rule() (Rule, error) {
 	rule := Rule{Names: d.Names}
 	if d.Name != "" {
 		if len(d.Names) > 0 {
-			return Rule{}, errors.New("name: only one of name and names may be there")
+			return Rule{}, errors.New("name: only one of name and names may be set")
 		}
 		rule.Names = []string{d.Name}
 	}

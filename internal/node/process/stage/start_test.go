@@ -43,7 +43,7 @@ func output(t testing.TB, p *stage.Program, own stage.Namespaces, words ...strin
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p.Do("take the standard output", unix.SYS_DUP3, w.Fd(), 1, 0)
+	p.Do("set the standard output", unix.SYS_DUP3, w.Fd(), 1, 0)
 	c, err := onThread(t, execute(p, words...), own)
 	w.Close()
 	if err != nil {
@@ -98,7 +98,7 @@ func TestAListWithoutAProgramEnds(t *testing.T) {
 // The child has neither the signal handlers of this program nor the signal mask that it was cloned with.
 func TestAChildIsGivenItsSignals(t *testing.T) {
 	p := &stage.Program{}
-	p.Do("let signals in", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, p.Bytes(make([]byte, 8)), 0, 8)
+	p.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, p.Bytes(make([]byte, 8)), 0, 8)
 	text, _ := output(t, p, 0, "/bin/cat", "/proc/self/status")
 	for _, none := range []string{"SigBlk:\t0000000000000000\n", "SigCgt:\t0000000000000000\n"} {
 		if !strings.Contains(text, none) {
