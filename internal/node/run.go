@@ -26,7 +26,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	var parts, last sync.WaitGroup
 	for _, run := range []func(context.Context){
-		n.alarms.run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run,
+		n.alarm.Run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run,
 		func(ctx context.Context) { n.workers.run(ctx, n.Workers) },
 	} {
 		parts.Go(func() { run(ctx) })
