@@ -153,11 +153,11 @@ func (w *walk) back() error {
 		}
 		above.Close()
 	}
-	return w.comeAgain()
+	return w.restart()
 }
 
-// comeAgain follows the levels from the top, and drops those that no longer exist.
-func (w *walk) comeAgain() error {
+// restart follows the levels from the top, and drops those that no longer exist.
+func (w *walk) restart() error {
 	here, err := openDir(w.top, ".")
 	if err != nil {
 		return err

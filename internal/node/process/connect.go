@@ -24,9 +24,9 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		link, err := connect(limited, dir, l.config.Dir, l.prefers())
+		link, err := connect(limited, dir, l.config.Dir, l.preferredProgram())
 		if err == nil {
-			link.child = l.settle(link)
+			link.child = l.startedHost(link)
 			return link, nil
 		}
 		if errors.As(err, &refused) && refused.stays {
@@ -42,7 +42,7 @@ func establish(ctx context.Context, l *launcher) (*link, error) {
 			if refused != nil {
 				err = refused
 			}
-			l.giveUp()
+			l.killStarted()
 			return nil, fmt.Errorf("it has not answered within %s: %w; if this machine is that slow, allow more with --start-timeout",
 				l.config.StartTimeout, cmp.Or(failed, err))
 		}
@@ -70,7 +70,7 @@ func connect(ctx context.Context, runDir, dataDir, preferred string) (*link, err
 		return nil, err
 	}
 	if welcome.Refused == "" {
-		return newLink(conn, modern(welcome)), nil
+		return newLink(conn, withDefaults(welcome)), nil
 	}
 	peer, err := conn.Peer()
 	conn.Close()
@@ -117,8 +117,8 @@ func replace(ctx context.Context, runDir, dataDir string) (conn *wire.Conn, w wi
 	return greet(ctx, runDir, wire.Hello{Protocol: wire.Protocol, Dir: dataDir})
 }
 
-// modern fills in fields that a host of an older version does not send.
-func modern(w wire.Welcome) wire.Welcome {
+// withDefaults fills in fields that a host of an older version does not send.
+func withDefaults(w wire.Welcome) wire.Welcome {
 	if !w.Info.CanRunImages && w.Program == "" {
 		w.Info.WhyNoImages = "the host process of the containers is of an older version of stint; " +
 			"let the containers end, and start the server again"

@@ -52,7 +52,7 @@ func (l *leash) holds() bool {
 // The parent-death signal ends only the main process of a container. Its descendants end with the pid namespace of the
 // host, or are killed by the next host.
 func TestDescendantsOfContainersEndAfterTheirHost(t *testing.T) {
-	for name, change := range rungs {
+	for name, change := range levelChanges {
 		t.Run(name+", killed while a server runs", func(t *testing.T) {
 			m := start(t, change)
 			leashes := startEscapes(t, m)

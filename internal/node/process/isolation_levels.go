@@ -19,17 +19,17 @@ type isolationLevel func(l *launcher, config *host.Config) (*exec.Cmd, error)
 
 // isolationLevels lists the levels that this user may have on this machine, the best first.
 func isolationLevels(config Config) []isolationLevel {
-	var ways []isolationLevel
+	var levels []isolationLevel
 	namespaces := os.Geteuid() != 0 && !config.NoNamespaces && stage.Supported
 	if hasSystemd() && !config.NoCgroups {
-		ways = append(ways, func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.inScope(c, namespaces) })
+		levels = append(levels, func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.inScope(c, namespaces) })
 	}
 	if namespaces {
-		ways = append(ways,
+		levels = append(levels,
 			func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.namespaced(c, true) },
 			func(l *launcher, c *host.Config) (*exec.Cmd, error) { return l.namespaced(c, false) })
 	}
-	return append(ways, (*launcher).plain)
+	return append(levels, (*launcher).plain)
 }
 
 func hasSystemd() bool {

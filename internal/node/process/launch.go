@@ -49,7 +49,7 @@ var errNoIsolationLevel = errors.New("it cannot be started")
 // cannot be started or has failed. It waits for a slow one, because the next level would isolate containers less.
 type launcher struct {
 	config Config
-	ways   []isolationLevel
+	levels []isolationLevel
 	// tried counts the levels that have failed.
 	tried int
 	why   string
@@ -60,11 +60,12 @@ type launcher struct {
 }
 
 func newLauncher(config Config) *launcher {
-	return &launcher{config: config, ways: isolationLevels(config)}
+	return &launcher{config: config, levels: isolationLevels(config)}
 }
 
-// prefers is the program that the host should run. It is empty, which is any, once this launcher has started a host.
-func (l *launcher) prefers() string {
+// preferredProgram is the program that the host should run. It is empty, which is any, once this launcher has started a
+// host.
+func (l *launcher) preferredProgram() string {
 	if l.started {
 		return ""
 	}
@@ -76,13 +77,13 @@ func (l *launcher) advance(ctx context.Context, runDir string) error {
 	if l.pid == 0 {
 		err := l.launch(runDir)
 		if isLack(err) {
-			l.rest(ctx)
+			l.wait(ctx)
 		}
 		return err
 	}
 	status, ended := l.poll()
 	if !ended {
-		l.rest(ctx)
+		l.wait(ctx)
 		return nil
 	}
 	l.pid, l.pause = 0, 0
@@ -94,8 +95,8 @@ func (l *launcher) advance(ctx context.Context, runDir string) error {
 	return fmt.Errorf("the host process ended at once: %s", l.why)
 }
 
-// rest waits a little, at first 1 ms and later 5 ms.
-func (l *launcher) rest(ctx context.Context) {
+// wait waits a little, at first 1 ms and later 5 ms.
+func (l *launcher) wait(ctx context.Context) {
 	l.pause = min(max(2*l.pause, time.Millisecond), 5*time.Millisecond)
 	select {
 	case <-ctx.Done():
@@ -109,18 +110,18 @@ func (l *launcher) poll() (status syscall.WaitStatus, ended bool) {
 	return status, err != nil || pid != 0
 }
 
-// settle returns the process id of the connected host if this launcher has started it. If it has started a relay, or if the
-// run directory has the host of another control plane, settle kills the process that it has started and returns 0.
-func (l *launcher) settle(link *link) int {
+// startedHost returns the process id of the connected host if this launcher has started it. If it has started a relay, or
+// if the run directory has the host of another control plane, startedHost kills what it has started and returns 0.
+func (l *launcher) startedHost(link *link) int {
 	if peer, err := link.conn.Peer(); err == nil && int(peer.Pid) != l.pid {
-		l.giveUp()
+		l.killStarted()
 		return 0
 	}
 	return l.pid
 }
 
-// giveUp kills the process that was started. No control plane has reached it, so it has no containers.
-func (l *launcher) giveUp() {
+// killStarted kills the process that was started. No control plane has reached it, so it has no containers.
+func (l *launcher) killStarted() {
 	if pid := l.pid; pid != 0 {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		// A process that is stuck in the kernel must not hold up this one.
@@ -135,7 +136,7 @@ func isLack(err error) bool {
 }
 
 func (l *launcher) launch(runDir string) error {
-	if l.tried >= len(l.ways) {
+	if l.tried >= len(l.levels) {
 		_ = rundir.Remove(runDir, host.LogName) // The directory stays if a former host has left its journal there.
 		return fmt.Errorf("%w: %s", errNoIsolationLevel, l.why)
 	}
@@ -143,7 +144,7 @@ func (l *launcher) launch(runDir string) error {
 		Dir: l.config.Dir, RunDir: runDir, StartTimeout: l.config.StartTimeout, IdleExit: l.config.IdleExit,
 		NoCgroups: l.config.NoCgroups, PodMaxPIDs: l.config.PodMaxPIDs,
 	}
-	cmd, err := l.ways[l.tried](l, &config)
+	cmd, err := l.levels[l.tried](l, &config)
 	if err != nil {
 		return err
 	}

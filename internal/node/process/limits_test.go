@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// hungry is a script that allocates memory until it is killed.
-const hungry = `x=x; while :; do x="$x$x"; done`
+// allocating is a script that allocates memory until it is killed.
+const allocating = `x=x; while :; do x="$x$x"; done`
 
 func TestMemoryLimit(t *testing.T) {
 	m := start(t)
 	if !m.Info().EnforcesMemory {
 		t.Skip("no memory limits here: " + m.Info().Isolation)
 	}
-	c := m.container("sh", "-c", hungry)
+	c := m.container("sh", "-c", allocating)
 	c.MemoryLimitBytes = 32 << 20
 	if s := m.run(c); !s.OOMKilled || s.ExitCode != 137 {
 		t.Errorf("ended as %+v", s)

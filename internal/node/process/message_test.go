@@ -58,7 +58,7 @@ func TestNoOtherUserCanForgeATerminationMessage(t *testing.T) {
 		t.Skip("only root can try it as another user")
 	}
 	users := map[string]*runtime.User{"root": nil, "a user": {UID: 1234, GID: 1234}}
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		for name, user := range users {
 			t.Run(name, func(t *testing.T) {
 				if user != nil && !m.Info().CanSetUser {
@@ -87,7 +87,7 @@ func TestNoOtherUserCanForgeATerminationMessage(t *testing.T) {
 }
 
 func TestEachAttemptHasATerminationMessageFileOfItsOwn(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		kept := filepath.Join(openTo(t), "kept")
 		var former os.FileInfo
 		for i := range 3 {

@@ -223,7 +223,7 @@ func (r *Runtime) keepConnected(ctx context.Context, l *link) {
 		}
 		l = next
 		r.attach(l)
-		r.tellEnded(ctx, l)
+		r.addEnded(ctx, l)
 	}
 }
 
@@ -254,11 +254,11 @@ func (r *Runtime) reconnect(ctx context.Context) (*link, bool) {
 	}
 }
 
-// tellEnded adds an event for each container that ended while there was no link.
-func (r *Runtime) tellEnded(ctx context.Context, l *link) {
+// addEnded adds an event for each container that ended while there was no link.
+func (r *Runtime) addEnded(ctx context.Context, l *link) {
 	reply, err := l.ask(ctx, wire.Request{Op: wire.OpList})
 	if err != nil {
-		return // the link is broken again, and tellEnded is called for the next one
+		return // the link is broken again, and addEnded is called for the next one
 	}
 	for _, s := range reply.Statuses {
 		if s.State == runtime.Exited {

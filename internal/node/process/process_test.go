@@ -64,16 +64,16 @@ func startIn(t testing.TB, dir string, change ...func(*process.Config)) *machine
 	return m
 }
 
-// rungs start hosts with all that this machine can do, and with less.
-var rungs = map[string]func(*process.Config){
+// levelChanges start hosts with all that this machine can do, and with less.
+var levelChanges = map[string]func(*process.Config){
 	"with all there is":  func(*process.Config) {},
 	"without cgroups":    func(c *process.Config) { c.NoCgroups = true },
 	"without namespaces": func(c *process.Config) { c.NoNamespaces = true },
 	"without both":       func(c *process.Config) { c.NoCgroups, c.NoNamespaces = true, true },
 }
 
-func onEveryRung(t *testing.T, test func(t *testing.T, m *machine)) {
-	for name, change := range rungs {
+func onEveryLevel(t *testing.T, test func(t *testing.T, m *machine)) {
+	for name, change := range levelChanges {
 		t.Run(name, func(t *testing.T) { test(t, start(t, change)) })
 	}
 }

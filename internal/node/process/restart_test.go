@@ -82,7 +82,7 @@ func TestWhatTheControlPlaneHasNotTakenSurvivesTheHost(t *testing.T) {
 }
 
 func TestContainersEndWithTheirHost(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		n := unique()
 		ended := m.container("sh", "-c", "exit 6")
 		m.run(ended)

@@ -54,7 +54,7 @@ func TestStartErrorsNameTheFaultAndAreNoFailuresOfTheRuntime(t *testing.T) {
 }
 
 func TestTheSameAttemptRunsOnce(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		count := filepath.Join(t.TempDir(), "count")
 		c := m.container("sh", "-c", "echo x >> "+count+"; sleep 0.05")
 		var starts sync.WaitGroup
@@ -137,7 +137,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestWithoutMountsAVariableNamesTheTerminationMessageFile(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		c := m.container("sh", "-c", `echo done > "${STINT_TERMINATION_LOG:-/dev/termination-log}"`)
 		c.TerminationMessagePath = "/dev/termination-log"
 		if s := m.run(c); s.TerminationMessage != "done\n" {
@@ -203,7 +203,7 @@ func TestNoNewPrivileges(t *testing.T) {
 }
 
 func TestContainersInheritNoCapabilities(t *testing.T) {
-	onEveryRung(t, func(t *testing.T, m *machine) {
+	onEveryLevel(t, func(t *testing.T, m *machine) {
 		sets := []string{"CapInh", "CapAmb"}
 		if os.Geteuid() != 0 {
 			sets = append(sets, "CapPrm", "CapEff")

@@ -134,7 +134,7 @@ func TestMountPointsInAVolume(t *testing.T) {
 func TestASubPathThatIsSwappedNeverShowsAnotherDirectory(t *testing.T) {
 	m := mounter(t)
 	a := newAttack(t)
-	a.rage(func() {})
+	a.start(func() {})
 	seen := map[string]int{}
 	for i := range starts {
 		c := m.container("cat", "/mnt/file")

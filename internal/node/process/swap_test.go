@@ -41,8 +41,8 @@ func (a *attack) swap() error {
 		unix.RENAME_EXCHANGE)
 }
 
-// rage swaps again and again until the test ends, and calls besides each time.
-func (a *attack) rage(besides func()) {
+// start swaps again and again until the test ends, and calls besides each time.
+func (a *attack) start(besides func()) {
 	var over sync.WaitGroup
 	end := make(chan struct{})
 	over.Go(func() {
@@ -104,7 +104,7 @@ func TestAMountPointThatIsSwappedIsNeverMadeOutsideItsVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inside.Close()
-	a.rage(func() { _ = inside.Remove("point") })
+	a.start(func() { _ = inside.Remove("point") })
 	for i := range starts {
 		c := m.container("cat", "/mnt/file")
 		c.Container = fmt.Sprint("c", i)

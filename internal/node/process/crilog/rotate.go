@@ -15,11 +15,11 @@ const rotatedLayout = ".20060102-150405.000000000"
 // rotate renames the current file and removes the oldest ones. If there is a file of the new name already, because the
 // clock was set back, it does nothing and the current file grows.
 func (w *Writer) rotate(now time.Time) error {
-	aside := w.path + now.UTC().Format(rotatedLayout)
-	if _, err := os.Lstat(aside); err == nil {
+	rotated := w.path + now.UTC().Format(rotatedLayout)
+	if _, err := os.Lstat(rotated); err == nil {
 		return nil
 	}
-	if err := os.Rename(w.path, aside); err != nil && !os.IsNotExist(err) {
+	if err := os.Rename(w.path, rotated); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	w.file.Close()

@@ -53,13 +53,13 @@ func (c Config) uid() int {
 	return os.Geteuid()
 }
 
-// boxName is the name of the run directory, so it is unique to the data directory.
-func (c Config) boxName() string { return filepath.Base(c.RunDir) }
+// sandboxName is the name of the run directory, so it is unique to the data directory.
+func (c Config) sandboxName() string { return filepath.Base(c.RunDir) }
 
 // Host runs containers.
 type Host struct {
 	config  Config
-	box     *sandbox.Sandbox
+	sandbox *sandbox.Sandbox
 	journal *journal
 
 	mu       sync.Mutex
@@ -67,10 +67,10 @@ type Host struct {
 	live     int
 	sessions map[*session]bool
 	idle     *time.Timer
-	// greeted is whether a control plane has ever connected.
-	greeted bool
-	closing bool
-	done    chan struct{}
+	// hadControlPlane is whether a control plane has ever connected.
+	hadControlPlane bool
+	closing         bool
+	done            chan struct{}
 }
 
 // open makes a Host from the journal that a former host has left in the run directory.
@@ -94,10 +94,10 @@ func open(config Config) (*Host, error) {
 		done:     make(chan struct{}),
 	}
 	ended := h.inherit(past, boot)
-	h.box, err = sandbox.Open(sandbox.Config{
+	h.sandbox, err = sandbox.Open(sandbox.Config{
 		StateDir:     config.RunDir,
 		RootsDir:     filepath.Join(config.Dir, rootsName),
-		Name:         config.boxName(),
+		Name:         config.sandboxName(),
 		WhyNoMount:   config.WhyNoMount,
 		NoCgroups:    config.NoCgroups,
 		OwnScope:     config.OwnScope,
@@ -110,9 +110,9 @@ func open(config Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.journal, err = createJournal(dir, header{BootID: boot, Cgroups: h.box.Cgroups()}, ended)
+	h.journal, err = createJournal(dir, header{BootID: boot, Cgroups: h.sandbox.Cgroups()}, ended)
 	if err != nil {
-		h.box.Close()
+		h.sandbox.Close()
 		return nil, err
 	}
 	return h, nil
@@ -132,7 +132,7 @@ func (h *Host) inherit(past history, boot string) []runtime.Status {
 		h.entries[id] = endedEntry(s)
 	}
 	if past.header.BootID == boot {
-		sandbox.Sweep(h.config.boxName(), past.header.Cgroups, lost)
+		sandbox.Sweep(h.config.sandboxName(), past.header.Cgroups, lost)
 	}
 	return ended
 }
@@ -180,7 +180,7 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 	err := h.journal.started(e.status)
 	var p *sandbox.Process
 	if err == nil {
-		p, err = h.box.Start(c)
+		p, err = h.sandbox.Start(c)
 	}
 	var fault *sandbox.StartError
 	isFault := errors.As(err, &fault)
@@ -195,7 +195,7 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 	case isFault:
 		s := e.current()
 		s.State, s.ExitCode, s.StartError, s.FinishedAt = runtime.Exited, 128, fault.Reason, time.Now()
-		h.conclude(e, s)
+		h.finish(e, s)
 	default:
 		e.mu.Lock()
 		e.failure = err
@@ -204,12 +204,12 @@ func (h *Host) launch(e *entry, c *runtime.Container) {
 		h.mu.Lock()
 		delete(h.entries, c.ID)
 		h.mu.Unlock()
-		h.conclude(e, e.status)
+		h.finish(e, e.status)
 	}
 }
 
-// conclude records the end of an attempt.
-func (h *Host) conclude(e *entry, s runtime.Status) {
+// finish records the end of an attempt.
+func (h *Host) finish(e *entry, s runtime.Status) {
 	if e.failure == nil {
 		if err := h.journal.ended(s); err != nil {
 			slog.Error("The end of a container could not be written to the journal", "container", s.ID, "err", err)
@@ -219,7 +219,7 @@ func (h *Host) conclude(e *entry, s runtime.Status) {
 	close(e.ended)
 	h.mu.Lock()
 	h.live--
-	h.rest()
+	h.updateIdleTimer()
 	h.mu.Unlock()
 }
 
@@ -255,6 +255,6 @@ func (h *Host) supervise(e *entry, p *sandbox.Process, logPath string) {
 	s.State, s.FinishedAt, s.PID = runtime.Exited, finished, 0
 	s.ExitCode, s.Signal, s.OOMKilled = exit.Code, exit.Signal, exit.OOMKilled
 	s.TerminationMessage = exit.Message
-	h.conclude(e, s)
-	h.tell(s)
+	h.finish(e, s)
+	h.sendEvent(s)
 }

@@ -45,7 +45,7 @@ func Main(config Config) int {
 	syscall.Umask(0o022)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	if config.Outside != nil {
-		if err := furnish(config); err != nil {
+		if err := mountOwn(config); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return ExitNoNamespaces
 		}
@@ -67,9 +67,9 @@ func Main(config Config) int {
 	return 0
 }
 
-// furnish makes mounts private and /proc show the processes of this pid namespace. Where it fails the user namespace is
+// mountOwn makes mounts private and /proc show the processes of this pid namespace. Where it fails the user namespace is
 // of no use.
-func furnish(config Config) error {
+func mountOwn(config Config) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -129,15 +129,15 @@ func run(config Config) error {
 	if err := os.Chmod(socket, 0o600); err != nil {
 		return err
 	}
-	slog.Info("Ready", "dir", config.Dir, "isolation", h.box.Info().Isolation)
+	slog.Info("Ready", "dir", config.Dir, "isolation", h.sandbox.Info().Isolation)
 	h.mu.Lock()
-	h.rest()
+	h.updateIdleTimer()
 	h.mu.Unlock()
 	go h.serve(listener)
 	memory.DropStartup()
 	<-h.done
 	listener.Close()
-	h.box.Close()
+	h.sandbox.Close()
 	_, err = os.Stat(config.Dir)
 	if h.journal.close() || os.IsNotExist(err) {
 		// No control plane will ask for anything again.

@@ -67,7 +67,7 @@ func (h *Host) removePod(uid types.UID, dir string) error {
 	for _, e := range left {
 		<-e.ended
 	}
-	if err := h.box.RemovePod(uid); err != nil || h.config.Outside == nil || dir == "" {
+	if err := h.sandbox.RemovePod(uid); err != nil || h.config.Outside == nil || dir == "" {
 		return err
 	}
 	return removeDir(dir)
@@ -86,16 +86,16 @@ func removeDir(path string) error {
 	return parent.Remove(filepath.Base(path))
 }
 
-// rest starts the idle timer when there are neither containers nor control planes, and stops it otherwise. The caller
-// holds h.mu.
-func (h *Host) rest() {
+// updateIdleTimer starts the idle timer when there are neither containers nor control planes, and stops it otherwise. The
+// caller holds h.mu.
+func (h *Host) updateIdleTimer() {
 	switch {
 	case h.busy() && h.idle != nil:
 		h.idle.Stop()
 		h.idle = nil
 	case !h.busy() && h.idle == nil && !h.closing:
 		stay := h.config.IdleExit
-		if !h.greeted {
+		if !h.hadControlPlane {
 			// The control plane that has started this host may take that long to connect.
 			stay = h.config.StartTimeout
 		}

@@ -24,11 +24,11 @@ func (h *Host) serve(listener *net.UnixListener) {
 		if err != nil {
 			return
 		}
-		go h.attend(wire.NewConn(socket))
+		go h.serveConn(wire.NewConn(socket))
 	}
 }
 
-func (h *Host) attend(conn *wire.Conn) {
+func (h *Host) serveConn(conn *wire.Conn) {
 	defer conn.Close()
 	if err := conn.CheckPeer(); err != nil {
 		slog.Warn("Refused a connection", "err", err)
@@ -56,7 +56,7 @@ func (h *Host) attend(conn *wire.Conn) {
 func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.box.Info(), Program: wire.Program(wire.Self)}
+	w := wire.Welcome{Protocol: wire.Protocol, Live: h.live, Info: h.sandbox.Info(), Program: wire.Program(wire.Self)}
 	switch {
 	case h.closing:
 		w.Refused = "it is ending"
@@ -75,11 +75,11 @@ func (h *Host) admit(conn *wire.Conn, hello wire.Hello) (*session, wire.Welcome)
 		w.Stays = h.stays()
 		return nil, w
 	}
-	h.greeted = true
+	h.hadControlPlane = true
 	s := &session{host: h, conn: conn}
 	// It counts as a control plane, but gets no events before its queue exists.
 	h.sessions[s] = false
-	h.rest()
+	h.updateIdleTimer()
 	return s, w
 }
 
@@ -100,7 +100,7 @@ func (h *Host) leave(s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.sessions, s)
-	h.rest()
+	h.updateIdleTimer()
 }
 
 func (s *session) read() {
@@ -161,8 +161,8 @@ func (h *Host) answer(r wire.Request) wire.Reply {
 	return reply
 }
 
-// tell sends the end of a container to every connected control plane.
-func (h *Host) tell(s runtime.Status) {
+// sendEvent sends the end of a container to every connected control plane.
+func (h *Host) sendEvent(s runtime.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for session, listens := range h.sessions {

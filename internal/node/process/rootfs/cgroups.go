@@ -15,14 +15,14 @@ func ShowCgroups(names []string, links map[string]string, writable bool) (int, e
 	if err != nil {
 		return -1, fmt.Errorf("make %s/fs/cgroup: %w", templateSys, err)
 	}
-	if err := furnishCgroups(mount, names, links, writable); err != nil {
+	if err := fillCgroups(mount, names, links, writable); err != nil {
 		unix.Close(mount)
 		return -1, fmt.Errorf("make %s/fs/cgroup: %w", templateSys, err)
 	}
 	return mount, nil
 }
 
-func furnishCgroups(mount int, names []string, links map[string]string, writable bool) error {
+func fillCgroups(mount int, names []string, links map[string]string, writable bool) error {
 	for _, name := range names {
 		if err := unix.Mkdirat(mount, name, 0o755); err != nil {
 			return err

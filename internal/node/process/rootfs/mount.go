@@ -25,17 +25,17 @@ func newMount(kind string, attributes int, options ...option) (int, error) {
 			err = unix.FsconfigSetString(context, o.key, o.value)
 		}
 		if err != nil {
-			return -1, fmt.Errorf("option %s=%s: %w%s", o.key, o.value, err, complaint(context))
+			return -1, fmt.Errorf("option %s=%s: %w%s", o.key, o.value, err, kernelMessage(context))
 		}
 	}
 	if err := unix.FsconfigCreate(context); err != nil {
-		return -1, fmt.Errorf("%w%s", err, complaint(context))
+		return -1, fmt.Errorf("%w%s", err, kernelMessage(context))
 	}
 	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// complaint is the kernel's message about a mount that failed.
-func complaint(context int) string {
+// kernelMessage is the kernel's message about a mount that failed.
+func kernelMessage(context int) string {
 	text := make([]byte, 1024)
 	n, err := unix.Read(context, text)
 	if err != nil || n == 0 {

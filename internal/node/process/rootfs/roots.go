@@ -130,11 +130,11 @@ func (r *Roots) Enter(tree string, files map[string]string) (*Root, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return root, err
 	}
-	return root, r.furnish(root, files)
+	return root, r.assemble(root, files)
 }
 
-// furnish puts the root file system together and makes it the thread's.
-func (r *Roots) furnish(root *Root, files map[string]string) error {
+// assemble puts the root file system together and makes it the thread's.
+func (r *Roots) assemble(root *Root, files map[string]string) error {
 	if err := unix.MoveMount(root.fd, "", unix.AT_FDCWD, templateRoot, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("mount the image: %w", err)
 	}

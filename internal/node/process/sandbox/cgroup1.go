@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// divided is the Sandbox's part of the version 1 trees, for controllers that are not in the version 2 tree. Only containers
+// legacy is the Sandbox's part of the version 1 trees, for controllers that are not in the version 2 tree. Only containers
 // with limits get cgroups there: moving a thread into one takes milliseconds.
-type divided struct {
+type legacy struct {
 	name string
 	// parts are those of the trees in which containers have cgroups; memory and cpu are the two of them with limits.
 	parts       []*part
@@ -26,9 +26,9 @@ type part struct {
 	dir string
 }
 
-// openDivided finds out which of the controllers can be used.
-func openDivided(all []hierarchy, config Config) *divided {
-	d := &divided{name: config.Name}
+// openLegacy finds out which of the controllers can be used.
+func openLegacy(all []hierarchy, config Config) *legacy {
+	d := &legacy{name: config.Name}
 	d.memory = d.open(all, "memory", "memory.limit_in_bytes")
 	d.cpu = d.open(all, "cpu", "cpu.cfs_quota_us")
 	if len(d.parts) > 0 {
@@ -45,7 +45,7 @@ func openDivided(all []hierarchy, config Config) *divided {
 }
 
 // open returns the Sandbox's part of the tree with the controller; nil if there is none.
-func (d *divided) open(all []hierarchy, controller, control string) *part {
+func (d *legacy) open(all []hierarchy, controller, control string) *part {
 	has := func(h hierarchy) bool { return slices.Contains(h.controllers, controller) }
 	for _, p := range d.parts {
 		if has(p.hierarchy) {
@@ -57,7 +57,7 @@ func (d *divided) open(all []hierarchy, controller, control string) *part {
 			continue
 		}
 		p := &part{hierarchy: h, dir: filepath.Join(h.home, d.name)}
-		if p.setsCPUs() && p.handDownCPUs() != nil {
+		if p.setsCPUs() && p.inheritCPUs() != nil {
 			os.Remove(p.dir)
 			continue
 		}
@@ -69,8 +69,8 @@ func (d *divided) open(all []hierarchy, controller, control string) *part {
 
 func (p *part) setsCPUs() bool { return slices.Contains(p.controllers, "cpuset") }
 
-// handDownCPUs gives cgroups in this part the CPUs and memory nodes of this process. A new cpuset has none.
-func (p *part) handDownCPUs() error {
+// inheritCPUs gives cgroups in this part the CPUs and memory nodes of this process. A new cpuset has none.
+func (p *part) inheritCPUs() error {
 	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
 		ours, err := os.ReadFile(filepath.Join(p.home, name))
 		if err != nil {
@@ -96,7 +96,7 @@ func canMake(home, name, control string) bool {
 	return false
 }
 
-func (d *divided) dirs() []string {
+func (d *legacy) dirs() []string {
 	var dirs []string
 	for _, p := range d.parts {
 		dirs = append(dirs, p.dir)
@@ -107,16 +107,16 @@ func (d *divided) dirs() []string {
 	return slices.Compact(dirs)
 }
 
-func (d *divided) close() {
+func (d *legacy) close() {
 	d.pids.empty()
 	for _, dir := range d.dirs() {
 		os.Remove(dir)
 	}
 }
 
-// sweepDivided kills what a former host process left in the cgroups under dir and in dir itself, which holds the processes
+// sweepLegacy kills what a former host process left in the cgroups under dir and in dir itself, which holds the processes
 // of all containers where it is that of the pids controller. It removes these cgroups.
-func sweepDivided(dir string) {
+func sweepLegacy(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if e.IsDir() {

@@ -88,7 +88,7 @@ func (u *unified) newLeaf(name string) (*leaf, error) {
 		return nil, err
 	}
 	l := &leaf{path: path, dir: dir, events: events, weight: defaultWeight}
-	if u.boundsPIDs() {
+	if u.limitsPIDs() {
 		if err := setFile(path, "pids.max", strconv.FormatInt(u.maxPIDs, 10)); err != nil {
 			_ = l.remove()
 			return nil, err

@@ -19,7 +19,7 @@ type hierarchy struct {
 
 // hierarchies lists the mounted cgroup trees, of both versions.
 func hierarchies() ([]hierarchy, error) {
-	places, err := ownPlaces()
+	places, err := ownCgroups()
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func parseMount(line string, places map[string]string) (hierarchy, bool) {
 	return h, true
 }
 
-// ownPlaces maps a version 1 controller to this process's path in its tree; "" is version 2.
-func ownPlaces() (map[string]string, error) {
+// ownCgroups maps a version 1 controller to this process's path in its tree; "" is version 2.
+func ownCgroups() (map[string]string, error) {
 	data, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ type cgroupView struct {
 }
 
 // view opens the files that the container's process needs. The thread must see the machine's file system.
-func (l *limited) view(writable bool) (*cgroupView, error) {
+func (l *legacyCgroups) view(writable bool) (*cgroupView, error) {
 	v := &cgroupView{cgroups: l.cgroups, dir: -1, writable: writable}
 	for _, g := range l.cgroups {
 		tasks, err := os.OpenFile(filepath.Join(g.dir, tasksFile), os.O_WRONLY, 0)

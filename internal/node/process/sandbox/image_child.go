@@ -17,8 +17,8 @@ import (
 
 // Names of the steps of a child that its parent compares with.
 const (
-	mountsProc  = "mount /proc"
-	runsProgram = "run the program"
+	stepMountProc  = "mount /proc"
+	stepRunProgram = "run the program"
 )
 
 // childFacts are properties of this machine on which the steps of a child depend.
@@ -85,12 +85,12 @@ type child struct {
 	container *runtime.Container
 	facts     childFacts
 	user      runtime.User
-	// alone is whether the user namespace has no user but root.
-	alone bool
+	// singleID is whether the user namespace has no user but root.
+	singleID bool
 }
 
 func (l *launch) childProgram(spec childSpec) *stage.Program {
-	c := &child{Program: &stage.Program{}, container: l.container, facts: l.box.child, alone: l.box.users.alone()}
+	c := &child{Program: &stage.Program{}, container: l.container, facts: l.sandbox.child, singleID: l.sandbox.users.hasSingleID()}
 	if l.container.User != nil {
 		c.user = *l.container.User
 	}
@@ -98,12 +98,12 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 	if l.cgroups != nil {
 		c.enterCgroups(l.cgroups)
 	}
-	c.begin()
+	c.enterNamespaces()
 	c.mount()
 	if l.cgroups != nil {
 		c.mountCgroups(l.cgroups)
 	}
-	c.take(spec)
+	c.setStreams(spec)
 	if l.users != nil {
 		c.enterUsers(l.users)
 	}
@@ -119,7 +119,7 @@ func (l *launch) childProgram(spec childSpec) *stage.Program {
 // execute runs the container's program.
 func (c *child) execute(path string, env []string) {
 	c.Do("unblock signals", unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.Bytes(make([]byte, signalSetSize)), 0, signalSetSize)
-	c.Do(runsProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
+	c.Do(stepRunProgram, unix.SYS_EXECVE, c.String(path), c.Strings(c.container.Command), c.Strings(env))
 }
 
 // signalSetSize is the size of a set of signals for the kernel.
@@ -137,8 +137,8 @@ func (c *child) detach() {
 	}
 }
 
-// begin enters a cgroup namespace and sets the host name.
-func (c *child) begin() {
+// enterNamespaces enters a cgroup namespace and sets the host name.
+func (c *child) enterNamespaces() {
 	c.Do("make a cgroup namespace", unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP)
 	if name := c.container.Hostname; name != "" {
 		c.Do(fmt.Sprintf("set the host name %q", name), unix.SYS_SETHOSTNAME, c.String(name), uintptr(len(name)))
@@ -188,8 +188,8 @@ func (c *child) mountAt(path, kind string, flags uintptr) {
 	c.Do("mount "+path, unix.SYS_MOUNT, c.String(kind), c.String(path), c.String(kind), flags)
 }
 
-// take sets the standard streams and the umask.
-func (c *child) take(spec childSpec) {
+// setStreams sets the standard streams and the umask.
+func (c *child) setStreams(spec childSpec) {
 	for to, from := range []int{spec.stdin, spec.stdout, spec.stderr} {
 		c.Do("set the standard streams", unix.SYS_DUP3, uintptr(from), uintptr(to), 0)
 	}
@@ -207,7 +207,7 @@ func (c *child) becomeUser() {
 			c.Do("drop a capability", unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, n)
 		}
 	}
-	if !c.alone {
+	if !c.singleID {
 		c.Do("set its groups", unix.SYS_SETGROUPS, uintptr(len(c.user.Groups)), c.Groups(c.user.Groups))
 	}
 	gid, uid := uintptr(c.user.GID), uintptr(c.user.UID)

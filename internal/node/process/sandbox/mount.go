@@ -187,7 +187,7 @@ func (c *composition) makeWritable(w *pathWalk, p point) error {
 		}
 	}
 	missing := runtime.MissingMountPoint{Path: p.path, Dir: s.path, IsFile: !p.isDir}
-	if s.deprives && !slices.Contains(c.missing, missing) {
+	if s.wasWritable && !slices.Contains(c.missing, missing) {
 		c.missing = append(c.missing, missing)
 	}
 	return nil
@@ -209,7 +209,7 @@ func (c *composition) shadow(w *pathWalk) (*overlayDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.deprives = deprives
+	s.wasWritable = deprives
 	c.shadows = append(c.shadows, s)
 	return s, w.replace(s.fd)
 }

@@ -21,8 +21,8 @@ func (l *launch) execNested(path string, attr *syscall.ProcAttr) (*Process, erro
 	}
 	c := &child{Program: &stage.Program{}, container: l.container}
 	c.detach()
-	c.take(childSpec{stdin: int(l.box.null.Fd()), stdout: ends[0], stderr: ends[1]})
-	c.enterUsers(l.box.users.self)
+	c.setStreams(childSpec{stdin: int(l.sandbox.null.Fd()), stdout: ends[0], stderr: ends[1]})
+	c.enterUsers(l.sandbox.users.self)
 	c.Do("enter the working directory "+attr.Dir, unix.SYS_CHDIR, c.String(attr.Dir))
 	c.execute(path, attr.Env)
 	if err := l.clone(c.Program, 0); err != nil {
@@ -52,7 +52,7 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 		cgroup = int(l.slot.leaf.dir.Fd())
 	}
 	l.started = time.Now()
-	_, err := l.box.family.fork(func() (pid int, err error) {
+	_, err := l.sandbox.processes.fork(func() (pid int, err error) {
 		if l.child, err = stage.Start(p, own, cgroup); err != nil {
 			return 0, err
 		}
@@ -66,6 +66,6 @@ func (l *launch) clone(p *stage.Program, own stage.Namespaces) error {
 
 // dropChild frees what belongs to a child that ended before it ran its program.
 func (l *launch) dropChild() {
-	l.box.family.forget(l.child.PID)
+	l.sandbox.processes.forget(l.child.PID)
 	unix.Close(l.child.PIDFD)
 }

@@ -14,8 +14,8 @@ import (
 
 // podPIDs are the pid namespaces of pods whose containers share one.
 type podPIDs struct {
-	family *processTree
-	null   *os.File
+	processes *processTree
+	null      *os.File
 	// machine is the pid namespace of this process.
 	machine *os.File
 	pause   *os.File
@@ -25,7 +25,7 @@ type podPIDs struct {
 }
 
 func openPodPIDs(b *Sandbox) (_ *podPIDs, err error) {
-	p := &podPIDs{family: b.family, null: b.null, of: map[types.UID]*stage.Child{}}
+	p := &podPIDs{processes: b.processes, null: b.null, of: map[types.UID]*stage.Child{}}
 	if p.machine, err = os.Open("/proc/self/ns/pid"); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (p *podPIDs) enter(t *thread, pod types.UID) error {
 	if err != nil {
 		return fmt.Errorf("make the pid namespace that the containers of the pod share: %w", err)
 	}
-	t.later(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
+	t.addUndo(func() error { return setns(p.machine, unix.CLONE_NEWPID) })
 	return unix.Setns(first.PIDFD, unix.CLONE_NEWPID)
 }
 
@@ -74,10 +74,10 @@ func (p *podPIDs) start() (*stage.Child, error) {
 	ignore[0] = 1
 	c.Do("ignore SIGCHLD", unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), c.Bytes(ignore), 0, signalSetSize)
 	null := int(p.null.Fd())
-	c.take(childSpec{stdin: null, stdout: null, stderr: null})
-	c.Do(runsProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
+	c.setStreams(childSpec{stdin: null, stdout: null, stderr: null})
+	c.Do(stepRunProgram, unix.SYS_EXECVEAT, p.pause.Fd(), c.String(""), c.Strings([]string{"pause"}), c.Strings(nil), unix.AT_EMPTY_PATH)
 	var first *stage.Child
-	_, err := p.family.fork(func() (pid int, err error) {
+	_, err := p.processes.fork(func() (pid int, err error) {
 		if first, err = stage.Start(c.Program, unix.CLONE_NEWPID, -1); err == nil {
 			pid = first.PID
 		}
@@ -87,7 +87,7 @@ func (p *podPIDs) start() (*stage.Child, error) {
 		return nil, err
 	}
 	if err := first.Wait(); err != nil {
-		p.family.forget(first.PID)
+		p.processes.forget(first.PID)
 		unix.Close(first.PIDFD)
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (p *podPIDs) end(first *stage.Child) {
 			break
 		}
 	}
-	p.family.forget(first.PID)
+	p.processes.forget(first.PID)
 }
 
 func (p *podPIDs) close() {

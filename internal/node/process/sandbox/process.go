@@ -27,11 +27,11 @@ type Process struct {
 	// beside them.
 	MissingMountPoints []runtime.MissingMountPoint
 
-	box     *Sandbox
+	sandbox *Sandbox
 	id      runtime.ID
 	slot    *slot
 	root    *rootfs.Root
-	limited *limited
+	legacy  *legacyCgroups
 	limits  limits
 	pidfd   *os.File
 	raw     syscall.RawConn
@@ -64,7 +64,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 		PID: pid, StartedAt: started, Stdout: l.stdout, Stderr: l.stderr,
 		MissingMountPoints: l.missing,
 
-		box: l.box, id: l.container.ID, slot: l.slot, root: l.root, limited: l.limited, limits: l.limits,
+		sandbox: l.sandbox, id: l.container.ID, slot: l.slot, root: l.root, legacy: l.legacy, limits: l.limits,
 		pidfd:      os.NewFile(uintptr(pidfd), "pidfd"),
 		stopSignal: cmp.Or(syscall.Signal(l.container.StopSignal), unix.SIGTERM),
 	}
@@ -80,7 +80,7 @@ func newProcess(l *launch, pid, pidfd int, started time.Time) (*Process, error) 
 func (l *launch) undoFork(pid int, err error) error {
 	_ = unix.Kill(pid, unix.SIGKILL)
 	_, _ = unix.Wait4(pid, nil, 0, nil)
-	l.box.family.forget(pid)
+	l.sandbox.processes.forget(pid)
 	return err
 }
 
@@ -98,7 +98,7 @@ func (p *Process) Wait() error {
 	if failed == nil {
 		failed = err
 	}
-	p.box.family.forget(p.PID)
+	p.sandbox.processes.forget(p.PID)
 	return failed
 }
 
@@ -140,9 +140,9 @@ func (p *Process) KillTree() error {
 
 // killLeftovers kills processes that no cgroup holds, and reports whether some may be left.
 func (p *Process) killLeftovers() bool {
-	of := mark(p.box.config.Name, p.id)
-	left := p.box.family.killTree(p.PID, of)
-	return p.box.podPIDs.killTree(p.id.PodUID, of) || left
+	of := mark(p.sandbox.config.Name, p.id)
+	left := p.sandbox.processes.killTree(p.PID, of)
+	return p.sandbox.podPIDs.killTree(p.id.PodUID, of) || left
 }
 
 // EndTree kills the processes that are left when the main process has ended. It returns false if one did not end in time.
@@ -177,20 +177,20 @@ func (p *Process) Release(clean bool) Exit {
 	p.pidfd.Close()
 	p.Stdout.Close()
 	p.Stderr.Close()
-	if p.limited != nil {
-		p.limited.remove()
+	if p.legacy != nil {
+		p.legacy.remove()
 	}
 	// After a kill the counters of the cgroup are not those of a fresh one.
 	reusable := clean && !p.limits.bounded() && exit.Signal != int32(unix.SIGKILL)
-	p.box.giveBackRoot(p.root)
-	p.box.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
+	p.sandbox.giveBackRoot(p.root)
+	p.sandbox.giveBack(p.slot, reusable && (p.slot.leaf == nil || !p.slot.leaf.killed.Load()))
 	return exit
 }
 
 func (p *Process) oomKills() int64 {
 	switch {
-	case p.limited != nil && p.limited.memory != "":
-		return p.limited.oomKills()
+	case p.legacy != nil && p.legacy.memory != "":
+		return p.legacy.oomKills()
 	case p.slot.leaf != nil && (p.limits.memory > 0 || p.status.Signaled()):
 		return p.slot.leaf.oomKills()
 	}

@@ -53,9 +53,9 @@ type stat struct {
 	// dead means that the process is a zombie or reaped: its children have another parent.
 	dead    bool
 	session int
-	// ending means that the process exits, so it may have no environment any more. bare means that it has none yet, or
-	// that this process may not read it.
-	ending, bare bool
+	// ending means that the process exits, so it may have no environment any more. noEnviron means that it has none yet,
+	// or that this process may not read it.
+	ending, noEnviron bool
 }
 
 func statOf(pid int) stat {
@@ -80,7 +80,7 @@ func parseStat(line []byte) stat {
 	flags, _ := strconv.ParseUint(field(9), 10, 32)
 	const exiting = 4
 	s.ending = flags&exiting != 0
-	s.bare = field(51) == "0"
+	s.noEnviron = field(51) == "0"
 	return s
 }
 
@@ -105,11 +105,11 @@ func (e environ) has(marks map[string]bool) bool {
 	return false
 }
 
-// isOut reports whether the process has no environment at this moment, because it exits or is being loaded. A process whose
-// environment may not be read is not meant: that does not change.
-func (e environ) isOut(s stat) bool {
+// isMissing reports whether the process has no environment at this moment, because it exits or is being loaded. A process
+// whose environment may not be read is not meant: that does not change.
+func (e environ) isMissing(s stat) bool {
 	hidden := errors.Is(e.err, fs.ErrPermission)
-	return len(e.data) == 0 && (s.ending || s.bare && !hidden)
+	return len(e.data) == 0 && (s.ending || s.noEnviron && !hidden)
 }
 
 // sweepMarked kills all processes of this machine that carry one of the marks.

@@ -42,18 +42,18 @@ type Config struct {
 
 // Sandbox starts containers on this machine with the best isolation that the machine allows.
 type Sandbox struct {
-	config  Config
-	unified *unified
-	divided *divided
-	family  *processTree
-	views   *views
-	slots   slots
-	roots   *rootfs.Roots
-	users   *users
-	podPIDs *podPIDs
-	child   childFacts
-	info    runtime.Info
-	null    *os.File
+	config    Config
+	unified   *unified
+	legacy    *legacy
+	processes *processTree
+	views     *views
+	slots     slots
+	roots     *rootfs.Roots
+	users     *users
+	podPIDs   *podPIDs
+	child     childFacts
+	info      runtime.Info
+	null      *os.File
 
 	jobs, lockedJobs chan *job
 	// lockedOnce starts the threads for containers that may not gain privileges.
@@ -97,7 +97,7 @@ func Open(config Config) (*Sandbox, error) {
 	}
 	b.info.CanRunImages = b.roots != nil
 	b.info.CanRunPrivileged, b.info.CanSharePIDs = b.info.CanRunImages, b.info.CanRunImages
-	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.alone()
+	b.info.CanShareVolumes = b.info.CanRunImages && !b.users.hasSingleID()
 	b.info.CanSetSysctls = b.info.CanRunImages && b.trySysctls()
 	b.info.CanShareNamespaces = b.info.CanRunImages && userns.Initial()
 	return b, nil
@@ -119,10 +119,10 @@ func (b *Sandbox) openCgroups() error {
 		b.unified = nil
 	}
 	// After tryLeaf, whose process the reaper would take for an orphan.
-	if b.family, err = newFamily(); err != nil {
+	if b.processes, err = newProcessTree(); err != nil {
 		return err
 	}
-	b.divided = openDivided(all, b.config)
+	b.legacy = openLegacy(all, b.config)
 	return nil
 }
 
@@ -162,15 +162,15 @@ func (b *Sandbox) describe() runtime.Info {
 	switch {
 	case b.unified != nil && (b.unified.holds("memory") || b.unified.holds("cpu")):
 		info.Isolation = "cgroup v2"
-	case b.unified != nil && (b.divided.memory != nil || b.divided.cpu != nil):
+	case b.unified != nil && (b.legacy.memory != nil || b.legacy.cpu != nil):
 		info.Isolation = "cgroup v2, limits by v1"
 	case b.unified != nil:
 		info.Isolation = "cgroup v2 without limits"
 	case b.config.PIDNamespace:
 		info.Isolation = "user and pid namespaces"
 	}
-	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.divided.memory != nil
-	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.divided.cpu != nil
+	info.EnforcesMemory = b.unified != nil && b.unified.holds("memory") || b.legacy.memory != nil
+	info.EnforcesCPU = b.unified != nil && b.unified.holds("cpu") || b.legacy.cpu != nil
 	info.ProcessLimit = b.processLimit()
 	info.CanMount = b.views.usable()
 	info.WhyNoMount = b.views.why
@@ -198,7 +198,7 @@ func isRoot() bool {
 
 // Cgroups lists the directories that hold the cgroups of this Sandbox, for Sweep.
 func (b *Sandbox) Cgroups() []string {
-	dirs := b.divided.dirs()
+	dirs := b.legacy.dirs()
 	if b.unified != nil {
 		dirs = append(dirs, b.unified.dir)
 	}
@@ -220,7 +220,7 @@ func Sweep(name string, cgroups []string, ids []runtime.ID) {
 		if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err == nil {
 			sweepUnified(dir)
 		} else {
-			sweepDivided(dir)
+			sweepLegacy(dir)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func (b *Sandbox) Close() {
 		b.roots.Close()
 	}
 	os.Remove(b.views.stage())
-	b.divided.close()
+	b.legacy.close()
 	if b.unified != nil {
 		b.unified.close()
 	}

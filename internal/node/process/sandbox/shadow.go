@@ -24,8 +24,8 @@ type overlayDir struct {
 	path   string
 	fd     int
 	device uint64
-	// deprives is whether the container's user could have written to the directory.
-	deprives bool
+	// wasWritable is whether the container's user could have written to the directory.
+	wasWritable bool
 }
 
 // newShadow mounts a shadow over dir. It is put together at stage, an empty directory.

@@ -31,7 +31,7 @@ func (l *launch) enterSlot(t *thread) error {
 }
 
 func (l *launch) enterNew(t *thread) error {
-	t.later(func() error { return setns(t.box.views.base, unix.CLONE_NEWNS) })
+	t.addUndo(func() error { return setns(t.sandbox.views.base, unix.CLONE_NEWNS) })
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (t *thread) enterIPC(sysctls map[string]string) error {
 		machine.Close()
 		return err
 	}
-	t.later(func() error {
+	t.addUndo(func() error {
 		defer machine.Close()
 		return setns(machine, unix.CLONE_NEWIPC)
 	})

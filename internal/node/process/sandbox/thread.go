@@ -16,7 +16,7 @@ type job struct {
 
 // thread is a locked operating system thread. It never ends, because its children die with it.
 type thread struct {
-	box *Sandbox
+	sandbox *Sandbox
 	// undo returns the thread to where it was before the job, last step first.
 	undo []func() error
 }
@@ -39,21 +39,21 @@ func (b *Sandbox) startThreads(jobs <-chan *job, locked bool) error {
 }
 
 func (b *Sandbox) startThread(jobs <-chan *job, locked bool) error {
-	settled := make(chan error, 1)
+	ready := make(chan error, 1)
 	go func() {
 		goruntime.LockOSThread()
-		t := &thread{box: b}
-		err := t.settle(locked)
-		settled <- err
+		t := &thread{sandbox: b}
+		err := t.setUp(locked)
+		ready <- err
 		if err == nil {
 			t.work(jobs, locked)
 		}
 	}()
-	return <-settled
+	return <-ready
 }
 
-// settle gives up capabilities and enters namespaces and cgroups, for as long as the thread lives.
-func (t *thread) settle(locked bool) error {
+// setUp gives up capabilities and enters namespaces and cgroups, for as long as the thread lives.
+func (t *thread) setUp(locked bool) error {
 	// In a user namespace this process has ambient capabilities, by which it has kept its rights over an execve.
 	// Containers must not inherit them.
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
@@ -65,14 +65,14 @@ func (t *thread) settle(locked bool) error {
 			return err
 		}
 	}
-	if err := t.box.divided.pids.enter(); err != nil {
+	if err := t.sandbox.legacy.pids.enter(); err != nil {
 		return fmt.Errorf("limit the number of processes: %w", err)
 	}
-	if t.box.views == nil {
-		t.box.views = openViews(t.box.config)
+	if t.sandbox.views == nil {
+		t.sandbox.views = openViews(t.sandbox.config)
 		return nil
 	}
-	return t.box.views.join()
+	return t.sandbox.views.join()
 }
 
 // dropInheritable empties the inheritable set, which would add to the capabilities of files that containers execute. The
@@ -90,20 +90,20 @@ func dropInheritable() error {
 func (t *thread) work(jobs <-chan *job, locked bool) {
 	for j := range jobs {
 		err := j.do(t)
-		back := t.goBack()
+		back := t.undoAll()
 		j.done <- err
 		if back != nil {
 			// The thread cannot leave a container's namespaces or cgroups. It must not end, because its children
 			// would die, so it stays idle for ever and another thread replaces it.
-			_ = t.box.startThread(jobs, locked)
+			_ = t.sandbox.startThread(jobs, locked)
 			select {}
 		}
 	}
 }
 
-func (t *thread) later(step func() error) { t.undo = append(t.undo, step) }
+func (t *thread) addUndo(step func() error) { t.undo = append(t.undo, step) }
 
-func (t *thread) goBack() error {
+func (t *thread) undoAll() error {
 	var failed []error
 	for len(t.undo) > 0 {
 		last := len(t.undo) - 1

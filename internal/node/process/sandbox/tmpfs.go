@@ -49,7 +49,7 @@ func (b *Sandbox) RemovePod(pod types.UID) error {
 		return nil
 	}
 	return run(b.jobs, func(t *thread) error {
-		if err := t.enter(t.box.views.volumes); err != nil {
+		if err := t.enter(t.sandbox.views.volumes); err != nil {
 			return err
 		}
 		for _, path := range paths {

@@ -19,10 +19,10 @@ import (
 //	user namespace    processes: in a nested one, as the user who runs this program outside of it
 //	                  images: its ids, or with one id a nested namespace for each user that is asked for
 type users struct {
-	family   *processTree
-	outside  *runtime.User
-	ids      uint32
-	whyOneID string
+	processes *processTree
+	outside   *runtime.User
+	ids       uint32
+	whyOneID  string
 	// self is the user namespace of containers without image; nil if that is the one of this process.
 	self *os.File
 
@@ -33,7 +33,7 @@ type users struct {
 
 func openUsers(b *Sandbox) (_ *users, err error) {
 	u := &users{
-		family: b.family, outside: b.config.Outside, ids: b.config.IDs, whyOneID: b.config.WhyOneID,
+		processes: b.processes, outside: b.config.Outside, ids: b.config.IDs, whyOneID: b.config.WhyOneID,
 		single: map[[2]uint32]*os.File{},
 	}
 	if u.outside != nil {
@@ -53,17 +53,17 @@ func (u *users) isSelf(user *runtime.User) bool {
 	return int(user.UID) == os.Geteuid() && int(user.GID) == os.Getegid()
 }
 
-// alone reports whether the user namespace has no user but root.
-func (u *users) alone() bool { return u.ids == 1 }
+// hasSingleID reports whether the user namespace has no user but root.
+func (u *users) hasSingleID() bool { return u.ids == 1 }
 
 // refuse returns an error if a container from an image cannot run as that user.
 func (u *users) refuse(user *runtime.User) error {
 	switch {
 	case u.outside == nil || user == nil:
 		return nil
-	case u.alone() && len(user.Groups) > 0:
+	case u.hasSingleID() && len(user.Groups) > 0:
 		return startErrorf("the container cannot have the groups %v: %s", user.Groups, u.whyOneID)
-	case u.alone():
+	case u.hasSingleID():
 		return nil
 	}
 	for _, id := range append([]uint32{user.UID, user.GID}, user.Groups...) {
@@ -77,7 +77,7 @@ func (u *users) refuse(user *runtime.User) error {
 
 // namespaceFor returns the user namespace that a container from an image must enter to be user; nil if it needs none.
 func (u *users) namespaceFor(user *runtime.User) (*os.File, error) {
-	if !u.alone() || user == nil || user.UID == 0 && user.GID == 0 {
+	if !u.hasSingleID() || user == nil || user.UID == 0 && user.GID == 0 {
 		return nil, nil
 	}
 	return u.namespaceOf(user.UID, user.GID)
@@ -106,7 +106,7 @@ func (u *users) makeNamespace(uid, gid uint32) (*os.File, error) {
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
 	var child *stage.Child
-	_, err := u.family.fork(func() (pid int, err error) {
+	_, err := u.processes.fork(func() (pid int, err error) {
 		if child, err = stage.Start(p, unix.CLONE_NEWUSER, -1); err == nil {
 			pid = child.PID
 		}
@@ -120,7 +120,7 @@ func (u *users) makeNamespace(uid, gid uint32) (*os.File, error) {
 		unix.Close(child.PIDFD)
 		_ = child.Wait()
 		_, _ = unix.Wait4(child.PID, nil, 0, nil)
-		u.family.forget(child.PID)
+		u.processes.forget(child.PID)
 	}()
 	proc := fmt.Sprintf("/proc/%d/", child.PID)
 	err = errors.Join(

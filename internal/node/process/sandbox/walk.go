@@ -35,9 +35,9 @@ type pathWalk struct {
 	// start is the path of the first place.
 	start  string
 	places []place
-	// floor is the index of the root of the volume that the walk is in, volume that volume; nil on the machine.
-	floor  int
-	volume *volume
+	// volumeRoot is the index of the root of the volume that the walk is in, volume that volume; nil on the machine.
+	volumeRoot int
+	volume     *volume
 	// volumes are those that the walk may enter.
 	volumes []*volume
 	links   int
@@ -145,13 +145,13 @@ func (w *pathWalk) enter() {
 	path := w.path()
 	for _, v := range w.volumes {
 		if v.path == path {
-			w.volume, w.floor = v, len(w.places)-1
+			w.volume, w.volumeRoot = v, len(w.places)-1
 		}
 	}
 }
 
 func (w *pathWalk) back() error {
-	if len(w.places)-1 > w.floor {
+	if len(w.places)-1 > w.volumeRoot {
 		w.cut(len(w.places) - 1)
 		return nil
 	}

@@ -70,12 +70,12 @@ func (p Profile) conventions(host Host) ([]convention, error) {
 	if !known {
 		return nil, fmt.Errorf("no numbers of system calls for %s machines", host.Arch)
 	}
-	var admitted []convention
+	var allowed []convention
 	for i, one := range all {
 		if i == 0 || slices.Contains(p.Architectures, one.name) ||
 			slices.Contains(p.ArchitectureMap[all[0].name], one.name) {
-			admitted = append(admitted, one)
+			allowed = append(allowed, one)
 		}
 	}
-	return admitted, nil
+	return allowed, nil
 }

@@ -25,8 +25,8 @@ func (p *program) upper(arg uint, next label) label {
 	return p.loadWord(offsetArgs+uint32(arg)*sizeArg+sizeWord, next)
 }
 
-// judge adds the instructions for a verdict, if they are not there, and returns where they begin.
-func (p *program) judge(does verdict, narrow bool) label {
+// addVerdict adds the instructions for a verdict, if they are not there, and returns where they begin.
+func (p *program) addVerdict(does verdict, narrow bool) label {
 	if len(does.cases) == 0 {
 		return p.ret(does.otherwise)
 	}

@@ -10,13 +10,13 @@ import (
 // evaluate is the verdict of a profile, whose rules have no conditions on the machine, on a call. It follows the definition
 // of Profile: rule by rule, with 64-bit numbers, and without ranges, trees and halves.
 func evaluate(p seccomp.Profile, host string, c call) seccomp.Action {
-	on, admitted := conventionOf(p, host, c)
+	on, allowed := conventionOf(p, host, c)
 	switch {
 	case on == "":
 		return seccomp.KillProcess
-	case !admitted && on == seccomp.X32:
+	case !allowed && on == seccomp.X32:
 		return enosys
-	case !admitted:
+	case !allowed:
 		return seccomp.KillProcess
 	}
 	numbers, offset := seccomp.Numbers(on)

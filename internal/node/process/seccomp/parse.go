@@ -55,12 +55,12 @@ type conditionDocument struct {
 // the profile.
 func Parse(text []byte) (Profile, error) {
 	var doc document
-	doubts, err := kjson.UnmarshalStrict(text, &doc)
+	strictErrors, err := kjson.UnmarshalStrict(text, &doc)
 	if err != nil {
 		return Profile{}, err
 	}
-	if len(doubts) > 0 {
-		return Profile{}, errors.Join(doubts...)
+	if len(strictErrors) > 0 {
+		return Profile{}, errors.Join(strictErrors...)
 	}
 	return doc.profile()
 }

@@ -15,8 +15,8 @@ type program struct {
 // label is the place of an instruction in program.code.
 type label int
 
-// farthest is how many instructions a conditional jump can skip.
-const farthest = 255
+// maxSkip is how many instructions a conditional jump can skip.
+const maxSkip = 255
 
 func newProgram() *program {
 	return &program{returns: map[Action]label{}, verdicts: map[string]label{}}
@@ -65,7 +65,7 @@ func (p *program) branch(test bpf.JumpTest, value uint32, yes, no label) label {
 // near returns a label that leads to the given one and that a conditional jump can reach, even if more instructions are
 // added before the jump.
 func (p *program) near(to label, more int) label {
-	if len(p.code)+more-1-int(to) <= farthest {
+	if len(p.code)+more-1-int(to) <= maxSkip {
 		return to
 	}
 	return p.bridge(to)

@@ -33,15 +33,15 @@ func always(action Action) verdict { return verdict{otherwise: action} }
 // draft is a verdict to which rules are added. settled is whether a rule without conditions has decided it.
 type draft struct {
 	verdict
-	settled bool
+	decided bool
 }
 
 // add adds a rule, or one alternative of it, to those for the same call.
 func (d *draft) add(action Action, args []Arg) {
 	switch {
-	case d.settled:
+	case d.decided:
 	case len(args) == 0:
-		d.verdict, d.settled = always(action), true
+		d.verdict, d.decided = always(action), true
 	default:
 		one := argCase{action: action}
 		for _, arg := range args {
@@ -64,7 +64,7 @@ func (d *draft) finish() verdict {
 	})
 	var folded []argCase
 	for _, next := range d.cases {
-		if n := len(folded); n > 0 && folded[n-1].takesIn(next) {
+		if n := len(folded); n > 0 && folded[n-1].canMerge(next) {
 			values := &folded[n-1].all[0].orEqual
 			*values = append(slices.Clip(*values), next.all[0].Value)
 			continue
@@ -75,8 +75,8 @@ func (d *draft) finish() verdict {
 	return d.verdict
 }
 
-// takesIn reports whether next differs from c only in the lower half of the value that one argument must have.
-func (c argCase) takesIn(next argCase) bool {
+// canMerge reports whether next differs from c only in the lower half of the value that one argument must have.
+func (c argCase) canMerge(next argCase) bool {
 	if c.action != next.action || len(c.all) != 1 || len(next.all) != 1 {
 		return false
 	}

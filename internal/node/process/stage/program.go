@@ -25,8 +25,8 @@ var _ = [1]struct{}{}[unsafe.Sizeof(call{})-callSize]
 
 // Program is what a child does between clone and execve. It can be started once.
 type Program struct {
-	calls []call
-	whats []string
+	calls    []call
+	purposes []string
 	// keep holds what the arguments point to, because the garbage collector does not see them.
 	keep []any
 }
@@ -36,7 +36,7 @@ func (p *Program) Do(what string, number uintptr, args ...uintptr) {
 	c := call{number: number}
 	copy(c.args[:], args)
 	p.calls = append(p.calls, c)
-	p.whats = append(p.whats, what)
+	p.purposes = append(p.purposes, what)
 }
 
 // Try adds a system call that may fail.
@@ -101,7 +101,7 @@ func (e *Error) Unwrap() error { return e.Errno }
 func (p *Program) failure() error {
 	for i := range p.calls {
 		if c := &p.calls[i]; c.errno != 0 && c.mayFail == 0 {
-			return &Error{What: p.whats[i], Errno: unix.Errno(c.errno)}
+			return &Error{What: p.purposes[i], Errno: unix.Errno(c.errno)}
 		}
 	}
 	return nil

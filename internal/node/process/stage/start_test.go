@@ -172,7 +172,7 @@ func BenchmarkStart(b *testing.B) {
 		{"and masks", own | unix.CLONE_NEWNS, func(p *stage.Program) { mountProc(p); mask(p) }},
 	}
 	b.Run("ForkExec", func(b *testing.B) {
-		aside(b, func() {
+		onTwoThreads(b, func() {
 			pid, err := syscall.ForkExec("/bin/true", []string{"true"}, &syscall.ProcAttr{})
 			if err == nil {
 				_, err = syscall.Wait4(pid, nil, 0, nil)
@@ -187,7 +187,7 @@ func BenchmarkStart(b *testing.B) {
 			if v.own != 0 && os.Geteuid() != 0 {
 				b.Skip("takes root")
 			}
-			aside(b, func() {
+			onTwoThreads(b, func() {
 				p := &stage.Program{}
 				v.make(p)
 				c, err := stage.Start(execute(p, "/bin/true"), v.own, -1)
@@ -205,8 +205,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// aside runs do on two threads and reports how often a second.
-func aside(b *testing.B, do func()) {
+// onTwoThreads runs do on two threads and reports how often a second.
+func onTwoThreads(b *testing.B, do func()) {
 	var all sync.WaitGroup
 	b.ResetTimer()
 	for i := range 2 {

@@ -29,11 +29,11 @@ type processTree struct {
 
 	mu sync.Mutex
 	// mains are the containers' main processes, which Process.Wait reaps. births counts the forks that are under way.
-	mains  map[int]bool
-	births int
+	mains map[int]bool
+	forks int
 }
 
-func newFamily() (*processTree, error) {
+func newProcessTree() (*processTree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the parent of orphaned processes: %w", err)
 	}
@@ -53,12 +53,12 @@ func (f *processTree) fork(fork func() (int, error)) (int, error) {
 	f.forking.RLock()
 	defer f.forking.RUnlock()
 	f.mu.Lock()
-	f.births++
+	f.forks++
 	f.mu.Unlock()
 	pid, err := fork()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.births--
+	f.forks--
 	if err == nil {
 		f.mains[pid] = true
 	}
@@ -83,7 +83,7 @@ func (f *processTree) orphans() (pids []int, alone bool) {
 			pids = append(pids, pid)
 		}
 	}
-	return pids, len(f.mains)+f.births == 0
+	return pids, len(f.mains)+f.forks == 0
 }
 
 func (f *processTree) reap() {
@@ -139,7 +139,7 @@ func (f *processTree) killOrphans(main int, mark string, dead map[int]bool) bool
 		case s.dead:
 			none = none && dead[pid]
 			dead[pid] = true
-		case killed || e.isOut(s):
+		case killed || e.isMissing(s):
 			none = false
 		}
 	}

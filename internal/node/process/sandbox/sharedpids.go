@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (u *unified) boundsPIDs() bool { return u.maxPIDs > 0 && u.holds("pids") }
+func (u *unified) limitsPIDs() bool { return u.maxPIDs > 0 && u.holds("pids") }
 
 // processLimit says what bounds the number of processes.
 func (b *Sandbox) processLimit() string {
 	switch {
-	case b.unified != nil && b.unified.boundsPIDs():
+	case b.unified != nil && b.unified.limitsPIDs():
 		return fmt.Sprintf("at most %d a container", b.unified.maxPIDs)
-	case b.divided.pids != nil:
-		return fmt.Sprintf("at most %d in all containers together", b.divided.pids.max)
+	case b.legacy.pids != nil:
+		return fmt.Sprintf("at most %d in all containers together", b.legacy.pids.max)
 	}
 	return ""
 }
