@@ -5,19 +5,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// DependencyGraph tells which Jobs wait for which.
+// DependencyGraph records which Jobs wait for which.
 type DependencyGraph struct {
-	// dependencies are the names that a Job waits for, by the Jobs that wait for one.
+	// dependencies are the names of the Jobs that a Job waits for, by the Job that waits.
 	dependencies map[types.NamespacedName][]string
-	by           map[types.NamespacedName]sets.Set[types.NamespacedName]
+	// by are the Jobs that wait for a Job, by the Job that they wait for.
+	by map[types.NamespacedName]sets.Set[types.NamespacedName]
 }
 
-// NewDependencyGraph knows of none.
+// NewDependencyGraph returns an empty graph.
 func NewDependencyGraph() *DependencyGraph {
 	return &DependencyGraph{dependencies: map[types.NamespacedName][]string{}, by: map[types.NamespacedName]sets.Set[types.NamespacedName]{}}
 }
 
-// Set takes in the names that job waits for now.
+// Set replaces the names of the Jobs that job waits for.
 func (w *DependencyGraph) Set(job types.NamespacedName, awaits []string) {
 	for _, name := range w.dependencies[job] {
 		awaited := types.NamespacedName{Namespace: job.Namespace, Name: name}
@@ -36,7 +37,7 @@ func (w *DependencyGraph) Set(job types.NamespacedName, awaits []string) {
 	}
 }
 
-// Of returns the Jobs that wait for one.
+// Of returns the Jobs that wait for awaited.
 func (w *DependencyGraph) Of(awaited types.NamespacedName) []types.NamespacedName {
 	return w.by[awaited].UnsortedList()
 }
@@ -44,11 +45,11 @@ func (w *DependencyGraph) Of(awaited types.NamespacedName) []types.NamespacedNam
 // Len is how many Jobs wait.
 func (w *DependencyGraph) Len() int { return len(w.dependencies) }
 
-// Cycle returns a shortest way on which job, which waits for the one called next, waits for itself: names, its own first and
-// last. It is nil if there is none.
+// Cycle returns a shortest cycle by which job waits for itself through the Job next: the names, its own first and last. It
+// is nil if there is none.
 func (w *DependencyGraph) Cycle(job types.NamespacedName, next string) []string {
 	if next != job.Name && len(w.by[job]) == 0 {
-		return nil // nobody waits for it
+		return nil // no Job waits for it
 	}
 	return Cycle(job.Name, func(name string) []string {
 		if name == job.Name {

@@ -12,7 +12,7 @@ import (
 type policyMatch struct {
 	// action is empty where no rule matches; then the failure counts.
 	action batchv1.PodFailurePolicyAction
-	// message tells why the Job fails, for the action FailJob.
+	// message says why the Job fails, for the action FailJob.
 	message string
 }
 
@@ -60,7 +60,7 @@ func matchFailurePolicy(job *batchv1.Job, p *corev1.Pod) policyMatch {
 	return policyMatch{}
 }
 
-// matchFailure tells in words how p matches the rule, or nothing.
+// matchFailure describes how p matches the rule; it is empty if p does not.
 func matchFailure(rule *batchv1.PodFailurePolicyRule, p *corev1.Pod) string {
 	if rule.OnExitCodes != nil {
 		if c := matchExitCode(rule.OnExitCodes, p); c != nil {
