@@ -10,7 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// withPulls has pods that wait for the pull of an image say how far it is, as far as their nodes tell. Nodes of clusters do not.
+// withPulls adds the progress of image pulls to the messages of pods that wait for one, if their nodes report it. Nodes of
+// clusters do not.
 func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.Pod {
 	all, ok := o.Client.(interface {
 		Nodes() client.Resource[*corev1.Node]

@@ -90,7 +90,7 @@ func TestADelayBelowItsOwnStartIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzReadAnnotations wants each value read or refused, and what is read to be what can be done.
+// FuzzReadAnnotations expects each value to be either read or refused, and no negative setting.
 func FuzzReadAnnotations(f *testing.F) {
 	f.Add("10", "600", "3", "60", "true", "a, b=Finished")
 	f.Add("", "-1", "+5", "1e3", "TRUE", "a,,b")

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A pod that did not say when it ended seems to have ended when it was deleted. It may have failed long before others.
+// A pod whose status has no end time seems to have ended when it was deleted. It may have failed long before others.
 func TestAnIndexRemembersItsLastFailureWhateverIsDeletedLater(t *testing.T) {
 	job := aJob().Indexed().Completions(1).BackoffLimitPerIndex(5).Obj()
 	for sentence, pods := range map[string][]*corev1.Pod{

@@ -26,7 +26,7 @@ type Dependency struct {
 }
 
 // UnmetDependencies returns the dependencies that job must wait for before it starts: those that its status does not show
-// as met. A dependency that was met once stays met. After its start a Job has none, whatever its annotation says then.
+// as met. A dependency that was met once stays met. A Job that has started has none, even if its annotation changes.
 func UnmetDependencies(job *batchv1.Job) []DependencyRule {
 	if job.Status.StartTime != nil || isTrue(condition(job.Status.Conditions, batchv1.JobFailureTarget)) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// dependents is a Job and those that it depends on. The controller looks at late news of the Job; of the others it knows
-// what a real one would: late news of those that run, fresh ones of those that are shown as ended.
+// dependents is a Job and the Jobs that it depends on. The controller may know an old version of the Job. Of the others it
+// knows what a real controller does: cached versions of those that run, live ones of those that are cached as finished.
 type dependents struct {
 	t *rapid.T
 	// job is stored, seen what the controller knows.
@@ -26,7 +26,8 @@ type dependents struct {
 
 var dependencyNames = []string{"a", "b", "c"}
 
-// TestNoPodBeforeItsTime drives a Job and three others, that come, go and end as they like, through random histories.
+// TestNoPodBeforeItsTime drives a Job and three others through random histories, in which those are created, deleted and
+// finished.
 func TestNoPodBeforeItsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asks := rapid.SampledFrom([]string{"a", "a,b", "a=Finished, b=Failed", "a=Finished,b=Finished,c=Finished", "a,b,c=Finished"}).Draw(t, "depends-on")
@@ -88,7 +89,7 @@ func (w *dependents) look(lost bool) {
 	w.seen = w.job
 }
 
-// checkTime: pods may be made once the stored status, not one that is about to be, has all conditions.
+// checkTime fails the test if pods are created while the stored status, not the next one, lacks a condition.
 func (w *dependents) checkTime() {
 	asked, _ := ReadAnnotations(w.job.Annotations, AnnotationsPath)
 	for _, d := range asked.DependsOn {
@@ -121,7 +122,8 @@ func (w *dependents) checkStatus(next *batchv1.JobStatus, obs Observation) {
 	}
 }
 
-// settle lets every Job that is missing come and complete: then the Job starts, or has failed for one that it can name.
+// settle completes every Job that is missing or unfinished. Then the Job must have started, or failed with a message about
+// one of its dependencies.
 func (w *dependents) settle() {
 	w.suspend(false)
 	for _, name := range dependencyNames {

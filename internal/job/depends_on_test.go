@@ -46,7 +46,7 @@ func failing() *wrappers.JobWrapper {
 	return aJob().Condition(batchv1.JobFailed, "BackoffLimitExceeded")
 }
 
-// told are the conditions about dependencies of a status, and Job's own verdict, as NAME=STATUS(REASON).
+// told returns the conditions of a status as TYPE=STATUS(REASON).
 func told(s *batchv1.JobStatus) []string {
 	var texts []string
 	for _, c := range s.Conditions {
@@ -227,7 +227,7 @@ func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
 func TestAwaited(t *testing.T) {
 	tests := map[string]struct {
 		job *batchv1.Job
-		// asked are those whose state matters, names those to be woken by and to be found in cycles.
+		// asked are the unmet dependencies, names the Jobs that this one waits for, in a cycle too.
 		asked, names []string
 	}{
 		"a Job that depends on none":               {aJob().Obj(), nil, nil},

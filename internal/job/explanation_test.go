@@ -124,7 +124,7 @@ func checkVerdict(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, d j
 	}
 }
 
-// checkDelay expects pods from when the delay is over, and for a Job that gets none none before.
+// checkDelay expects pods to be created when the delay is over, and no more than now before that.
 func checkDelay(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, w stintv1.JobWait) {
 	before, after := obs, obs
 	before.Now, after.Now = w.Until.Add(-time.Nanosecond), w.Until.Time
@@ -141,7 +141,7 @@ func settles(d job.Decision) bool {
 	return next(d, batchv1.JobFailureTarget) != nil || next(d, batchv1.JobSuccessCriteriaMet) != nil
 }
 
-// next is the condition of a type that the next status has as true, nil where it has none.
+// next returns the condition of that type in the next status if it is true, nil otherwise.
 func next(d job.Decision, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	conditions := job.Next(d).Conditions
 	i := slices.IndexFunc(conditions, func(c batchv1.JobCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
@@ -151,7 +151,7 @@ func next(d job.Decision, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	return &conditions[i]
 }
 
-// checkStep expects job.Decide to do what is told for a time, at that time and not before.
+// checkStep expects job.Decide to do what a step says, at its time and not before.
 func checkStep(t *rapid.T, obs job.Observation, s stintv1.JobStep) {
 	before, after := obs, obs
 	before.Now, after.Now = s.At.Add(-time.Nanosecond), s.At.Time

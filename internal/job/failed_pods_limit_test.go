@@ -141,8 +141,8 @@ func TestPodsThatMayBeRemoved(t *testing.T) {
 	}
 }
 
-// TestRemovedPodsAreRemembered plays a Job beside a list of all pods that ever were: whatever is removed and whenever
-// the controller restarts, the failures in a row are those that the list tells.
+// TestRemovedPodsAreRemembered compares a Job with a history of all its pods: no matter which pods are deleted and when the
+// controller restarts, it knows the failures in a row that the full history has.
 func TestRemovedPodsAreRemembered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := &keeper{t: t, limit: rapid.IntRange(0, 3).Draw(t, "limit"), now: epoch, pods: map[types.UID]*corev1.Pod{}}
@@ -172,7 +172,7 @@ func TestRemovedPodsAreRemembered(t *testing.T) {
 	})
 }
 
-// keeper is a Job, its pods, and a controller that sees all at once.
+// keeper is a Job, its pods, and a controller that observes every change at once.
 type keeper struct {
 	t       *rapid.T
 	limit   int
@@ -181,7 +181,7 @@ type keeper struct {
 	pods    map[types.UID]*corev1.Pod
 	made    int
 	history History
-	// all has the end of every pod that ever was.
+	// all has the ends of all pods, including deleted ones.
 	all History
 }
 
@@ -217,7 +217,7 @@ func (k *keeper) end(t *rapid.T, code int32) {
 	wrappers.FromPod(p).Exited(code, metav1.NewTime(k.now))
 	k.pods[p.UID] = p
 	silent := p.DeepCopy()
-	silent.Annotations = nil // The list needs nobody's word for it.
+	silent.Annotations = nil // The full history must not depend on backoff records.
 	k.all.Add(silent)
 }
 
@@ -257,7 +257,7 @@ func (k *keeper) sync() {
 	}
 }
 
-// removeFailed deletes a failed pod as the controller does, of what is stored now.
+// removeFailed deletes a failed pod as the controller does, by its stored version.
 func (w *world) removeFailed(p *corev1.Pod) {
 	stored := w.pods[p.UID]
 	if stored == nil || w.fails("removal") {
@@ -269,7 +269,7 @@ func (w *world) removeFailed(p *corev1.Pod) {
 	delete(w.pods, p.UID)
 }
 
-// checkLeftOver has the failed pods of the finished Job removed that are too many.
+// checkLeftOver deletes the failed pods of the finished Job that are beyond its limit.
 func (w *world) checkLeftOver() {
 	limit := DefaultSettings().LimitOfFailedPods(w.job)
 	if limit == nil {

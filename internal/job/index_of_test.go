@@ -32,7 +32,7 @@ func TestIndexOf(t *testing.T) {
 	}
 }
 
-// kubectl annotate --overwrite on the running pod of index 1 made it a second pod of index 0.
+// Once, kubectl annotate --overwrite on the running pod of index 1 made it a second pod of index 0.
 func TestAChangedAnnotationMovesNoPodToAnotherIndex(t *testing.T) {
 	job := aJob().Indexed().Obj()
 	first := aPod("first").Index(0).Hostname("j-0").Running().Obj()

@@ -16,11 +16,11 @@ import (
 // listLimit is the world's bound for uncountedTerminatedPods.
 const listLimit = 3
 
-// ledger is the second opinion: it follows every write and says what must never happen.
+// ledger checks the core independently: it follows every write and fails the test on what must never happen.
 type ledger struct {
 	// listed pods are or were in uncountedTerminatedPods; counted pods have left it.
 	listed, counted sets.Set[types.UID]
-	// discarded pods were ended by the controller and shall not count.
+	// discarded pods were deleted by the controller uncounted and must not count.
 	discarded sets.Set[types.UID]
 	ended     batchv1.JobConditionType
 	highest   int
@@ -71,7 +71,7 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 	}
 }
 
-// created checks against the truth: no stale view may make pods that are too many.
+// created checks a new pod against what is stored: not even a stale observation may lead to too many pods.
 func (l *ledger) created(w *world, made *corev1.Pod) {
 	for _, p := range w.seen {
 		if perIndex(w.job) && IndexOf(p) == IndexOf(made) && failed(w.seenJob, p) && HasFinalizer(p) &&
@@ -91,7 +91,7 @@ func (l *ledger) created(w *world, made *corev1.Pod) {
 	}
 }
 
-// checkRelease lets a finalizer go only if what is stored accounts for the pod.
+// checkRelease fails the test if a finalizer is removed before the stored status accounts for the pod.
 func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
 	stored := w.pods[p.UID]
 	if stored == nil || !HasFinalizer(stored) || w.job.DeletionTimestamp != nil {

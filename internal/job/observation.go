@@ -39,7 +39,7 @@ type Observation struct {
 
 // CreateFailure is why the API server refuses to create pods.
 type CreateFailure struct {
-	// Since and Last are when it refused the first and the last pod since it last created one.
+	// Since and Last are when it refused the first and the last of several pods in a row.
 	Since, Last time.Time
 	// Message is its last error.
 	Message string

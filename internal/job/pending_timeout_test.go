@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// inHalfAMinute begins with a Job whose pods are to start in that time.
+// inHalfAMinute begins with a Job with a pending timeout of 30 seconds.
 func inHalfAMinute() *wrappers.JobWrapper { return aJob().Annotation(PendingTimeoutSeconds, "30") }
 
 // containers gives p init containers, then main ones, and their states, in this order.
@@ -253,8 +253,8 @@ func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
 	}
 }
 
-// However often and whenever a Job is looked at: a pod is failed at the first look at or after its time, never before,
-// and never if it has started, ended or been told to end.
+// No matter how often and when a Job is synced: a pod is failed by the first sync at or after its timeout, never before,
+// and never if it has started, terminated or been deleted.
 func TestStuckPodsAreFailedInTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		timeout := rapid.IntRange(1, 50).Draw(t, "timeout")

@@ -16,7 +16,7 @@ import (
 )
 
 // world is a small API server, node and shell around one Job. Everything in it can go wrong that can go wrong for a
-// real controller: writes get lost, the view of pods is late, the controller dies at any step.
+// real controller: writes get lost, the cache of pods is stale, the controller dies at any step.
 type world struct {
 	t   *rapid.T
 	now time.Time
@@ -24,15 +24,15 @@ type world struct {
 	job  *batchv1.Job
 	pods map[types.UID]*corev1.Pod
 	made int
-	// seenJob and seen are what the controller knows: late news from the store and early news of its own writes.
+	// seenJob and seen are what the controller knows: old versions from the store, and new ones from its own writes.
 	seenJob *batchv1.Job
 	seen    map[types.UID]*corev1.Pod
 	flight  InFlight
 	history History
 	ledger  ledger
-	// faults reports whether writes may fail.
+	// faults is set while writes may fail.
 	faults bool
-	// scaled tells that completions have changed.
+	// scaled is set once completions have changed.
 	scaled bool
 }
 
@@ -44,7 +44,7 @@ func newWorld(t *rapid.T, job *batchv1.Job) *world {
 	return w
 }
 
-// restart forgets all that a new controller does not know, and lists what is stored.
+// restart replaces the controller by a new one, which knows only what is stored.
 func (w *world) restart() {
 	w.flight = InFlight{Deleted: sets.New[types.UID](), FinalizerRemoved: sets.New[types.UID]()}
 	w.history = History{}
@@ -57,7 +57,7 @@ func (w *world) restart() {
 	}
 }
 
-// show brings the controller's view of one pod up to date.
+// show makes the controller observe the stored version of one pod.
 func (w *world) show(uid types.UID) {
 	p, exists := w.pods[uid]
 	if !exists {
@@ -91,7 +91,7 @@ func (w *world) uids() []types.UID {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// change stores a new version of a pod; what the node and users do goes through here.
+// change stores a new version of a pod. All writes by the node and by users use it.
 func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
 	p := w.pods[uid].DeepCopy()
 	change(p)
@@ -189,7 +189,7 @@ func (w *world) create(p *corev1.Pod) {
 	w.ledger.created(w, p)
 }
 
-// remove tells a pod to end. The controller learns that it was told, not what became of it.
+// remove deletes a pod. The controller learns that the deletion was accepted, not what became of the pod.
 func (w *world) remove(p *corev1.Pod) {
 	if w.pods[p.UID] == nil {
 		return
@@ -210,8 +210,8 @@ func (w *world) release(p *corev1.Pod) {
 	w.history.Add(p)
 }
 
-// store writes the status unless somebody changed the Job or the write gets lost; it reports whether the controller knows
-// that it succeeded.
+// store writes the status unless another client changed the Job or the write gets lost; it reports whether the controller
+// may go on to the steps after it.
 func (w *world) store(d Decision, o Outcome) bool {
 	next, patience := d.Status(o)
 	if next == nil {

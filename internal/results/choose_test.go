@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestWhatHasNotBegunMayCome tells what is worth waiting for from what will never be.
+// TestWhatHasNotBegunMayCome separates attempts that may still start from those that never will.
 func TestWhatHasNotBegunMayCome(t *testing.T) {
 	running := wrappers.MakeJob("j").Indexed().Completions(3).Obj()
 	ended := wrappers.MakeJob("j").Indexed().Completions(3).Condition(batchv1.JobFailed, "").Obj()

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestContainersThatNeverHadTheirTurn have no log. That is not to be taken for one in which nothing was said.
+// TestContainersThatNeverHadTheirTurn expects an error for a container that was never started, instead of an empty log.
 func TestContainersThatNeverHadTheirTurn(t *testing.T) {
 	job := wrappers.MakeJob("j").Containers("main").Obj()
 	job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init"}, {Name: "later"},

@@ -120,8 +120,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost plays a Job whose pods are recorded, some of them twice, in slices that come in any order, and of
-// which any number is deleted once it is recorded.
+// TestNothingIsLost simulates a Job whose pods are recorded, some of them twice, in slices that are read in any order. Any
+// number of pods is deleted once they are recorded.
 func TestNothingIsLost(t *testing.T) {
 	job := aJob(batchv1.IndexedCompletion)
 	rapid.Check(t, func(t *rapid.T) {

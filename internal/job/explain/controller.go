@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// controller is the one that the Job is left to.
+// controller is the controller that manages the Job.
 type controller struct {
 	job  *batchv1.Job
 	name string
@@ -19,13 +19,13 @@ type controller struct {
 	absent bool
 	// externalController is set where its rules are not known here.
 	externalController bool
-	// podless is set while it has made no pod that is active.
+	// podless is set while no pod is active.
 	podless bool
 	// late is set where it has written nothing although the Job is not new.
 	late bool
 }
 
-// unobservedAfter is how long a controller may take to look at a new Job.
+// unobservedAfter is how long a controller may take to act on a new Job.
 const unobservedAfter = 5 * time.Second
 
 func newController(a *job.Assessment, absent bool) controller {
@@ -57,7 +57,7 @@ func (c controller) summaryUnobserved() string {
 	return "no controller has looked at it since it was created"
 }
 
-// waits tell of the controller that is to act in a state of the Job.
+// waits returns the wait for the controller, in the states of a Job in which that has to act.
 func (c controller) waits(state stintv1.JobState) []stintv1.JobWait {
 	w := stintv1.JobWait{For: stintv1.WaitForController, What: c.name}
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// deletion is what becomes of a Job that is being deleted.
+// deletion is the deletion of the Job, while finalizers delay it.
 type deletion struct {
 	job  *batchv1.Job
 	pods []*corev1.Pod
@@ -33,7 +33,7 @@ func (d deletion) summary() string {
 	}
 }
 
-// waits tell who must take each finalizer, and what a foreground deletion waits for.
+// waits says which controller must remove each finalizer, and what a foreground deletion waits for.
 func (d deletion) waits() []stintv1.JobWait {
 	var list []stintv1.JobWait
 	for _, name := range d.job.Finalizers {
@@ -70,7 +70,7 @@ func (d deletion) dependentsWait() []stintv1.JobWait {
 	return []stintv1.JobWait{{For: stintv1.WaitForDependents, Count: int32(len(left)), Message: some(left)}}
 }
 
-// heldBy names what keeps a pod that has ended.
+// heldBy names the finalizers of a terminated pod, which delay its deletion.
 func heldBy(p *corev1.Pod) string {
 	if !job.Ended(p) || len(p.Finalizers) == 0 {
 		return ""

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// TestExplain keeps what is told of each state in a golden file, which internal/cli/why shows as text.
+// TestExplain compares the explanation of each case with a golden file. internal/cli/why shows these files as text.
 func TestExplain(t *testing.T) {
 	told := sets.New[stintv1.JobState]()
 	files := sets.New[string]()
@@ -89,7 +89,7 @@ func explained(state stintv1.JobState, j *wrappers.JobWrapper, with ...*wrappers
 	return explanation{obs: job.ObserveStored(j.Obj(), pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
 }
 
-// with changes what else is known.
+// with changes the observation and the circumstances.
 func (e explanation) with(change func(*job.Observation, *Circumstances)) explanation {
 	change(&e.obs, &e.about)
 	return e

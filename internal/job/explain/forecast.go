@@ -7,13 +7,13 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// forecast is how the Job ends if its pods go on as they do.
+// forecast is how the Job will end if its pods continue as they do now.
 type forecast struct {
 	*job.Assessment
 	paused bool
-	// left is how many successes are missing beside those that active pods may bring.
+	// left is how many successes are missing besides those that active pods may bring.
 	left int
-	// remedyIfStuck is what must change for any pod to run; empty where one runs or may yet.
+	// remedyIfStuck is what must change for any pod to run; empty if a pod runs or may still start.
 	remedyIfStuck string
 }
 
@@ -28,7 +28,8 @@ func (o forecast) ofDeadline() []stintv1.JobStep {
 	return stepAt(o.Deadline, "fails, unless it has ended (activeDeadlineSeconds)")
 }
 
-// ofFailures tells how many are left before the Job fails, where there are some or none is allowed.
+// ofFailures says how many more failures fail the Job, if there were some already or one more is enough. It says the same
+// of restarts.
 func (o forecast) ofFailures() []stintv1.JobStep {
 	limit := job.FailureLimit(o.Job)
 	if limit == nil {
@@ -44,7 +45,7 @@ func (o forecast) ofFailures() []stintv1.JobStep {
 	return steps
 }
 
-// ofSuccesses tells how the Job ends if its pods do what they are for.
+// ofSuccesses says when the Job ends if its active pods succeed.
 func (o forecast) ofSuccesses() []stintv1.JobStep {
 	n := len(o.Active) + max(o.left, 0)
 	queue := o.Job.Spec.Completions == nil

@@ -11,14 +11,14 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// step is the one thing that happens by itself, at no time that is known.
+// step returns a single step whose time is not known.
 func step(format string, args ...any) []stintv1.JobStep { return stepAt(time.Time{}, format, args...) }
 
 func stepAt(at time.Time, format string, args ...any) []stintv1.JobStep {
 	return []stintv1.JobStep{{What: fmt.Sprintf(format, args...), At: timeOrNil(at)}}
 }
 
-// next is what happens by itself: what has no time first.
+// next returns what happens without a change by a user: first the steps whose time is not known, then the others by time.
 func (t *topics) next() []stintv1.JobStep {
 	steps := t.steps()
 	slices.SortStableFunc(steps, func(a, b stintv1.JobStep) int {
@@ -52,7 +52,7 @@ func (t *topics) steps() []stintv1.JobStep {
 	return slices.Concat(t.nextPods(), t.waitingPods.steps(), t.forecast.steps())
 }
 
-// nextPods is which pods come or go.
+// nextPods says which pods are created, replaced or deleted next.
 func (t *topics) nextPods() []stintv1.JobStep {
 	switch n := t.activePods.Create; {
 	case t.refusal.applies():

@@ -10,20 +10,20 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// refusal is that of the server to make pods.
+// refusal is the API server's refusal to create pods.
 type refusal struct {
-	// first is when it refused the first in a row; nil where it refuses none.
+	// first is when it refused the first of several in a row; nil if it refuses none.
 	first   *metav1.Time
 	message string
-	// again is until when the server is not asked; zero where it is asked at once.
+	// again is when the controller tries again; zero if it does at once.
 	again time.Time
-	// timesAssumed is set where it is not known when the server is asked again.
+	// timesAssumed is set if it is not known when the controller tries again.
 	timesAssumed bool
 	// podless is set while no pod is active.
 	podless bool
 }
 
-// newRefusal goes by what the controller remembers, else by what the events tell.
+// newRefusal uses what the controller observed or, without that, the events.
 func newRefusal(a *job.Assessment, about Circumstances) refusal {
 	r := refusal{timesAssumed: about.TimesAssumed, podless: len(a.Active) == 0}
 	if a.NextCreateAt.After(a.Now) {

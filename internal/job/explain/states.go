@@ -6,7 +6,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// state is one that a Job can be in.
+// state is a state that a Job can be in.
 type state struct {
 	name    stintv1.JobState
 	applies func() bool
@@ -14,7 +14,7 @@ type state struct {
 	summary func() string
 }
 
-// states are all of them. The first that a Job is in is its main one; the last holds for every Job.
+// states returns all states. Several may apply: the first of them is the Job's. The last applies to every Job.
 func (t *topics) states() []state {
 	return []state{
 		{stintv1.JobDeleting, t.deletion.applies, t.deletion.since, t.deletion.summary},

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// concurrencyWait is the suspension of a run that waits for others.
+// concurrencyWait is the suspension of a run until other runs have ended.
 type concurrencyWait struct {
 	job     *batchv1.Job
 	holders []string
@@ -43,10 +43,10 @@ func (h concurrencyWait) waits() []stintv1.JobWait {
 	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: h.since(), Message: text}}
 }
 
-// suspension is that of any Job.
+// suspension is the suspension of a Job by a user.
 type suspension struct {
 	job *batchv1.Job
-	// leaving pods have not ended yet.
+	// leaving is the number of pods that have not terminated yet.
 	leaving int
 }
 

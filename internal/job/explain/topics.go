@@ -4,7 +4,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// topics are all that can be told of a Job, each with what it is told from.
+// topics are all topics of an explanation, each with the facts that it needs.
 type topics struct {
 	controller      controller
 	deletion        deletion

@@ -15,8 +15,8 @@ import (
 
 // waitingPods are the active pods that do not run.
 type waitingPods struct {
-	// waitingReasons pods say what they wait for; starting ones are merely being started, as far as they tell. The largest
-	// group comes first.
+	// waitingReasons are groups of pods with a reason that needs attention, starting are groups of pods that are being
+	// started, as far as their status says. The largest group is first.
 	waitingReasons, starting []*podGroup
 	// active is the number of pods that run or wait.
 	active int
@@ -67,7 +67,7 @@ func (w waitingPods) waits() []stintv1.JobWait {
 	return list
 }
 
-// steps are when pods are failed for not starting in time.
+// steps says when pods are failed because of the pending timeout.
 func (w waitingPods) steps() []stintv1.JobStep {
 	var steps []stintv1.JobStep
 	for _, g := range w.groups() {
@@ -78,13 +78,13 @@ func (w waitingPods) steps() []stintv1.JobStep {
 	return steps
 }
 
-// remedyIfStuck is what must change for any pod of the Job to run, where nothing but a user changes it; empty otherwise.
+// remedyIfStuck returns what must change for any pod of the Job to run, if only a user can change it; empty otherwise.
 func (w waitingPods) remedyIfStuck() string {
 	needed, stuck := "", 0
 	for _, g := range w.groups() {
 		text := g.remedy
 		if text == "" || !g.startBy.IsZero() {
-			return "" // its pods may run yet, or are replaced
+			return "" // its pods may still start, or will be replaced
 		}
 		if needed != "" && needed != text {
 			text = "what keeps its pods from starting changes"

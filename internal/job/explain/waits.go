@@ -2,7 +2,7 @@ package explain
 
 import stintv1 "github.com/stint-dev/stint/api/stint/v1"
 
-// waits are all that a Job in a state waits for, in the order in which it is told.
+// waits returns all that a Job in the given state waits for, in the order of the explanation.
 func (t *topics) waits(state stintv1.JobState) []stintv1.JobWait {
 	var list []stintv1.JobWait
 	tell := func(holds bool, waits func() []stintv1.JobWait) {

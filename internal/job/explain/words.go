@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// counted is "1 pod" or "2 pods".
+// counted returns "1 pod" or "2 pods".
 func counted(n int, noun string) string {
 	switch {
 	case n == 1:
@@ -31,7 +31,7 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// namesTold is how many of several are named.
+// namesTold bounds the names in a text.
 const namesTold = 3
 
 // some names a few of many: "a, b, c and 4 more".
@@ -42,7 +42,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesTold], ", "), len(names)-namesTold)
 }
 
-// rangesTold bounds the indexes that are told.
+// rangesTold bounds the intervals of indexes in a text.
 const rangesTold = 5
 
 func abbreviated(x job.Indexes) string {
@@ -62,7 +62,7 @@ func podNames(pods []*corev1.Pod) []string {
 
 func humanDuration(d time.Duration) string { return duration.HumanDuration(d) }
 
-// lowerFirst makes a sentence part of another.
+// lowerFirst returns s with a small first letter, for a sentence that becomes part of another.
 func lowerFirst(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(first)) + s[size:]
