@@ -7,7 +7,7 @@
 //	 settings                  events, counts for metrics, when to requeue
 //
 // Nothing in here talks to a server, reads a clock, or keeps anything between two calls: the same observation
-// gives the same decision, in whatever order its pods are listed. The shell that observes and applies is
+// gives the same decision, in any order of its pods. The shell that observes and applies is
 // internal/controller/job.
 //
 // A decision is made in four steps, each in its own file:

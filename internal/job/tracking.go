@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// tally is how pods are counted: each exactly once, no matter who deletes them and when the controller dies.
+// tally is how pods are counted: each exactly once, no matter which client deletes them and when the controller dies.
 //
 // An ended pod goes through four states. Only two things are stored, the finalizer (on the pod) and the status (on the
 // Job), and every single write leads from one of these states to the next:

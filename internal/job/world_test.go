@@ -114,7 +114,7 @@ func (w *world) observation() Observation {
 	return obs
 }
 
-// fails draws whether the next write fails; a failed write may still have been carried out.
+// fails draws whether the next write, or the answer to it, fails.
 func (w *world) fails(what string) bool {
 	return w.faults && rapid.IntRange(0, 9).Draw(w.t, what+" fails") == 0
 }
@@ -135,7 +135,7 @@ func (w *world) sync() Decision {
 	return d
 }
 
-// apply carries d out in the order that Decision prescribes, up to the step number crash.
+// apply applies d in the order that Decision prescribes, up to the step number crash.
 func (w *world) apply(d Decision, crash int) {
 	if crash == 0 {
 		return

@@ -57,7 +57,7 @@ func isNew(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
 }
 
 // supersedes reports whether r replaces was, an earlier or later result of the same pod: the one that says more about its
-// end wins, in whatever order they are read.
+// end wins, in any order of reading.
 func supersedes(r, was *stintv1.PodResult) bool {
 	order := cmp.Or(
 		compareBool(isTerminalPhase(r.Phase), isTerminalPhase(was.Phase)),
