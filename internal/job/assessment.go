@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Assessment describes an observation for explanations (internal/job/explain): the pods, how the Job will end, and what
@@ -123,7 +125,7 @@ func withAdopted(obs Observation, orphans []*corev1.Pod) Observation {
 // uncountedPods returns the terminated pods that keep their finalizer only until they are counted.
 func uncountedPods(v view) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(v.owned), func(p *corev1.Pod) bool {
-		return !Ended(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
+		return !podstatus.IsTerminated(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
 	})
 }
 

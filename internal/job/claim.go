@@ -7,13 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Adopt makes job the controller of p and adds the tracking finalizer, unless p is counted already: a terminated pod that
 // was created for the Job and has no finalizer was counted before it became an orphan.
 func Adopt(job *batchv1.Job, p *corev1.Pod) {
 	p.OwnerReferences = append(p.OwnerReferences, ControllerRef(job))
-	if !Ended(p) || p.Labels[batchv1.ControllerUidLabel] != string(job.UID) {
+	if !podstatus.IsTerminated(p) || p.Labels[batchv1.ControllerUidLabel] != string(job.UID) {
 		AddFinalizer(p)
 	}
 }

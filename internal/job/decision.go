@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Decision is what is to be done about a Job, in this order: Adopt, Release, Create, DeleteUncounted, Delete, FailPending,
@@ -123,7 +125,7 @@ func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience WriteUrge
 	for _, p := range o.NotDeleted {
 		next.Active++
 		*next.Terminating--
-		if ready(p) {
+		if podstatus.IsReady(p) {
 			*next.Ready++
 		}
 	}
