@@ -128,8 +128,8 @@ func (o *Observer) results(ctx context.Context, job *batchv1.Job, pods []*corev1
 	return list, nil
 }
 
-// podsAsked is of how many starting pods the events are read: only events report problems with volumes.
-const podsAsked = 3
+// maxPodsWithEvents is of how many starting pods the events are read: only events report problems with volumes.
+const maxPodsWithEvents = 3
 
 func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]corev1.Event, error) {
 	if core.Finished(job) {
@@ -138,7 +138,7 @@ func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.
 	list, err := o.Events(ctx, job.Namespace, job.UID)
 	asked := 0
 	for _, p := range pods {
-		if err == nil && p.Status.Phase == corev1.PodPending && p.Spec.NodeName != "" && asked < podsAsked {
+		if err == nil && p.Status.Phase == corev1.PodPending && p.Spec.NodeName != "" && asked < maxPodsWithEvents {
 			var more []corev1.Event
 			more, err = o.Events(ctx, p.Namespace, p.UID)
 			list, asked = append(list, more...), asked+1

@@ -143,13 +143,13 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for n, want := range tt.want {
-				whole := newView(seen(annotated(tt.annotations).Obj(),
+				whole := newView(observed(annotated(tt.annotations).Obj(),
 					repeat(n+1, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(1, at(60)).Obj() })...))
 				if got := jobDelay(whole); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures: %v, want %d s", n+1, got, want)
 				}
 				last := aPod("p").Index(1).IndexFailureCount(n).Exited(1, at(60)).Obj()
-				index := newView(seen(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
+				index := newView(observed(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
 				if got := indexDelay(index, last); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures of an index: %v, want %d s", n+1, got, want)
 				}
@@ -160,7 +160,7 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 
 func TestRetryingAtOnceDoesNotHeedTheNodesClock(t *testing.T) {
 	j := aJob().Annotation(BackoffSeconds, "0").Obj()
-	if d := Decide(seen(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.RequeueAfter > 0 {
+	if d := Decide(observed(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.RequeueAfter > 0 {
 		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.RequeueAfter)
 	}
 }

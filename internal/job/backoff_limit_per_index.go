@@ -58,9 +58,9 @@ func exhaustsIndex(job *batchv1.Job, p *corev1.Pod) bool {
 	return j.counts() && failuresBefore(p) >= *job.Spec.BackoffLimitPerIndex
 }
 
-// findRetained returns, for each index that needs a new pod, its last failed pod. The new pod takes over the count of
+// lastFailedPodsByIndex returns, for each index that needs a new pod, its last failed pod. The new pod takes over the count of
 // failures from it, which is stored nowhere else. So the failed pod keeps its finalizer until the new pod exists.
-func findRetained(v view) map[int]*corev1.Pod {
+func lastFailedPodsByIndex(v view) map[int]*corev1.Pod {
 	taken := v.done.Union(v.failedIndexes).With(indexesOf(v.active)...)
 	last := map[int]*corev1.Pod{}
 	for _, p := range v.owned {

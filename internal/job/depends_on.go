@@ -46,7 +46,7 @@ func UnmetDependencyNames(job *batchv1.Job) []string {
 		names = append(names, d.Job)
 	}
 	for _, c := range job.Status.Conditions {
-		if isDependency(c) && c.Reason == cycle {
+		if isDependency(c) && c.Reason == stateCycle {
 			names = append(names, strings.TrimPrefix(string(c.Type), DependsOnCondition))
 		}
 	}

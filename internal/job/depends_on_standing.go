@@ -21,10 +21,10 @@ func (v *view) dependencyState(d DependencyRule) dependencyState {
 	}
 	if len(dep.Cycle) > 0 {
 		way := append([]string{v.job.Name}, dep.Cycle...)
-		return dependencyState{reason: cycle, message: "Jobs wait for each other: " + Path(way), unsatisfiable: true}
+		return dependencyState{reason: stateCycle, message: "Jobs wait for each other: " + Path(way), unsatisfiable: true}
 	}
 	s := dependencyState{reason: DependencyState(dep.Job)}
-	s.message = "Job " + d.Job + " " + endWords[s.reason]
+	s.message = "Job " + d.Job + " " + stateMessages[s.reason]
 	if dep.Job == nil || !Finished(dep.Job) {
 		return s
 	}
@@ -49,11 +49,11 @@ const (
 	stateRunning     = "Running"
 	stateComplete    = string(batchv1.JobComplete)
 	stateFailed      = string(batchv1.JobFailed)
-	// cycle is reported instead if the Job waits, directly or through other Jobs, for the one that depends on it.
-	cycle = "Cycle"
+	// stateCycle is reported instead if the Job waits, directly or through other Jobs, for the one that depends on it.
+	stateCycle = "Cycle"
 )
 
-var endWords = map[string]string{
+var stateMessages = map[string]string{
 	stateNotFound:    "does not exist",
 	stateTerminating: "is being deleted",
 	stateSuspended:   "is suspended",

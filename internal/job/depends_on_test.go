@@ -46,8 +46,8 @@ func failing() *wrappers.JobWrapper {
 	return aJob().Condition(batchv1.JobFailed, "BackoffLimitExceeded")
 }
 
-// told returns the conditions of a status as TYPE=STATUS(REASON).
-func told(s *batchv1.JobStatus) []string {
+// conditionsOf returns the conditions of a status as TYPE=STATUS(REASON).
+func conditionsOf(s *batchv1.JobStatus) []string {
 	var texts []string
 	for _, c := range s.Conditions {
 		texts = append(texts, fmt.Sprintf("%s=%s(%s)", c.Type, c.Status, c.Reason))
@@ -147,11 +147,11 @@ func TestDependencies(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			obs := seen(tt.job, tt.pods...)
+			obs := observed(tt.job, tt.pods...)
 			obs.Dependencies = tt.dependencies
 			d := Decide(obs)
 			next := d.next
-			if diff := cmp.Diff(tt.conditions, told(next)); diff != "" {
+			if diff := cmp.Diff(tt.conditions, conditionsOf(next)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			var events []string
@@ -185,7 +185,7 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			job := dependent(tt.asks).Obj()
 			for range 2 { // the verdict, then the end
-				obs := seen(job)
+				obs := observed(job)
 				obs.Dependencies = []Dependency{tt.dependency}
 				if len(UnmetDependencies(job)) == 0 {
 					obs.Dependencies = nil
@@ -211,7 +211,7 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 
 func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
 	job := dependent("extract").With(shownAs("extract", "False", "NotFound")).Obj()
-	obs := seen(job)
+	obs := observed(job)
 	obs.Dependencies = []Dependency{dependency("extract", aJob())}
 	c := Decide(obs).next.Conditions[0]
 	if c.Reason != "Running" || !c.LastTransitionTime.Equal(ptr.To(at(1))) {

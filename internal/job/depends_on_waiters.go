@@ -9,37 +9,37 @@ import (
 type DependencyGraph struct {
 	// dependencies are the names of the Jobs that a Job waits for, by the Job that waits.
 	dependencies map[types.NamespacedName][]string
-	// by are the Jobs that wait for a Job, by the Job that they wait for.
-	by map[types.NamespacedName]sets.Set[types.NamespacedName]
+	// waiters are the Jobs that wait for a Job, by the Job that they wait for.
+	waiters map[types.NamespacedName]sets.Set[types.NamespacedName]
 }
 
 // NewDependencyGraph returns an empty graph.
 func NewDependencyGraph() *DependencyGraph {
-	return &DependencyGraph{dependencies: map[types.NamespacedName][]string{}, by: map[types.NamespacedName]sets.Set[types.NamespacedName]{}}
+	return &DependencyGraph{dependencies: map[types.NamespacedName][]string{}, waiters: map[types.NamespacedName]sets.Set[types.NamespacedName]{}}
 }
 
 // Set replaces the names of the Jobs that job waits for.
 func (w *DependencyGraph) Set(job types.NamespacedName, awaits []string) {
 	for _, name := range w.dependencies[job] {
 		awaited := types.NamespacedName{Namespace: job.Namespace, Name: name}
-		if w.by[awaited].Delete(job); len(w.by[awaited]) == 0 {
-			delete(w.by, awaited)
+		if w.waiters[awaited].Delete(job); len(w.waiters[awaited]) == 0 {
+			delete(w.waiters, awaited)
 		}
 	}
 	delete(w.dependencies, job)
 	for _, name := range awaits {
 		awaited := types.NamespacedName{Namespace: job.Namespace, Name: name}
-		if w.by[awaited] == nil {
-			w.by[awaited] = sets.New[types.NamespacedName]()
+		if w.waiters[awaited] == nil {
+			w.waiters[awaited] = sets.New[types.NamespacedName]()
 		}
-		w.by[awaited].Insert(job)
+		w.waiters[awaited].Insert(job)
 		w.dependencies[job] = awaits
 	}
 }
 
-// Of returns the Jobs that wait for awaited.
-func (w *DependencyGraph) Of(awaited types.NamespacedName) []types.NamespacedName {
-	return w.by[awaited].UnsortedList()
+// WaitersOf returns the Jobs that wait for awaited.
+func (w *DependencyGraph) WaitersOf(awaited types.NamespacedName) []types.NamespacedName {
+	return w.waiters[awaited].UnsortedList()
 }
 
 // Len is how many Jobs wait.
@@ -48,7 +48,7 @@ func (w *DependencyGraph) Len() int { return len(w.dependencies) }
 // Cycle returns a shortest cycle by which job waits for itself through the Job next: the names, its own first and last. It
 // is nil if there is none.
 func (w *DependencyGraph) Cycle(job types.NamespacedName, next string) []string {
-	if next != job.Name && len(w.by[job]) == 0 {
+	if next != job.Name && len(w.waiters[job]) == 0 {
 		return nil // no Job waits for it
 	}
 	return Cycle(job.Name, func(name string) []string {

@@ -57,7 +57,7 @@ func TestFailedPodsBeyondTheLimit(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			obs := seen(tt.job, tt.pods...)
+			obs := observed(tt.job, tt.pods...)
 			obs.FailedPods = tt.failed
 			if diff := cmp.Diff(tt.want, names(Decide(obs).DeleteFailed)); diff != "" {
 				t.Error(diff)
@@ -102,7 +102,7 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			if len(d.Create) == 0 {
 				t.Fatal("nothing is created")
 			}
@@ -114,7 +114,7 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 }
 
 func TestNewPodsHaveTheJobLookedAtAgain(t *testing.T) {
-	obs := seen(aJob().Annotation(FailedPodsLimit, "0").Annotation(BackoffSeconds, "0").Obj())
+	obs := observed(aJob().Annotation(FailedPodsLimit, "0").Annotation(BackoffSeconds, "0").Obj())
 	obs.FailedPods = []*corev1.Pod{aPod("a").Exited(1, at(10)).Finalizers().Obj()}
 	obs.History.Add(obs.FailedPods[0])
 	if d := Decide(obs); len(d.Create) == 0 || len(d.DeleteFailed) > 0 || !d.RequeueFair {
@@ -270,8 +270,8 @@ func (w *world) removeFailed(p *corev1.Pod) {
 	delete(w.pods, p.UID)
 }
 
-// checkLeftOver deletes the failed pods of the finished Job that are beyond its limit.
-func (w *world) checkLeftOver() {
+// deleteExcessFailedPods deletes the failed pods of the finished Job that are beyond its limit.
+func (w *world) deleteExcessFailedPods() {
 	limit := DefaultSettings().LimitOfFailedPods(w.job)
 	if limit == nil {
 		return

@@ -22,7 +22,7 @@ func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawJob(t))
 		t.Repeat(w.actions())
-		w.settle()
+		w.finish()
 	})
 }
 
@@ -241,8 +241,8 @@ func (w *world) over() bool {
 	return Finished(w.seenJob) || (w.job.DeletionTimestamp != nil && !held)
 }
 
-// settle stops all faults, lets every pod succeed and expects the Job to finish within a bounded number of steps.
-func (w *world) settle() {
+// finish stops all faults, lets every pod succeed and expects the Job to finish within a bounded number of steps.
+func (w *world) finish() {
 	w.faults = false
 	w.setSuspend(false)
 	w.updateJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](3) })
@@ -270,7 +270,7 @@ func (w *world) settle() {
 	}
 	if w.job.DeletionTimestamp == nil {
 		w.checkEnd()
-		w.checkLeftOver()
+		w.deleteExcessFailedPods()
 	}
 }
 

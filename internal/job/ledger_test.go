@@ -22,14 +22,14 @@ const listLimit = 3
 type ledger struct {
 	// listed pods are or were in uncountedTerminatedPods; counted pods have left it.
 	listed, counted sets.Set[types.UID]
-	// discarded pods were deleted by the controller uncounted and must not count.
-	discarded sets.Set[types.UID]
-	ended     batchv1.JobConditionType
-	highest   int
+	// deletedUncounted pods were deleted by the controller uncounted and must not count.
+	deletedUncounted sets.Set[types.UID]
+	ended            batchv1.JobConditionType
+	highest          int
 }
 
 func newLedger() ledger {
-	return ledger{listed: sets.New[types.UID](), counted: sets.New[types.UID](), discarded: sets.New[types.UID]()}
+	return ledger{listed: sets.New[types.UID](), counted: sets.New[types.UID](), deletedUncounted: sets.New[types.UID]()}
 }
 
 // checkDecision checks what must hold for any decision, however stale its observation.
@@ -93,8 +93,8 @@ func (l *ledger) created(w *world, made *corev1.Pod) {
 	}
 }
 
-// checkRelease fails the test if a finalizer is removed before the stored status accounts for the pod.
-func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
+// checkFinalizerRemoval fails the test if a finalizer is removed before the stored status accounts for the pod.
+func (l *ledger) checkFinalizerRemoval(w *world, p *corev1.Pod) {
 	stored := w.pods[p.UID]
 	if stored == nil || !HasFinalizer(stored) || w.job.DeletionTimestamp != nil {
 		return
@@ -161,7 +161,7 @@ func (l *ledger) checkList(w *world, was, is []types.UID, counted int32, byIndex
 		if l.listed.Has(uid) {
 			w.t.Fatalf("pod %s is listed for the second time", uid)
 		}
-		if l.discarded.Has(uid) {
+		if l.deletedUncounted.Has(uid) {
 			w.t.Fatalf("pod %s was discarded and is counted", uid)
 		}
 		l.listed.Insert(uid)

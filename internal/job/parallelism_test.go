@@ -63,7 +63,7 @@ func TestManage(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			if len(d.Create) != tt.create {
 				t.Errorf("creates %d pods, want %d", len(d.Create), tt.create)
 			}
@@ -94,7 +94,7 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Decide(seen(tt.job, tt.pods...)).Action; got != tt.want {
+			if got := Decide(observed(tt.job, tt.pods...)).Action; got != tt.want {
 				t.Errorf("action %q, want %q", got, tt.want)
 			}
 		})
@@ -102,7 +102,7 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 }
 
 func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
-	obs := seen(aJob().Completions(2000).Parallelism(2000).Obj())
+	obs := observed(aJob().Completions(2000).Parallelism(2000).Obj())
 	if d := Decide(obs); len(d.Create) != 500 || !d.RequeueFair {
 		t.Errorf("creates %d pods, wants to go on: %v", len(d.Create), d.RequeueFair)
 	}
@@ -111,14 +111,14 @@ func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 func TestAReplacedFailureIsCountedNext(t *testing.T) {
 	j := aJob().Indexed().Completions(1).BackoffLimitPerIndex(3).Obj()
 	failure := aPod("a").Index(0).Exited(1, at(0)).Obj()
-	d := Decide(seen(j, failure))
+	d := Decide(observed(j, failure))
 	if len(d.Create) != 1 || len(d.RemoveFinalizer) != 0 || !d.RequeueFair {
 		t.Errorf("creates %d pods, releases %d, wants to go on: %v", len(d.Create), len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	if d := Decide(seen(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.RemoveFinalizer) != 1 || d.RequeueFair {
+	if d := Decide(observed(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.RemoveFinalizer) != 1 || d.RequeueFair {
 		t.Errorf("then releases %d pods, wants to go on: %v", len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	doomed := seen(j, failure)
+	doomed := observed(j, failure)
 	doomed.NamespaceTerminating = true
 	if d := Decide(doomed); len(d.RemoveFinalizer) != 1 {
 		t.Errorf("releases %d pods where none is made any more", len(d.RemoveFinalizer))
@@ -126,7 +126,7 @@ func TestAReplacedFailureIsCountedNext(t *testing.T) {
 }
 
 func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
-	obs := seen(aJob().Obj())
+	obs := observed(aJob().Obj())
 	obs.NextCreateAt = obs.Now.Add(time.Second)
 	if d := Decide(obs); len(d.Create) != 0 || d.RequeueAfter != time.Second {
 		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.RequeueAfter)
@@ -138,7 +138,7 @@ func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
 }
 
 func TestADeletionInFlightFreesThePlace(t *testing.T) {
-	obs := seen(aJob().Parallelism(1).Obj(), aPod("a").Obj())
+	obs := observed(aJob().Parallelism(1).Obj(), aPod("a").Obj())
 	obs.InFlight.Deleted = sets.New[types.UID]("a")
 	d := Decide(obs)
 	if next, _ := d.Status(Outcome{}); len(d.Create) != 1 || next.Active != 1 || *next.Terminating != 1 || len(d.RemoveFinalizer) != 0 {
@@ -147,7 +147,7 @@ func TestADeletionInFlightFreesThePlace(t *testing.T) {
 }
 
 func TestAPodThatIsReleasedButCouldNotBeDeletedGoes(t *testing.T) {
-	obs := seen(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
+	obs := observed(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
 	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
 	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).DeleteUncounted)); diff != "" {
 		t.Errorf("discards (-want +got):\n%s", diff)
@@ -178,7 +178,7 @@ func TestIndexesToCreate(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			if diff := cmp.Diff(tt.want, indexesOf(d.Create)); diff != "" {
 				t.Errorf("indexes (-want +got):\n%s", diff)
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// inHalfAMinute begins with a Job with a pending timeout of 30 seconds.
-func inHalfAMinute() *wrappers.JobWrapper { return aJob().Annotation(PendingTimeoutSeconds, "30") }
+// withPendingTimeout begins with a Job with a pending timeout of 30 seconds.
+func withPendingTimeout() *wrappers.JobWrapper { return aJob().Annotation(PendingTimeoutSeconds, "30") }
 
 // containers gives p init containers, then main ones, and their states, in this order.
 func containers(inits, mains int, states ...corev1.ContainerState) func(*corev1.Pod) {
@@ -37,20 +37,20 @@ func containers(inits, mains int, states ...corev1.ContainerState) func(*corev1.
 	}
 }
 
-func works() corev1.ContainerState {
+func running() corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 }
 
-func unplaced(reason, message string) *wrappers.PodWrapper {
+func unscheduled(reason, message string) *wrappers.PodWrapper {
 	return aPod("p").Conditions(corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message})
 }
 
-func placedAt(seconds int) func(*corev1.Pod) {
+func boundAt(seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.NodeName, p.Status.StartTime = "here", ptr.To(at(seconds)) }
 }
 
-func beside(i int) func(*corev1.Pod) {
+func asSidecar(i int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Spec.InitContainers[i].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 	}
@@ -79,7 +79,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			pod: withoutImage("p").Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"it has started": {pod: aPod("p").Running().With(containers(0, 1, works())).Obj(), due: never},
+		"it has started": {pod: aPod("p").Running().With(containers(0, 1, running())).Obj(), due: never},
 		"it has started and waits for its next try": {
 			pod: aPod("p").Running().With(containers(0, 1, wrappers.Waiting("CrashLoopBackOff", "")), func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[0].LastTerminationState = wrappers.Terminated(1, at(3))
@@ -91,7 +91,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			}).Obj(), due: never,
 		},
 		"one of two containers has not started": {
-			pod: aPod("p").With(containers(0, 2, works(), wrappers.Waiting("CreateContainerConfigError", "no secret"))).Obj(), due: 31,
+			pod: aPod("p").With(containers(0, 2, running(), wrappers.Waiting("CreateContainerConfigError", "no secret"))).Obj(), due: 31,
 			reason: "CreateContainerConfigError", message: "CreateContainerConfigError: container c1: no secret",
 		},
 		"words say more than that a container waits": {
@@ -106,7 +106,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			pod: aPod("p").With(containers(1, 1, noImage(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"an init container works": {pod: aPod("p").With(containers(1, 1, works(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: never},
+		"an init container works": {pod: aPod("p").With(containers(1, 1, running(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: never},
 		"an init container has worked for a while": {
 			pod: aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(500)), noImage())).Obj(), due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
@@ -118,13 +118,13 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			reason: "CrashLoopBackOff", message: "CrashLoopBackOff: container c0: back-off",
 		},
 		"a sidecar that works is no work": {
-			pod: aPod("p").With(containers(1, 1, works(), noImage()), beside(0)).Obj(), due: 31,
+			pod: aPod("p").With(containers(1, 1, running(), noImage()), asSidecar(0)).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
 		"it has not been told to end by itself": {pod: withoutImage("p").DeletionTimestamp(at(0)).Obj(), due: never},
 		"it has ended":                          {pod: withoutImage("p").Exited(1, at(5)).Obj(), due: never},
 		"no node is found": {
-			pod: unplaced("Unschedulable", "too big").Obj(), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
+			pod: unscheduled("Unschedulable", "too big").Obj(), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
 		"nobody takes notice": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), due: 31,
@@ -135,32 +135,32 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			reason: "Pending", message: "Pending: node far has reported nothing about the pod yet",
 		},
 		"the Job is being deleted": {
-			job: inHalfAMinute().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,
+			job: withPendingTimeout().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,
 		},
-		"the Job is suspended":  {job: inHalfAMinute().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
-		"its turn has not come": {pod: unplaced("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
+		"the Job is suspended":  {job: withPendingTimeout().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
+		"its turn has not come": {pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
 		"its turn has not come and nobody has told": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), turn: turns, due: never,
 		},
 		"its turn has not come, which counts": {
-			job: inHalfAMinute().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
-			pod: unplaced("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: 31,
+			job: withPendingTimeout().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
+			pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: 31,
 			reason: "WaitingForTurn", message: "WaitingForTurn: older pods go first",
 		},
 		"its turn has come": {
-			pod: withoutImage("p").With(placedAt(500)).Obj(), turn: turns, due: 531,
+			pod: withoutImage("p").With(boundAt(500)).Obj(), turn: turns, due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
 		"its turn has come where that counts": {
-			job: inHalfAMinute().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
-			pod: withoutImage("p").With(placedAt(20)).Obj(), turn: turns, due: 31,
+			job: withPendingTimeout().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
+			pod: withoutImage("p").With(boundAt(20)).Obj(), turn: turns, due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
 		"it fits no machine": {
-			pod: unplaced("Unschedulable", "too big").Obj(), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
+			pod: unscheduled("Unschedulable", "too big").Obj(), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
 		"it is held back": {
-			pod: unplaced("SchedulingGated", "gates").With(func(p *corev1.Pod) {
+			pod: unscheduled("SchedulingGated", "gates").With(func(p *corev1.Pod) {
 				p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
 			}).Obj(), turn: turns, due: 31, reason: "SchedulingGated", message: "SchedulingGated: gates",
 		},
@@ -169,10 +169,10 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := tt.job
 			if j == nil {
-				j = inHalfAMinute().Obj()
+				j = withPendingTimeout().Obj()
 			}
 			look := func(seconds int) Decision {
-				o := seen(j, tt.pod)
+				o := observed(j, tt.pod)
 				o.Now = at(seconds).Time
 				if tt.turn != nil {
 					tt.turn(&o)
@@ -205,7 +205,7 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 	p.Generation = 3
 	old := corev1.PodCondition{Type: PendingTimeout, Status: corev1.ConditionFalse}
 	p.Status.Conditions = []corev1.PodCondition{{Type: "other"}, old}
-	stuck := Decide(seen(inHalfAMinute().Obj(), p)).FailPending
+	stuck := Decide(observed(withPendingTimeout().Obj(), p)).FailPending
 	if len(stuck) != 1 {
 		t.Fatalf("%d pods are stuck", len(stuck))
 	}
@@ -224,7 +224,7 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 	if diff := cmp.Diff(want, p.Status); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	next := Decide(seen(inHalfAMinute().Obj(), p))
+	next := Decide(observed(withPendingTimeout().Obj(), p))
 	if status, _ := next.Status(Outcome{}); len(next.FailPending) > 0 || !slices.Contains(status.UncountedTerminatedPods.Failed, p.UID) {
 		t.Errorf("fails %v again, lists %v", next.FailPending, status.UncountedTerminatedPods)
 	}
@@ -235,13 +235,13 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 
 func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
 	for name, newest := range map[string]*wrappers.PodWrapper{
-		"started":     aPod("p").With(containers(0, 1, works())),
+		"started":     aPod("p").With(containers(0, 1, running())),
 		"initialized": aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(59)), noImage())),
 		"ended":       withoutImage("p").Exited(0, at(59)),
 		"told to end": withoutImage("p").DeletionTimestamp(at(0)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stuck := Decide(seen(inHalfAMinute().Obj(), withoutImage("p").Obj())).FailPending
+			stuck := Decide(observed(withPendingTimeout().Obj(), withoutImage("p").Obj())).FailPending
 			was := newest.Obj().DeepCopy()
 			if stuck[0].Fail(newest.Obj(), at(60).Time) {
 				t.Error("it was failed")
@@ -270,9 +270,9 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 				p.With(containers(1, 1, wrappers.Terminated(0, at(end)), noImage()))
 				due = at(end + timeout + 1).Time
 			case "works":
-				return p.With(containers(1, 1, works(), wrappers.Waiting("PodInitializing", ""))).Obj()
+				return p.With(containers(1, 1, running(), wrappers.Waiting("PodInitializing", ""))).Obj()
 			case "runs":
-				return p.With(containers(0, 1, works())).Obj()
+				return p.With(containers(0, 1, running())).Obj()
 			case "told":
 				return p.DeletionTimestamp(at(0)).Obj()
 			case "ended":
@@ -283,7 +283,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 		})
 		now := epoch
 		for len(late) > 0 {
-			o := seen(job, rapid.Permutation(pods).Draw(t, "seen")...)
+			o := observed(job, rapid.Permutation(pods).Draw(t, "seen")...)
 			o.Now = now
 			d := Decide(o)
 			for _, s := range d.FailPending {
@@ -308,7 +308,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 }
 
 func TestTheDecisionFailsNoMorePodsThanOthersRemove(t *testing.T) {
-	o := seen(inHalfAMinute().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
+	o := observed(withPendingTimeout().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
 	o.MaxPodCreateDelete = 1
 	if d := Decide(o); len(d.FailPending) != 1 || !d.Requeue {
 		t.Errorf("fails %d, again %v", len(d.FailPending), d.Requeue)

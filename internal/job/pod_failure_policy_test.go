@@ -68,7 +68,7 @@ func TestIgnoredFailuresAreReleasedUncounted(t *testing.T) {
 		Action:      batchv1.PodFailurePolicyActionIgnore,
 		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{1}},
 	}).Obj()
-	d := Decide(seen(j, aPod("p").Exited(1, at(0)).Obj()))
+	d := Decide(observed(j, aPod("p").Exited(1, at(0)).Obj()))
 	next, _ := d.Status(Outcome{})
 	if len(d.RemoveFinalizer) != 1 || len(next.UncountedTerminatedPods.Failed) != 0 || len(next.Conditions) != 0 {
 		t.Errorf("releases %v, status %+v", names(d.RemoveFinalizer), next)

@@ -17,7 +17,7 @@ func TestPodFromTemplate(t *testing.T) {
 		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}}
 	}).Obj()
 	before := j.DeepCopy()
-	made := Decide(seen(j, aPod("last").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj())).Create
+	made := Decide(observed(j, aPod("last").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj())).Create
 	index := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
 		FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"}}
 	want := []*corev1.Pod{{
@@ -71,7 +71,7 @@ func TestClaim(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			v := newView(seen(tt.job, tt.pod))
+			v := newView(observed(tt.job, tt.pod))
 			if owns, adopts, frees := len(v.owned) == 1, len(v.adopt) == 1, len(v.release) == 1; owns != tt.owns || adopts != tt.adopts || frees != tt.frees {
 				t.Errorf("owns %v, adopts %v, lets go %v", owns, adopts, frees)
 			}

@@ -88,7 +88,7 @@ func (s *statusDraft) conclude(v view, end *Verdict, t tally) {
 		return
 	}
 	listed := len(t.uncounted.Succeeded) + len(t.uncounted.Failed)
-	if !noLivingPods(v) || listed > 0 || holdsFinalizers(v) {
+	if !noLivingPods(v) || listed > 0 || hasTrackedPods(v) {
 		return
 	}
 	s.finished = true
@@ -114,7 +114,7 @@ func hasZeroCompletions(job *batchv1.Job) bool {
 	return suspended(job) && ptr.Deref(job.Spec.Completions, 1) == 0
 }
 
-func holdsFinalizers(v view) bool {
+func hasTrackedPods(v view) bool {
 	for _, p := range v.owned {
 		if v.tracked(p) {
 			return true

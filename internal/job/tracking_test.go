@@ -85,7 +85,7 @@ func TestTracking(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			obs := seen(tt.job, tt.pods...)
+			obs := observed(tt.job, tt.pods...)
 			d := Decide(obs)
 			s := d.next
 			if s.Succeeded != tt.succeeded || s.Failed != tt.failed || s.CompletedIndexes != tt.completed {
@@ -104,7 +104,7 @@ func TestTracking(t *testing.T) {
 }
 
 func TestAReleaseInFlightIsDone(t *testing.T) {
-	obs := seen(aJob().UncountedSucceeded("a").Obj(), aPod("a").Exited(0, at(0)).Obj())
+	obs := observed(aJob().UncountedSucceeded("a").Obj(), aPod("a").Exited(0, at(0)).Obj())
 	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
 	if d := Decide(obs); d.next.Succeeded != 1 || len(d.RemoveFinalizer) > 0 {
 		t.Errorf("counts %d, releases %v", d.next.Succeeded, names(d.RemoveFinalizer))
@@ -113,7 +113,7 @@ func TestAReleaseInFlightIsDone(t *testing.T) {
 
 func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
 	j := aJob().Condition(batchv1.JobFailureTarget, "X").Obj()
-	d := Decide(seen(j, aPod("a").Running().Obj(), aPod("b").Running().Obj()))
+	d := Decide(observed(j, aPod("a").Running().Obj(), aPod("b").Running().Obj()))
 	o := Outcome{NotDeleted: d.Delete[:1]}
 	next, _ := d.Status(o)
 	if diff := cmp.Diff([]types.UID{"b"}, next.UncountedTerminatedPods.Failed); diff != "" || next.Active != 1 {
@@ -126,7 +126,7 @@ func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
 
 func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
 	j := aJob().Indexed().Condition(batchv1.JobFailureTarget, "MaxFailedIndexesExceeded").BackoffLimitPerIndex(0).FailedIndexes("0").Obj()
-	d := Decide(seen(j, aPod("a").Index(1).Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Index(2).Exited(143, at(0)).Obj()))
+	d := Decide(observed(j, aPod("a").Index(1).Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Index(2).Exited(143, at(0)).Obj()))
 	if got := *d.next.FailedIndexes; got != "0" {
 		t.Errorf("failed indexes %q", got)
 	}
@@ -137,7 +137,7 @@ func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
 
 func TestTheListIsBounded(t *testing.T) {
 	j := aJob().Completions(1000).Obj()
-	obs := seen(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(0, at(0)).Obj() })...)
+	obs := observed(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(0, at(0)).Obj() })...)
 	obs.MaxUncountedPods = 7
 	d := Decide(obs)
 	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.RemoveFinalizer) != 7 || !d.RequeueFair {
@@ -169,7 +169,7 @@ func TestWritesThatMayWait(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			next, got := Decide(seen(tt.job, tt.pods...)).Status(Outcome{})
+			next, got := Decide(observed(tt.job, tt.pods...)).Status(Outcome{})
 			if next == nil || got != tt.want {
 				t.Errorf("status %+v, patience %d, want %d", next, got, tt.want)
 			}
@@ -178,12 +178,12 @@ func TestWritesThatMayWait(t *testing.T) {
 }
 
 func TestStatusTellsWhatCameOfThePods(t *testing.T) {
-	d := Decide(seen(aJob().Parallelism(3).Obj()))
+	d := Decide(observed(aJob().Parallelism(3).Obj()))
 	if next, _ := d.Status(Outcome{NotCreated: 2}); next.Active != 1 {
 		t.Errorf("%d active, but only one was created", next.Active)
 	}
 	p := aPod("a").Running().Conditions(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}).Obj()
-	d = Decide(seen(aJob().Suspend(true).Obj(), p))
+	d = Decide(observed(aJob().Suspend(true).Obj(), p))
 	if next, _ := d.Status(Outcome{}); next.Active != 0 || *next.Ready != 0 || *next.Terminating != 1 {
 		t.Errorf("after the removal: %+v", next)
 	}
@@ -194,7 +194,7 @@ func TestStatusTellsWhatCameOfThePods(t *testing.T) {
 
 func TestCountsForMetrics(t *testing.T) {
 	j := aJob().Indexed().UncountedFailed("gone").Failed(4).Obj()
-	d := Decide(seen(j, aPod("a").Index(0).Exited(0, at(0)).Obj()))
+	d := Decide(observed(j, aPod("a").Index(0).Exited(0, at(0)).Obj()))
 	want := Counts{PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, CreationReason: "recreate_terminating_or_failed"}
 	if diff := cmp.Diff(want, d.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)

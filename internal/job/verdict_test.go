@@ -118,7 +118,7 @@ func TestVerdict(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got Verdict
-			if end := storedVerdict(view{job: &batchv1.Job{Status: *Decide(seen(tt.job, tt.pods...)).next}}); end != nil {
+			if end := storedVerdict(view{job: &batchv1.Job{Status: *Decide(observed(tt.job, tt.pods...)).next}}); end != nil {
 				got = *end
 			}
 			if got.Reason != tt.want || got.Message != tt.message {
@@ -130,7 +130,7 @@ func TestVerdict(t *testing.T) {
 
 func TestTheDeadlineWakesTheJob(t *testing.T) {
 	j := aJob().ActiveDeadlineSeconds(90).Obj()
-	if got := Decide(seen(j)).RequeueAfter; got != 30*time.Second {
+	if got := Decide(observed(j)).RequeueAfter; got != 30*time.Second {
 		t.Errorf("looks again after %v, want 30s", got)
 	}
 }
@@ -163,7 +163,7 @@ func TestSuccessPolicy(t *testing.T) {
 func TestTheFirstSuccessRuleThatMatchesIsNamed(t *testing.T) {
 	j := aJob().Indexed().CompletedIndexes("1").SuccessPolicy(
 		batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("0")}, batchv1.SuccessPolicyRule{SucceededCount: ptr.To[int32](1)}).Obj()
-	if got := judge(newView(seen(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
+	if got := judge(newView(observed(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
 		t.Errorf("verdict %+v", got)
 	}
 }

@@ -100,7 +100,7 @@ func (v *view) classifyIndexes(newSucceeded []*corev1.Pod) {
 			// A pod that ends because the Job does is no failure of its index.
 			v.failedIndexes = stored.Union(newlyFailedIndexes(*v).Without(v.done))
 		}
-		v.lastFailedByIndex = findRetained(*v)
+		v.lastFailedByIndex = lastFailedPodsByIndex(*v)
 	}
 }
 

@@ -155,8 +155,8 @@ func (w *world) apply(d Decision, crash int) {
 			o.NotDeleted = append(o.NotDeleted, p)
 			continue
 		}
-		w.ledger.discarded.Insert(p.UID)
-		w.release(p)
+		w.ledger.deletedUncounted.Insert(p.UID)
+		w.removeFinalizer(p)
 		w.remove(p)
 	}
 	for _, p := range d.Delete {
@@ -171,8 +171,8 @@ func (w *world) apply(d Decision, crash int) {
 	}
 	for _, p := range d.FinalizersToRemove(o) {
 		if !w.fails("release") {
-			w.ledger.checkRelease(w, p)
-			w.release(p)
+			w.ledger.checkFinalizerRemoval(w, p)
+			w.removeFinalizer(p)
 		}
 	}
 	for _, p := range d.DeleteFailed {
@@ -204,7 +204,7 @@ func (w *world) remove(p *corev1.Pod) {
 	}
 }
 
-func (w *world) release(p *corev1.Pod) {
+func (w *world) removeFinalizer(p *corev1.Pod) {
 	if w.pods[p.UID] != nil {
 		w.change(p.UID, RemoveFinalizer)
 	}

@@ -101,7 +101,7 @@ func sortAll(all []*stintv1.PodResult, indexed bool) {
 				return c
 			}
 		}
-		return cmp.Or(begun(a).Compare(begun(b)), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
+		return cmp.Or(startedOrCreated(a).Compare(startedOrCreated(b)), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
 	})
 }
 
@@ -132,8 +132,8 @@ func jobResult(attempts []*stintv1.PodResult) stintv1.JobResult {
 	return out
 }
 
-// begun is when a pod started or, if it has not, when it was created.
-func begun(r *stintv1.PodResult) time.Time {
+// startedOrCreated is when a pod started or, if it has not, when it was created.
+func startedOrCreated(r *stintv1.PodResult) time.Time {
 	if r.StartedAt != nil {
 		return r.StartedAt.Time
 	}

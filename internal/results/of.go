@@ -115,18 +115,18 @@ func reason(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTe
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	return cmp.Or(obstacle(p, c).Reason, t.Reason)
+	return cmp.Or(waitingState(p, c).Reason, t.Reason)
 }
 
 func message(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	return cmp.Or(t.Message, p.Status.Message, obstacle(p, c).Message, disruption(p).Message)
+	return cmp.Or(t.Message, p.Status.Message, waitingState(p, c).Message, disruption(p).Message)
 }
 
-// obstacle returns why a pod or its container does not start, or not start again; empty if it does.
-func obstacle(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
+// waitingState returns why a pod or its container does not start, or not start again; empty if it does.
+func waitingState(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
 	switch {
 	case podstatus.IsTerminal(p.Status.Phase):
 		return corev1.ContainerStateWaiting{}

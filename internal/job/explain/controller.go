@@ -38,14 +38,14 @@ func newController(a *job.Assessment, absent bool) controller {
 	}
 }
 
-func (c controller) knowsNoMode() bool {
+func (c controller) hasUnknownMode() bool {
 	return !job.IsKnownCompletionMode(c.job) && !c.externalController
 }
 func (c controller) isExternal() bool    { return c.externalController && c.podless }
 func (c controller) isUnobserved() bool  { return c.late }
 func (c controller) since() *metav1.Time { return createdAt(c.job) }
 
-func (c controller) sayUnknownMode() string {
+func (c controller) summaryUnknownMode() string {
 	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", job.ModeOf(c.job))
 }
 

@@ -62,7 +62,7 @@ func (d deletion) dependentsWait() []stintv1.JobWait {
 	}
 	left := slices.Clone(d.dependents)
 	for _, p := range d.pods {
-		left = append(left, "Pod/"+p.Name+heldBy(p))
+		left = append(left, "Pod/"+p.Name+finalizersOf(p))
 	}
 	if len(left) == 0 {
 		return nil
@@ -70,8 +70,8 @@ func (d deletion) dependentsWait() []stintv1.JobWait {
 	return []stintv1.JobWait{{For: stintv1.WaitForDependents, Count: int32(len(left)), Message: some(left)}}
 }
 
-// heldBy names the finalizers of a terminated pod, which delay its deletion.
-func heldBy(p *corev1.Pod) string {
+// finalizersOf names the finalizers of a terminated pod, which delay its deletion.
+func finalizersOf(p *corev1.Pod) string {
 	if !podstatus.IsTerminated(p) || len(p.Finalizers) == 0 {
 		return ""
 	}

@@ -36,7 +36,7 @@ func (t *topics) steps() []stintv1.JobStep {
 		return step("is gone when its finalizers are")
 	case t.end.applies():
 		return t.end.step()
-	case t.controller.knowsNoMode():
+	case t.controller.hasUnknownMode():
 		return step("nothing, as no controller works on it")
 	case t.controller.externalController:
 		return step("whatever %s does, which is not known here", t.controller.name)

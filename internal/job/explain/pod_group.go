@@ -23,9 +23,9 @@ type podGroup struct {
 	startBy time.Time
 }
 
-// askEvents takes the message of the last warning about one of the pods, if there is one: problems with volumes are
+// useLastWarning takes the message of the last warning about one of the pods, if there is one: problems with volumes are
 // reported only by events.
-func (g *podGroup) askEvents(list events) {
+func (g *podGroup) useLastWarning(list events) {
 	for _, p := range g.pods {
 		if event := list.last(p.UID, corev1.EventTypeWarning, ""); event != nil {
 			g.message = event.Reason + ": " + event.Message

@@ -46,8 +46,8 @@ func (h concurrencyWait) waits() []stintv1.JobWait {
 // suspension is the suspension of a Job by a user.
 type suspension struct {
 	job *batchv1.Job
-	// leaving is the number of pods that have not terminated yet.
-	leaving int
+	// terminating is the number of pods that have not terminated yet.
+	terminating int
 }
 
 func (s suspension) applies() bool { return ptr.Deref(s.job.Spec.Suspend, false) }
@@ -65,7 +65,7 @@ func (s suspension) summary() string {
 	if by, _ := lastWriter(s.job, "f:spec", "f:suspend"); by != "" {
 		text += " (by " + by + ")"
 	}
-	if n := s.leaving; n > 0 {
+	if n := s.terminating; n > 0 {
 		text += ": " + counted(n, "pod") + " " + verb(n, "ends", "end")
 	}
 	return text

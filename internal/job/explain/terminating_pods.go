@@ -50,12 +50,12 @@ func (t terminatingPods) waits() []stintv1.JobWait {
 		Message: fmt.Sprintf("%s to end: %s", counted(n, "pod"), some(podNames(t.pods)))}
 	if !last.IsZero() && t.now.Sub(last) > overdue {
 		w.Until = nil
-		w.Message += "; " + late(t.pods[0])
+		w.Message += "; " + overdueMessage(t.pods[0])
 	}
 	return []stintv1.JobWait{w}
 }
 
-func late(p *corev1.Pod) string {
+func overdueMessage(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" {
 		return "their time is over"
 	}

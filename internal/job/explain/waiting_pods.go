@@ -15,9 +15,9 @@ import (
 
 // waitingPods are the active pods that do not run.
 type waitingPods struct {
-	// waitingReasons are groups of pods with a reason that needs attention, starting are groups of pods that are being
+	// waiting are groups of pods with a reason that needs attention, starting are groups of pods that are being
 	// started, as far as their status says. The largest group is first.
-	waitingReasons, starting []*podGroup
+	waiting, starting []*podGroup
 	// active is the number of pods that run or wait.
 	active int
 }
@@ -29,35 +29,35 @@ func newWaitingPods(a *job.Assessment, about Circumstances) waitingPods {
 		for _, p := range g.pods {
 			g.startBy = earlier(g.startBy, a.StartBy[p.UID])
 		}
-		if isPlain(g.reason, g.message) {
-			g.askEvents(about.Events)
+		if isRoutine(g.reason, g.message) {
+			g.useLastWarning(about.Events)
 			w.starting = append(w.starting, g)
 		} else {
-			w.waitingReasons = append(w.waitingReasons, g)
+			w.waiting = append(w.waiting, g)
 		}
 	}
 	return w
 }
 
-func (w waitingPods) allWaiting() bool { return len(w.waitingReasons) > 0 }
+func (w waitingPods) areWaiting() bool { return len(w.waiting) > 0 }
 
 func (w waitingPods) since() *metav1.Time {
 	first := time.Time{}
-	for _, g := range w.waitingReasons {
+	for _, g := range w.waiting {
 		first = earlier(first, g.since)
 	}
 	return timeOrNil(first)
 }
 
 func (w waitingPods) summary() string {
-	reason := w.waitingReasons[0].reason
+	reason := w.waiting[0].reason
 	if w.active > 1 {
 		return fmt.Sprintf("none of its %s runs: %s", counted(w.active, "pod"), reason)
 	}
 	return "its pod does not run: " + reason
 }
 
-func (w waitingPods) groups() []*podGroup { return slices.Concat(w.waitingReasons, w.starting) }
+func (w waitingPods) groups() []*podGroup { return slices.Concat(w.waiting, w.starting) }
 
 func (w waitingPods) waits() []stintv1.JobWait {
 	var list []stintv1.JobWait

@@ -56,9 +56,9 @@ func lastEnd(end *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("%s (%s)", text, end.Reason)
 }
 
-// isPlain reports whether every pod passes through this waiting reason on its way to start, and the message says nothing
+// isRoutine reports whether every pod passes through this waiting reason on its way to start, and the message says nothing
 // of a problem.
-func isPlain(reason, message string) bool {
+func isRoutine(reason, message string) bool {
 	switch reason {
 	case "ContainerCreating", "PodInitializing", "Pending", "":
 		return !strings.Contains(message, ": ")

@@ -22,7 +22,7 @@ func (t *topics) waits(state stintv1.JobState) []stintv1.JobWait {
 	tell(goesOn, t.dependencies.waits)
 	tell(mayRun && t.zeroParallelism.applies(), t.zeroParallelism.waits)
 	tell(isOpen && t.refusal.applies(), t.refusal.waits)
-	tell(t.delay.applies() && !t.refusal.isHeldOff(), t.delay.waits)
+	tell(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)
 	tell(true, t.waitingPods.waits)
 	tell(mayRun && t.activePods.isRunning(), t.activePods.waits)
 	tell(!deleted && t.terminating.applies(), t.terminating.waits)

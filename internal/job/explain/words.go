@@ -31,25 +31,25 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// namesTold bounds the names in a text.
-const namesTold = 3
+// maxNames bounds the names in a text.
+const maxNames = 3
 
 // some names a few of many: "a, b, c and 4 more".
 func some(names []string) string {
-	if len(names) <= namesTold {
+	if len(names) <= maxNames {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesTold], ", "), len(names)-namesTold)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }
 
-// rangesTold bounds the intervals of indexes in a text.
-const rangesTold = 5
+// maxIntervals bounds the intervals of indexes in a text.
+const maxIntervals = 5
 
 func abbreviated(x job.Indexes) string {
-	if len(x) <= rangesTold {
+	if len(x) <= maxIntervals {
 		return x.String()
 	}
-	return x[:rangesTold].String() + ",…"
+	return x[:maxIntervals].String() + ",…"
 }
 
 func podNames(pods []*corev1.Pod) []string {

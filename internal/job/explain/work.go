@@ -18,7 +18,7 @@ type activePods struct {
 	running []*corev1.Pod
 }
 
-func newWork(a *job.Assessment) activePods {
+func newActivePods(a *job.Assessment) activePods {
 	return activePods{Assessment: a, running: slices.DeleteFunc(slices.Clone(a.Active), func(p *corev1.Pod) bool { return !runs(p) })}
 }
 
