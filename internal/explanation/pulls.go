@@ -20,7 +20,7 @@ func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.
 		return pods
 	}
 	byNode := map[string][]progress.Pull{}
-	told := slices.Clone(pods)
+	updated := slices.Clone(pods)
 	for i, p := range pods {
 		if p.Spec.NodeName == "" || p.Status.Phase != corev1.PodPending || len(progress.Images(p)) == 0 {
 			continue
@@ -33,10 +33,10 @@ func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.
 			byNode[p.Spec.NodeName] = pulls
 		}
 		if len(pulls) > 0 {
-			told[i] = withPull(p, pulls)
+			updated[i] = withPull(p, pulls)
 		}
 	}
-	return told
+	return updated
 }
 
 func withPull(p *corev1.Pod, pulls []progress.Pull) *corev1.Pod {

@@ -81,12 +81,12 @@ type UnmetDependency struct {
 
 // Assess describes obs with the functions that Decide uses.
 func Assess(obs Observation) Assessment {
-	v, foreign := newView(obs), hasExternalController(obs.Job)
-	if len(v.adopt) > 0 && !foreign {
+	v, external := newView(obs), hasExternalController(obs.Job)
+	if len(v.adopt) > 0 && !external {
 		v = newView(withAdopted(obs, v.adopt))
 	}
 	a := Assessment{
-		Job: v.job, Now: v.Now, ExternalController: foreign,
+		Job: v.job, Now: v.Now, ExternalController: external,
 		Owned: v.owned, Active: v.active, Terminating: v.terminating, Uncounted: uncountedPods(v), Ready: countReady(v.active),
 		Succeeded: v.succeeded, Failed: v.failed, FailedIndexes: v.failedIndexes, RestartLimit: restartLimit(v.job),
 		Wanted: wantActive(v), Backoff: backoff(v), CreateFailure: v.CreateFailure, NextCreateAt: v.NextCreateAt,
@@ -95,10 +95,10 @@ func Assess(obs Observation) Assessment {
 	if v.restartsCount() {
 		a.Restarts = v.restarts()
 	}
-	if !foreign {
+	if !external {
 		a.StartBy = startBy(v)
 	}
-	if foreign || Finished(v.job) {
+	if external || Finished(v.job) {
 		a.Verdict = storedVerdict(v)
 		return a
 	}

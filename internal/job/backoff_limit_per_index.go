@@ -51,11 +51,11 @@ func newlyFailedIndexes(v view) Indexes {
 
 // exhaustsIndex reports whether the failure of p fails its index: by a FailIndex rule or the backoffLimitPerIndex.
 func exhaustsIndex(job *batchv1.Job, p *corev1.Pod) bool {
-	j := matchFailurePolicy(job, p)
-	if j.action == batchv1.PodFailurePolicyActionFailIndex {
+	m := matchFailurePolicy(job, p)
+	if m.action == batchv1.PodFailurePolicyActionFailIndex {
 		return true
 	}
-	return j.counts() && failuresBefore(p) >= *job.Spec.BackoffLimitPerIndex
+	return m.counts() && failuresBefore(p) >= *job.Spec.BackoffLimitPerIndex
 }
 
 // lastFailedPodsByIndex returns, for each index that needs a new pod, its last failed pod. The new pod takes over the count of

@@ -33,17 +33,17 @@ func (v *view) claim() {
 		// The API server refuses such a selector. Without a valid one no pod may be released or adopted.
 		selector = labels.Nothing()
 	}
-	leaving := v.job.DeletionTimestamp != nil
+	deleting := v.job.DeletionTimestamp != nil
 	for _, p := range v.Pods {
 		ref := metav1.GetControllerOfNoCopy(p)
 		matches := selector.Matches(labels.Set(p.Labels))
 		switch {
 		case ref != nil && ref.UID != v.job.UID:
-		case ref != nil && (matches || err != nil || leaving):
+		case ref != nil && (matches || err != nil || deleting):
 			v.owned = append(v.owned, p)
 		case ref != nil:
 			v.release = append(v.release, p)
-		case ref == nil && matches && !leaving && p.DeletionTimestamp == nil:
+		case ref == nil && matches && !deleting && p.DeletionTimestamp == nil:
 			v.adopt = append(v.adopt, p)
 		}
 	}

@@ -116,7 +116,7 @@ const (
 
 // Status returns the status to store after pods were created and deleted with the outcome o, or nil if it is stored
 // already.
-func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience WriteUrgency) {
+func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, urgency WriteUrgency) {
 	next = d.next.DeepCopy()
 	if len(d.Adopt) > 0 {
 		return nil, Immediate

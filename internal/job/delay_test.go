@@ -45,10 +45,10 @@ func TestDelay(t *testing.T) {
 
 func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 	lost := aPod("a").Phase(corev1.PodFailed).Obj()
-	told := lost.DeepCopy()
-	told.DeletionTimestamp = ptr.To(at(50))
+	deleted := lost.DeepCopy()
+	deleted.DeletionTimestamp = ptr.To(at(50))
 	h := History{}
-	h.Add(told)
+	h.Add(deleted)
 	h.Add(lost)
 	if n, last := h.sinceSuccess(); n != 1 || !last.Equal(at(50).Time) {
 		t.Errorf("%d failures, the last at %v", n, last)

@@ -26,9 +26,9 @@ type dependencyWorld struct {
 
 var dependencyNames = []string{"a", "b", "c"}
 
-// TestNoPodBeforeItsTime drives a Job and three others through random histories, in which those are created, deleted and
+// TestNoPodBeforeDependenciesAreMet drives a Job and three others through random histories, in which those are created, deleted and
 // finished.
-func TestNoPodBeforeItsTime(t *testing.T) {
+func TestNoPodBeforeDependenciesAreMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asks := rapid.SampledFrom([]string{"a", "a,b", "a=Finished, b=Failed", "a=Finished,b=Finished,c=Finished", "a,b,c=Finished"}).Draw(t, "depends-on")
 		w := &dependencyWorld{t: t, job: dependent(asks).Obj(), stored: map[string]*batchv1.Job{}, late: map[string]*batchv1.Job{},

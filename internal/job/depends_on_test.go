@@ -63,7 +63,7 @@ func TestDependencies(t *testing.T) {
 		dependencies []Dependency
 		conditions   []string
 		events       []string
-		pods0        int
+		create       int
 		again        bool
 	}{
 		"a Job that is not there is waited for": {
@@ -79,10 +79,10 @@ func TestDependencies(t *testing.T) {
 			dependencies: []Dependency{dependency("extract", dependent("x").With(shownAs("x", "False", "Running"))), dependency("clean", aJob().DeletionTimestamp(at(0)))},
 			conditions:   []string{extract + "=False(Waiting)", clean + "=False(Terminating)"},
 			events:       []string{"WaitingForJobs: Waiting for extract, clean"}},
-		"that it waits is told once": {
+		"the event that it waits is recorded once": {
 			job: dependent("extract").With(shownAs("extract", "False", "NotFound")).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}},
-		"what was met stays so, though the Job is gone": {
+		"a dependency that was met stays met, though the Job is gone": {
 			job:          dependent("extract,clean").With(shownAs("extract", "True", "Complete"), shownAs("clean", "False", "Running")).Obj(),
 			dependencies: []Dependency{absent("clean")},
 			conditions:   []string{extract + "=True(Complete)", clean + "=False(NotFound)"}},
@@ -92,7 +92,7 @@ func TestDependencies(t *testing.T) {
 			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
 		"but once that is stored": {
 			job:        dependent("extract").With(shownAs("extract", "True", "Complete")).Obj(),
-			conditions: []string{extract + "=True(Complete)"}, pods0: 2},
+			conditions: []string{extract + "=True(Complete)"}, create: 2},
 		"either end will do where either is asked for": {
 			job: dependent("extract=Finished, clean=Failed").Obj(), dependencies: []Dependency{dependency("extract", failing()), dependency("clean", failing())},
 			conditions: []string{extract + "=True(Failed)", clean + "=True(Failed)"},
@@ -107,7 +107,7 @@ func TestDependencies(t *testing.T) {
 		"a Job that completed cannot fail": {
 			job: dependent("extract=Failed").Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=False(Complete)", "FailureTarget=True(DependencyFailed)"}, again: true},
-		"a cycle is an end": {
+		"a cycle fails the Job": {
 			job: dependent("extract").Obj(), dependencies: []Dependency{cyclic("extract", "extract", "j")},
 			conditions: []string{extract + "=False(Cycle)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a Job without work waits too": {
@@ -116,7 +116,7 @@ func TestDependencies(t *testing.T) {
 		"the deadline of a Job that waits does not run": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).ActiveDeadlineSeconds(1).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}},
-		"a suspended Job goes on looking": {
+		"a suspended Job still updates its conditions": {
 			job: dependent("extract").Suspend(true).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)", "Suspended=True(JobSuspended)"},
 			events:     []string{"DependenciesMet: All Jobs that were waited for have ended", "Suspended: Job suspended"}, again: true},
@@ -125,25 +125,25 @@ func TestDependencies(t *testing.T) {
 			dependencies: []Dependency{dependency("extract", aJob())},
 			conditions:   []string{"Suspended=False(JobResumed)", extract + "=False(Running)"}, events: []string{"Resumed: Job resumed"}},
 		"a Job that has started is past waiting": {
-			job: dependent("extract").StartTime(at(0)).Obj(), dependencies: []Dependency{dependency("extract", failing())}, pods0: 2},
+			job: dependent("extract").StartTime(at(0)).Obj(), dependencies: []Dependency{dependency("extract", failing())}, create: 2},
 		"so is one that has pods, though its status does not say so": {
-			job: dependent("extract").Obj(), pods: []*corev1.Pod{aPod("p").Obj()}, pods0: 1},
+			job: dependent("extract").Obj(), pods: []*corev1.Pod{aPod("p").Obj()}, create: 1},
 		"or that has counted some": {
-			job: dependent("extract").Succeeded(1).Obj(), pods0: 2},
-		"a pod that somebody made for a Job that waits starts nothing": {
+			job: dependent("extract").Succeeded(1).Obj(), create: 2},
+		"a pod that another client created for a Job that waits does not start it": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), pods: []*corev1.Pod{aPod("p").Obj()},
 			dependencies: []Dependency{dependency("extract", aJob())}, conditions: []string{extract + "=False(Running)"}},
 		"a Job that waits adopts no pods": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			pods:       []*corev1.Pod{aPod("p").OwnerReferences().Obj()},
 			conditions: []string{extract + "=False(Running)"}},
-		"who no longer depends on a Job starts, and no longer says so": {
+		"a Job that no longer depends on another starts, without its condition": {
 			job:        dependent("clean").With(shownAs("extract", "False", "Running"), shownAs("clean", "True", "Complete")).Obj(),
-			conditions: []string{clean + "=True(Complete)"}, pods0: 2},
-		"a Job that is being deleted learns nothing": {
+			conditions: []string{clean + "=True(Complete)"}, create: 2},
+		"a Job that is being deleted gets no conditions": {
 			job: dependent("extract").DeletionTimestamp(at(0)).Obj(), dependencies: []Dependency{dependency("extract", complete())}},
-		"what is no list of Jobs asks for nothing": {
-			job: dependent("Not a name").Obj(), pods0: 2},
+		"an invalid annotation is ignored": {
+			job: dependent("Not a name").Obj(), create: 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -161,10 +161,10 @@ func TestDependencies(t *testing.T) {
 			if diff := cmp.Diff(tt.events, events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if len(d.Create) != tt.pods0 || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteUncounted) > 0 {
+			if len(d.Create) != tt.create || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteUncounted) > 0 {
 				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Requeue, d.Adopt, d.Delete, d.DeleteUncounted)
 			}
-			if waits := tt.pods0 == 0; waits && next.StartTime != nil {
+			if waits := tt.create == 0; waits && next.StartTime != nil {
 				t.Errorf("starts at %v", next.StartTime)
 			}
 		})
@@ -224,7 +224,7 @@ func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
 	}
 }
 
-func TestAwaited(t *testing.T) {
+func TestUnmetDependencies(t *testing.T) {
 	tests := map[string]struct {
 		job *batchv1.Job
 		// asked are the unmet dependencies, names the Jobs that this one waits for, in a cycle too.

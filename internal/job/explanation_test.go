@@ -115,12 +115,12 @@ func checkVerdict(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, d j
 			t.Fatalf("%s (%s): the verdict is %s", x.State, x.Summary, c.Reason)
 		}
 	}
-	settled := x.State == stintv1.JobFailing || x.State == stintv1.JobCompleting
-	if !settled && ptr.Deref(obs.Job.Spec.Suspend, false) != (x.State == stintv1.JobSuspended) {
+	hasVerdict := x.State == stintv1.JobFailing || x.State == stintv1.JobCompleting
+	if !hasVerdict && ptr.Deref(obs.Job.Spec.Suspend, false) != (x.State == stintv1.JobSuspended) {
 		t.Fatalf("%s: suspended %v", x.State, ptr.Deref(obs.Job.Spec.Suspend, false))
 	}
-	if removes := len(d.DeleteUncounted) > 0 && !settled && !ptr.Deref(obs.Job.Spec.Suspend, false); removes != (x.State == stintv1.JobScalingDown) {
-		t.Fatalf("%s (%s): job.Decide discards %d pods", x.State, x.Summary, len(d.DeleteUncounted))
+	if removes := len(d.DeleteUncounted) > 0 && !hasVerdict && !ptr.Deref(obs.Job.Spec.Suspend, false); removes != (x.State == stintv1.JobScalingDown) {
+		t.Fatalf("%s (%s): job.Decide deletes %d pods", x.State, x.Summary, len(d.DeleteUncounted))
 	}
 }
 
@@ -129,15 +129,15 @@ func checkDelay(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, w sti
 	before, after := obs, obs
 	before.Now, after.Now = w.Until.Add(-time.Nanosecond), w.Until.Time
 	now, early, late := job.Decide(obs), job.Decide(before), job.Decide(after)
-	if len(early.Create) > len(now.Create) && settles(early) == settles(now) {
+	if len(early.Create) > len(now.Create) && setsVerdict(early) == setsVerdict(now) {
 		t.Fatalf("%s: %d pods are created before the delay is over", x.Summary, len(early.Create))
 	}
-	if len(late.Create) <= len(early.Create) && !settles(late) {
+	if len(late.Create) <= len(early.Create) && !setsVerdict(late) {
 		t.Fatalf("%s: no pod is created when the delay is over", x.Summary)
 	}
 }
 
-func settles(d job.Decision) bool {
+func setsVerdict(d job.Decision) bool {
 	return next(d, batchv1.JobFailureTarget) != nil || next(d, batchv1.JobSuccessCriteriaMet) != nil
 }
 
@@ -160,14 +160,14 @@ func checkStep(t *rapid.T, obs job.Observation, s stintv1.JobStep) {
 	}
 	early, late := job.Decide(before), job.Decide(after)
 	switch {
-	case settles(early):
+	case setsVerdict(early):
 	case strings.Contains(s.What, "activeDeadlineSeconds"):
-		if !settles(late) {
+		if !setsVerdict(late) {
 			t.Fatalf("the Job goes on past %s", s.What)
 		}
 	case strings.Contains(s.What, job.PendingTimeoutSeconds):
 		over := !s.At.After(obs.Now)
-		if fails := len(late.FailPending) + len(late.DeleteUncounted); !settles(late) && (fails == 0 || !over && fails <= len(early.FailPending)) {
+		if fails := len(late.FailPending) + len(late.DeleteUncounted); !setsVerdict(late) && (fails == 0 || !over && fails <= len(early.FailPending)) {
 			t.Fatalf("no pod is failed: %s", s.What)
 		}
 	}

@@ -25,7 +25,7 @@ func AnyHistory(t *rapid.T, j *batchv1.Job, more map[string]func(*rapid.T), chec
 
 // DrawDependencies draws states of the Jobs a and b, on which Job j depends.
 func DrawDependencies(t *rapid.T) []Dependency {
-	standings := []func(name string) Dependency{
+	states := []func(name string) Dependency{
 		absent,
 		func(name string) Dependency { return dependency(name, aJob()) },
 		func(name string) Dependency { return dependency(name, aJob().Suspend(true)) },
@@ -35,7 +35,7 @@ func DrawDependencies(t *rapid.T) []Dependency {
 		func(name string) Dependency { return cyclic(name, name, "j") },
 	}
 	return []Dependency{
-		rapid.SampledFrom(standings).Draw(t, "a")("a"),
-		rapid.SampledFrom(standings).Draw(t, "b")("b"),
+		rapid.SampledFrom(states).Draw(t, "a")("a"),
+		rapid.SampledFrom(states).Draw(t, "b")("b"),
 	}
 }

@@ -28,8 +28,8 @@ type backoffRecord struct {
 }
 
 func backoffRecordOf(p *corev1.Pod) backoffRecord {
-	count, told := p.Annotations[FailuresBefore]
-	if !told {
+	count, ok := p.Annotations[FailuresBefore]
+	if !ok {
 		return backoffRecord{}
 	}
 	n, err := strconv.ParseInt(count, 10, 32)
@@ -41,15 +41,15 @@ func backoffRecordOf(p *corev1.Pod) backoffRecord {
 }
 
 // newer returns the record that reaches further or, if both reach as far, has more failures.
-func (c backoffRecord) newer(other backoffRecord) backoffRecord {
-	if cmp.Or(c.until.Compare(other.until), cmp.Compare(c.failures, other.failures)) < 0 {
+func (r backoffRecord) newer(other backoffRecord) backoffRecord {
+	if cmp.Or(r.until.Compare(other.until), cmp.Compare(r.failures, other.failures)) < 0 {
 		return other
 	}
-	return c
+	return r
 }
 
 // covers reports whether a failure at that time is in the record.
-func (c backoffRecord) covers(at time.Time) bool { return !at.Truncate(time.Second).After(c.until) }
+func (r backoffRecord) covers(at time.Time) bool { return !at.Truncate(time.Second).After(r.until) }
 
 // withBackoffRecord annotates new pods with the failures before them.
 func withBackoffRecord(v view, pods []*corev1.Pod) []*corev1.Pod {
@@ -79,9 +79,9 @@ func (d *Decision) limitFailedPods(v view, end *Verdict) {
 		d.DeleteFailed = old
 		return
 	}
-	told, since := latestBackoffRecord(v, kept), recorded(v).lastSuccess
+	latest, since := latestBackoffRecord(v, kept), recorded(v).lastSuccess
 	for _, p := range old {
-		if at := EndedAt(p); told.covers(at) || !at.After(since) {
+		if at := EndedAt(p); latest.covers(at) || !at.After(since) {
 			d.DeleteFailed = append(d.DeleteFailed, p)
 		}
 	}
@@ -90,13 +90,13 @@ func (d *Decision) limitFailedPods(v view, end *Verdict) {
 }
 
 // latestBackoffRecord returns the newest record among the pods that stay.
-func latestBackoffRecord(v view, kept []*corev1.Pod) (c backoffRecord) {
+func latestBackoffRecord(v view, kept []*corev1.Pod) (r backoffRecord) {
 	for _, p := range slices.Concat(v.owned, kept) {
 		if p.DeletionTimestamp == nil && !v.InFlight.Deleted.Has(p.UID) {
-			c = c.newer(backoffRecordOf(p))
+			r = r.newer(backoffRecordOf(p))
 		}
 	}
-	return c
+	return r
 }
 
 // splitByLimit separates the newest n pods from the others. Both lists have the oldest first.

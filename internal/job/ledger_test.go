@@ -116,8 +116,8 @@ func (l *ledger) checkFinalizerRemoval(w *world, p *corev1.Pod) {
 			return
 		}
 	}
-	settled := isTrue(condition(s.Conditions, batchv1.JobSuccessCriteriaMet))
-	if ignored || (settled && !podstatus.IsTerminated(p)) {
+	succeeds := isTrue(condition(s.Conditions, batchv1.JobSuccessCriteriaMet))
+	if ignored || (succeeds && !podstatus.IsTerminated(p)) {
 		return
 	}
 	w.t.Fatalf("pod %s (%s) loses its finalizer uncounted: %+v", p.UID, p.Status.Phase, s)

@@ -41,15 +41,15 @@ func pendingTooLong(v view, p plan) (late []PendingTooLong, after time.Duration)
 	if v.annotations.PendingTimeout == 0 || v.job.DeletionTimestamp != nil {
 		return nil, 0
 	}
-	leaving := sets.New[types.UID]()
+	deleted := sets.New[types.UID]()
 	for _, pod := range slices.Concat(p.deleteUncounted, p.delete) {
-		leaving.Insert(pod.UID)
+		deleted.Insert(pod.UID)
 	}
 	limit := v.startLimit()
 	for _, pod := range v.active {
 		left, pending := limit.left(pod, v.Now)
 		switch {
-		case !pending || leaving.Has(pod.UID):
+		case !pending || deleted.Has(pod.UID):
 		case left > 0:
 			after = earliest(after, left)
 		case len(late) < v.MaxPodCreateDelete:

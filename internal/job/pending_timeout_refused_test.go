@@ -71,7 +71,7 @@ func TestPodsAreTriedOnceMoreBeforeTheJobFails(t *testing.T) {
 			o.CreateFailure = &CreateFailure{Since: at(0).Time, Last: at(tt.last).Time}
 			d := Decide(o)
 			if (len(d.Create) > 0) != tt.create || d.RequeueAfter != tt.after {
-				t.Errorf("creates %d, looks again after %s, want %v, %s", len(d.Create), d.RequeueAfter, tt.create, tt.after)
+				t.Errorf("creates %d, requeues after %s, want %v, %s", len(d.Create), d.RequeueAfter, tt.create, tt.after)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func withoutImage(name string) *wrappers.PodWrapper {
 	return aPod(name).With(containers(0, 1, noImage()))
 }
 
-func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
+func TestPodsThatDoNotStartInTime(t *testing.T) {
 	const never = -1
 	turns := func(o *Observation) { o.QueuedPodsAreNotPending = true }
 	tests := map[string]struct {
@@ -94,11 +94,11 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			pod: aPod("p").With(containers(0, 2, running(), wrappers.Waiting("CreateContainerConfigError", "no secret"))).Obj(), due: 31,
 			reason: "CreateContainerConfigError", message: "CreateContainerConfigError: container c1: no secret",
 		},
-		"words say more than that a container waits": {
+		"a container with a message says more than one that only waits": {
 			pod: aPod("p").With(containers(0, 2, wrappers.Waiting("ContainerCreating", ""), noImage())).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
-		"no words at all": {
+		"no message at all": {
 			pod: aPod("p").With(containers(0, 1, wrappers.Waiting("ContainerCreating", ""))).Obj(), due: 31,
 			reason: "ContainerCreating", message: "ContainerCreating: container c0",
 		},
@@ -121,37 +121,37 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			pod: aPod("p").With(containers(1, 1, running(), noImage()), asSidecar(0)).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
-		"it has not been told to end by itself": {pod: withoutImage("p").DeletionTimestamp(at(0)).Obj(), due: never},
-		"it has ended":                          {pod: withoutImage("p").Exited(1, at(5)).Obj(), due: never},
+		"it is being deleted": {pod: withoutImage("p").DeletionTimestamp(at(0)).Obj(), due: never},
+		"it has ended":        {pod: withoutImage("p").Exited(1, at(5)).Obj(), due: never},
 		"no node is found": {
 			pod: unscheduled("Unschedulable", "too big").Obj(), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
-		"nobody takes notice": {
+		"it has no node and no status": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), due: 31,
 			reason: "Pending", message: "Pending: the pod is not bound to a node yet",
 		},
-		"its node is silent": {
+		"its node has reported nothing": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Spec.NodeName, p.Status = "far", corev1.PodStatus{} }).Obj(), due: 31,
 			reason: "Pending", message: "Pending: node far has reported nothing about the pod yet",
 		},
 		"the Job is being deleted": {
 			job: withPendingTimeout().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,
 		},
-		"the Job is suspended":  {job: withPendingTimeout().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
-		"its turn has not come": {pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
-		"its turn has not come and nobody has told": {
+		"the Job is suspended": {job: withPendingTimeout().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
+		"it is queued":         {pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
+		"it is queued and has no status yet": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), turn: turns, due: never,
 		},
-		"its turn has not come, which counts": {
+		"it is queued, which counts": {
 			job: withPendingTimeout().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
 			pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: 31,
 			reason: "WaitingForTurn", message: "WaitingForTurn: older pods go first",
 		},
-		"its turn has come": {
+		"it is no longer queued": {
 			pod: withoutImage("p").With(boundAt(500)).Obj(), turn: turns, due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"its turn has come where that counts": {
+		"it is no longer queued, where queueing counts": {
 			job: withPendingTimeout().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
 			pod: withoutImage("p").With(boundAt(20)).Obj(), turn: turns, due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
@@ -159,7 +159,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 		"it fits no machine": {
 			pod: unscheduled("Unschedulable", "too big").Obj(), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
-		"it is held back": {
+		"it has scheduling gates": {
 			pod: unscheduled("SchedulingGated", "gates").With(func(p *corev1.Pod) {
 				p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
 			}).Obj(), turn: turns, due: 31, reason: "SchedulingGated", message: "SchedulingGated: gates",
@@ -186,11 +186,11 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 				return
 			}
 			if d := look(tt.due - 10); len(d.FailPending) > 0 || d.RequeueAfter != 10*time.Second {
-				t.Errorf("10 s before: fails %v, looks again after %s", d.FailPending, d.RequeueAfter)
+				t.Errorf("10 s before: fails %v, requeues after %s", d.FailPending, d.RequeueAfter)
 			}
 			d := look(tt.due)
 			if len(d.FailPending) != 1 || !d.Requeue || d.IsNoop() {
-				t.Fatalf("fails %d pods, looks again %v", len(d.FailPending), d.Requeue)
+				t.Fatalf("fails %d pods, requeues %v", len(d.FailPending), d.Requeue)
 			}
 			want := "Not all containers of the pod have started within 30s: " + tt.message
 			if got := d.FailPending[0]; got.Reason != tt.reason || got.Message != want {
@@ -200,7 +200,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 	}
 }
 
-func TestAStuckPodBecomesFailed(t *testing.T) {
+func TestAPodIsFailedByItsPendingTimeout(t *testing.T) {
 	p := withoutImage("p").Obj()
 	p.Generation = 3
 	old := corev1.PodCondition{Type: PendingTimeout, Status: corev1.ConditionFalse}
@@ -229,16 +229,16 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 		t.Errorf("fails %v again, lists %v", next.FailPending, status.UncountedTerminatedPods)
 	}
 	if next.RequeueAfter != 10*time.Second || len(next.Create) > 0 {
-		t.Errorf("looks again after %s, creates %d; want the delay from when the pod was failed", next.RequeueAfter, len(next.Create))
+		t.Errorf("requeues after %s, creates %d; want the delay from when the pod was failed", next.RequeueAfter, len(next.Create))
 	}
 }
 
-func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
+func TestAPodThatChangedMeanwhileIsNotFailed(t *testing.T) {
 	for name, newest := range map[string]*wrappers.PodWrapper{
 		"started":     aPod("p").With(containers(0, 1, running())),
 		"initialized": aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(59)), noImage())),
 		"ended":       withoutImage("p").Exited(0, at(59)),
-		"told to end": withoutImage("p").DeletionTimestamp(at(0)),
+		"deleted":     withoutImage("p").DeletionTimestamp(at(0)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			stuck := Decide(observed(withPendingTimeout().Obj(), withoutImage("p").Obj())).FailPending
@@ -255,7 +255,7 @@ func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
 
 // No matter how often and when a Job is synced: a pod is failed by the first sync at or after its timeout, never before,
 // and never if it has started, terminated or been deleted.
-func TestStuckPodsAreFailedInTime(t *testing.T) {
+func TestPendingPodsAreFailedInTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		timeout := rapid.IntRange(1, 50).Draw(t, "timeout")
 		job := aJob().Annotation(PendingTimeoutSeconds, fmt.Sprint(timeout)).Parallelism(9).Completions(9).Obj()
@@ -264,7 +264,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 			born := rapid.IntRange(0, 40).Draw(t, "born")
 			p := withoutImage(podNumber(i)).CreationTimestamp(at(born))
 			due := at(born + timeout + 1).Time
-			switch rapid.SampledFrom([]string{"stuck", "init", "works", "runs", "told", "ended"}).Draw(t, "is") {
+			switch rapid.SampledFrom([]string{"stuck", "init", "works", "runs", "deleted", "ended"}).Draw(t, "is") {
 			case "init":
 				end := rapid.IntRange(born, 60).Draw(t, "end of init")
 				p.With(containers(1, 1, wrappers.Terminated(0, at(end)), noImage()))
@@ -273,7 +273,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 				return p.With(containers(1, 1, running(), wrappers.Waiting("PodInitializing", ""))).Obj()
 			case "runs":
 				return p.With(containers(0, 1, running())).Obj()
-			case "told":
+			case "deleted":
 				return p.DeletionTimestamp(at(0)).Obj()
 			case "ended":
 				return p.Exited(1, at(born)).Obj()
@@ -307,7 +307,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 	})
 }
 
-func TestTheDecisionFailsNoMorePodsThanOthersRemove(t *testing.T) {
+func TestTheNumberOfPodsFailedAtOnceIsBounded(t *testing.T) {
 	o := observed(withPendingTimeout().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
 	o.MaxPodCreateDelete = 1
 	if d := Decide(o); len(d.FailPending) != 1 || !d.Requeue {

@@ -16,7 +16,7 @@ type policyMatch struct {
 	message string
 }
 
-func (j policyMatch) counts() bool { return j.action != batchv1.PodFailurePolicyActionIgnore }
+func (m policyMatch) counts() bool { return m.action != batchv1.PodFailurePolicyActionIgnore }
 
 // failedByPodFailurePolicy fails a Job with a pod that a FailJob rule matches.
 func failedByPodFailurePolicy(v view) *Verdict {
@@ -27,8 +27,8 @@ func failedByPodFailurePolicy(v view) *Verdict {
 		if !failed(v.job, p) {
 			continue
 		}
-		if j := matchFailurePolicy(v.job, p); j.action == batchv1.PodFailurePolicyActionFailJob {
-			return failure(batchv1.JobReasonPodFailurePolicy, j.message)
+		if m := matchFailurePolicy(v.job, p); m.action == batchv1.PodFailurePolicyActionFailJob {
+			return failure(batchv1.JobReasonPodFailurePolicy, m.message)
 		}
 	}
 	return nil

@@ -95,9 +95,9 @@ func split(listed []types.UID, held sets.Set[types.UID]) (stay []types.UID, gone
 
 // MoveToCounters returns the status with pods that have lost their finalizer moved from its list to its counters, nil if it
 // lists none of them. The next decision would do the same.
-func MoveToCounters(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatus {
+func MoveToCounters(status *batchv1.JobStatus, untracked []*corev1.Pod) *batchv1.JobStatus {
 	gone := sets.New[types.UID]()
-	for _, p := range released {
+	for _, p := range untracked {
 		gone.Insert(p.UID)
 	}
 	next := status.DeepCopy()
@@ -146,12 +146,12 @@ func (t *tally) account(v view, end *Verdict, p *corev1.Pod, room int) int {
 	if !failed(v.job, p) && !end.Failure() {
 		return 0
 	}
-	j := matchFailurePolicy(v.job, p)
-	if j.counts() && room <= 0 {
+	m := matchFailurePolicy(v.job, p)
+	if m.counts() && room <= 0 {
 		return noRoom
 	}
-	t.counts.policyAction(j.action)
-	if !j.counts() {
+	t.counts.policyAction(m.action)
+	if !m.counts() {
 		return 0
 	}
 	t.uncounted.Failed = append(t.uncounted.Failed, p.UID)

@@ -151,7 +151,7 @@ func (w *world) apply(d Decision, crash int) {
 		w.create(p)
 	}
 	for _, p := range d.DeleteUncounted {
-		if w.fails("discard") {
+		if w.fails("delete uncounted") {
 			o.NotDeleted = append(o.NotDeleted, p)
 			continue
 		}
@@ -170,7 +170,7 @@ func (w *world) apply(d Decision, crash int) {
 		return
 	}
 	for _, p := range d.FinalizersToRemove(o) {
-		if !w.fails("release") {
+		if !w.fails("remove finalizer") {
 			w.ledger.checkFinalizerRemoval(w, p)
 			w.removeFinalizer(p)
 		}
@@ -215,12 +215,12 @@ func (w *world) removeFinalizer(p *corev1.Pod) {
 // store writes the status unless another client changed the Job or the write gets lost; it reports whether the controller
 // may go on to the steps after it.
 func (w *world) store(d Decision, o Outcome) bool {
-	next, patience := d.Status(o)
+	next, urgency := d.Status(o)
 	if next == nil {
 		return true
 	}
-	if patience != Immediate && w.faults && rapid.Bool().Draw(w.t, "wait") {
-		return patience == Deferrable
+	if urgency != Immediate && w.faults && rapid.Bool().Draw(w.t, "wait") {
+		return urgency == Deferrable
 	}
 	if w.seenJob.ResourceVersion != w.job.ResourceVersion || w.fails("status") {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestWhatHasNotBegunMayCome separates attempts that may still start from those that never will.
-func TestWhatHasNotBegunMayCome(t *testing.T) {
+// TestNotBegunErrors separates attempts that may still start from those that never will.
+func TestNotBegunErrors(t *testing.T) {
 	running := wrappers.MakeJob("j").Indexed().Completions(3).Obj()
 	ended := wrappers.MakeJob("j").Indexed().Completions(3).Condition(batchv1.JobFailed, "").Obj()
 	all := &stintv1.JobResults{Items: []stintv1.JobResult{
@@ -51,7 +51,7 @@ func TestWhatHasNotBegunMayCome(t *testing.T) {
 	}
 }
 
-func TestTheAttemptThatIsMeant(t *testing.T) {
+func TestSelect(t *testing.T) {
 	job := wrappers.MakeJob("j").Obj()
 	began := &metav1.Time{}
 	all := &stintv1.JobResults{Items: []stintv1.JobResult{
@@ -78,7 +78,7 @@ func TestTheAttemptThatIsMeant(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
+func TestMissingResultsAreMentioned(t *testing.T) {
 	job := wrappers.MakeJob("j").Indexed().Completions(3).Succeeded(2).Obj()
 	plain := wrappers.MakeJob("p").Failed(1).Obj()
 	for sentence, c := range map[string]struct {

@@ -26,8 +26,8 @@ var endings = []fault{
 	{
 		wrong: "An explanation tells of a delay after failures while it is the server that holds new pods off.",
 		file:  "internal/job/explain/waits.go",
-		old:   "tell(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)",
-		new:   "tell(t.delay.applies(), t.delay.waits)",
+		old:   "add(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)",
+		new:   "add(t.delay.applies(), t.delay.waits)",
 		tests: "./internal/job/explain",
 	},
 	{

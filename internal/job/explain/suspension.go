@@ -18,29 +18,29 @@ type concurrencyWait struct {
 	holders []string
 }
 
-func (h concurrencyWait) applies() bool { return job.IsHeld(h.job) }
+func (c concurrencyWait) applies() bool { return job.IsHeld(c.job) }
 
-func (h concurrencyWait) since() *metav1.Time {
-	since, err := time.Parse(time.RFC3339Nano, h.job.Annotations[job.HeldAnnotation])
+func (c concurrencyWait) since() *metav1.Time {
+	since, err := time.Parse(time.RFC3339Nano, c.job.Annotations[job.HeldAnnotation])
 	if err != nil {
-		return createdAt(h.job)
+		return createdAt(c.job)
 	}
 	return timeOrNil(since.Truncate(time.Second))
 }
 
-func (h concurrencyWait) summary() string {
-	if owner := metav1.GetControllerOf(h.job); owner != nil {
+func (c concurrencyWait) summary() string {
+	if owner := metav1.GetControllerOf(c.job); owner != nil {
 		return "waits for other runs of " + strings.ToLower(owner.Kind) + " " + owner.Name + ", whose concurrency policy holds it"
 	}
 	return "is held by a concurrency policy"
 }
 
-func (h concurrencyWait) waits() []stintv1.JobWait {
+func (c concurrencyWait) waits() []stintv1.JobWait {
 	text := "runs that came before it to end"
-	if len(h.holders) > 0 {
-		text += ": " + some(h.holders)
+	if len(c.holders) > 0 {
+		text += ": " + some(c.holders)
 	}
-	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: h.since(), Message: text}}
+	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: c.since(), Message: text}}
 }
 
 // suspension is the suspension of a Job by a user.

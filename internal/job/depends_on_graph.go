@@ -19,42 +19,42 @@ func NewDependencyGraph() *DependencyGraph {
 }
 
 // Set replaces the names of the Jobs that job waits for.
-func (w *DependencyGraph) Set(job types.NamespacedName, awaits []string) {
-	for _, name := range w.dependencies[job] {
+func (g *DependencyGraph) Set(job types.NamespacedName, awaits []string) {
+	for _, name := range g.dependencies[job] {
 		awaited := types.NamespacedName{Namespace: job.Namespace, Name: name}
-		if w.waiters[awaited].Delete(job); len(w.waiters[awaited]) == 0 {
-			delete(w.waiters, awaited)
+		if g.waiters[awaited].Delete(job); len(g.waiters[awaited]) == 0 {
+			delete(g.waiters, awaited)
 		}
 	}
-	delete(w.dependencies, job)
+	delete(g.dependencies, job)
 	for _, name := range awaits {
 		awaited := types.NamespacedName{Namespace: job.Namespace, Name: name}
-		if w.waiters[awaited] == nil {
-			w.waiters[awaited] = sets.New[types.NamespacedName]()
+		if g.waiters[awaited] == nil {
+			g.waiters[awaited] = sets.New[types.NamespacedName]()
 		}
-		w.waiters[awaited].Insert(job)
-		w.dependencies[job] = awaits
+		g.waiters[awaited].Insert(job)
+		g.dependencies[job] = awaits
 	}
 }
 
 // WaitersOf returns the Jobs that wait for awaited.
-func (w *DependencyGraph) WaitersOf(awaited types.NamespacedName) []types.NamespacedName {
-	return w.waiters[awaited].UnsortedList()
+func (g *DependencyGraph) WaitersOf(awaited types.NamespacedName) []types.NamespacedName {
+	return g.waiters[awaited].UnsortedList()
 }
 
 // Len is how many Jobs wait.
-func (w *DependencyGraph) Len() int { return len(w.dependencies) }
+func (g *DependencyGraph) Len() int { return len(g.dependencies) }
 
 // Cycle returns a shortest cycle by which job waits for itself through the Job next: the names, its own first and last. It
 // is nil if there is none.
-func (w *DependencyGraph) Cycle(job types.NamespacedName, next string) []string {
-	if next != job.Name && len(w.waiters[job]) == 0 {
+func (g *DependencyGraph) Cycle(job types.NamespacedName, next string) []string {
+	if next != job.Name && len(g.waiters[job]) == 0 {
 		return nil // no Job waits for it
 	}
 	return Cycle(job.Name, func(name string) []string {
 		if name == job.Name {
 			return []string{next}
 		}
-		return w.dependencies[types.NamespacedName{Namespace: job.Namespace, Name: name}]
+		return g.dependencies[types.NamespacedName{Namespace: job.Namespace, Name: name}]
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestWaitersKnowTheLastThatWasSaid(t *testing.T) {
+func TestDependencyGraphHasTheDependenciesSetLast(t *testing.T) {
 	in := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: name} }
 	w := NewDependencyGraph()
 	w.Set(in("b"), []string{"a"})
