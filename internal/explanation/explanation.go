@@ -74,7 +74,7 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 		return nil, err
 	}
 	if about.Holders, err = o.holders(ctx, job); err != nil {
-		return nil, fmt.Errorf("the runs that hold Job %s: %w", name, err)
+		return nil, fmt.Errorf("the runs that Job %s waits for: %w", name, err)
 	}
 	x := explain.Job(obs, about)
 	return &x, nil
@@ -102,7 +102,7 @@ func (o *Observer) dependencies(ctx context.Context, job *batchv1.Job) ([]core.D
 		case apierrors.IsNotFound(err):
 			list = append(list, core.Dependency{Name: d.Job})
 		case err != nil:
-			return nil, fmt.Errorf("job %s, which is waited for: %w", d.Job, err)
+			return nil, fmt.Errorf("getting Job %s, a dependency: %w", d.Job, err)
 		default:
 			list = append(list, core.Dependency{Name: d.Job, Job: other})
 		}

@@ -181,10 +181,10 @@ func parseDependencyRule(entry string) (d DependencyRule, why string) {
 		d.End = DependencyCondition(strings.TrimSpace(end))
 	}
 	if problems := validation.IsDNS1123Subdomain(d.Job); len(problems) > 0 {
-		return d, fmt.Sprintf("must be names of Jobs, such as \"extract, clean=Finished\"; %q is none: %s", d.Job, problems[0])
+		return d, fmt.Sprintf("must be names of Jobs, such as \"extract, clean=Finished\"; %q is not a name: %s", d.Job, problems[0])
 	}
 	if !slices.Contains([]DependencyCondition{DependsOnComplete, DependsOnFailed, DependsOnFinished}, d.End) {
-		return d, fmt.Sprintf("%s=%s: a Job ends %s, %s or %s", d.Job, d.End, DependsOnComplete, DependsOnFailed, DependsOnFinished)
+		return d, fmt.Sprintf("%s=%s: the end must be %s, %s or %s", d.Job, d.End, DependsOnComplete, DependsOnFailed, DependsOnFinished)
 	}
 	return d, ""
 }

@@ -141,7 +141,7 @@ func (s *statusDraft) updateDependencyConditions(v view, end *Verdict) {
 	case end != nil:
 	case len(left) == 0:
 		s.satisfied = true
-		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that were waited for have ended")
+		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that it depends on have ended as required")
 	case !slices.ContainsFunc(v.job.Status.Conditions, isDependency):
 		s.event(corev1.EventTypeNormal, "WaitingForJobs", "Waiting for "+strings.Join(entries(left), ", "))
 	}

@@ -35,7 +35,7 @@ func (v *view) dependencyState(d DependencyRule) dependencyState {
 		// Only the reason: with the messages of failed Jobs in it, the message would grow along a chain of Jobs.
 		s.message += ": " + End(dep.Job).Reason
 	case s.unsatisfiable:
-		s.message += ", but was to fail"
+		s.message += ", but was required to fail"
 	}
 	return s
 }

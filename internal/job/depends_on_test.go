@@ -89,21 +89,21 @@ func TestDependencies(t *testing.T) {
 		"no pod is made with the last condition": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required"}, again: true},
 		"but once that is stored": {
 			job:        dependent("extract").With(shownAs("extract", "True", "Complete")).Obj(),
 			conditions: []string{extract + "=True(Complete)"}, create: 2},
 		"either end will do where either is asked for": {
 			job: dependent("extract=Finished, clean=Failed").Obj(), dependencies: []Dependency{dependency("extract", failing()), dependency("clean", failing())},
 			conditions: []string{extract + "=True(Failed)", clean + "=True(Failed)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required"}, again: true},
 		"a Job that failed cannot complete": {
 			job: dependent("clean,extract").Obj(), dependencies: []Dependency{absent("clean"), dependency("extract", failing())},
 			conditions: []string{clean + "=False(NotFound)", extract + "=False(Failed)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a Job that is deleted when it has ended has ended": {
 			job: dependent("extract").Obj(), dependencies: []Dependency{dependency("extract", complete().DeletionTimestamp(at(0)))},
 			conditions: []string{extract + "=True(Complete)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required"}, again: true},
 		"a Job that completed cannot fail": {
 			job: dependent("extract=Failed").Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=False(Complete)", "FailureTarget=True(DependencyFailed)"}, again: true},
@@ -119,7 +119,7 @@ func TestDependencies(t *testing.T) {
 		"a suspended Job still updates its conditions": {
 			job: dependent("extract").Suspend(true).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)", "Suspended=True(JobSuspended)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended", "Suspended: Job suspended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required", "Suspended: Job suspended"}, again: true},
 		"a resumed Job that waits does not start": {
 			job:          dependent("extract").Condition(batchv1.JobSuspended, "JobSuspended").With(shownAs("extract", "False", "Running")).Obj(),
 			dependencies: []Dependency{dependency("extract", aJob())},
@@ -178,7 +178,7 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 		want       string
 	}{
 		"it failed":    {"extract", dependency("extract", failing()), "Job extract has failed: BackoffLimitExceeded"},
-		"it completed": {"extract=Failed", dependency("extract", complete()), "Job extract has completed, but was to fail"},
+		"it completed": {"extract=Failed", dependency("extract", complete()), "Job extract has completed, but was required to fail"},
 		"a cycle":      {"extract", cyclic("extract", "extract", "clean", "j"), "Jobs wait for each other: j → extract → clean → j"},
 	}
 	for name, tt := range tests {

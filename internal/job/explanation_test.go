@@ -72,7 +72,7 @@ func checkExplanation(t *rapid.T, obs job.Observation, about explain.Circumstanc
 	}
 	d := job.Decide(obs)
 	creates := slices.ContainsFunc(x.Next, func(s stintv1.JobStep) bool {
-		return s.At == nil && (strings.HasPrefix(s.What, "gets ") || strings.HasPrefix(s.What, "asks the server again"))
+		return s.At == nil && (strings.HasPrefix(s.What, "gets ") || strings.HasPrefix(s.What, "tries again to create pods"))
 	})
 	if creates != (len(d.Create) > 0) {
 		t.Fatalf("%s (%s), next %v: job.Decide creates %d pods", x.State, x.Summary, x.Next, len(d.Create))

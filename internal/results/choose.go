@@ -127,7 +127,7 @@ func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c AttemptQuery) (*sti
 		return nil, "", fmt.Errorf("job %s has run %d pods: choose one by its name", job.Name, len(all.Items))
 	}
 	if len(all.Items) == 0 && Unknown(job, all) > 0 {
-		return nil, "", fmt.Errorf("of the pods of job %s that have ended no result was kept", job.Name)
+		return nil, "", fmt.Errorf("no results of the terminated pods of job %s were kept", job.Name)
 	}
 	work := SequentialAttempts(all.Items)
 	return &work, "job " + job.Name, nil

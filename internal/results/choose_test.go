@@ -92,7 +92,7 @@ func TestMissingResultsAreMentioned(t *testing.T) {
 		"an index whose result may have made room": {job, 2, AttemptQuery{Index: ptr.To[int64](1)},
 			"index 1 has not been started yet, or is among the 2 oldest results, which are gone"},
 		"a pod":                 {job, 0, AttemptQuery{Pod: "j-1-x"}, "job j has no pod j-1-x, or is among the 2 of which no result was kept"},
-		"a Job without indexes": {plain, 0, AttemptQuery{}, "of the pods of job p that have ended no result was kept"},
+		"a Job without indexes": {plain, 0, AttemptQuery{}, "no results of the terminated pods of job p were kept"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := Select(c.job, &stintv1.JobResults{Dropped: c.dropped}, c.choice)

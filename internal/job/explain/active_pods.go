@@ -64,7 +64,7 @@ func (w activePods) summaryStarting() string {
 	case w.Create > 0:
 		return "is about to get " + counted(w.Create, "pod")
 	}
-	return "is about to be looked at"
+	return "has no pods yet: the controller is about to act on it"
 }
 
 // left is how many successes are missing besides those that active pods may bring.

@@ -46,7 +46,7 @@ func (c controller) isUnobserved() bool  { return c.late }
 func (c controller) since() *metav1.Time { return createdAt(c.job) }
 
 func (c controller) summaryUnknownMode() string {
-	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", job.ModeOf(c.job))
+	return fmt.Sprintf("has the completion mode %q, which no controller supports: no pods are created", job.ModeOf(c.job))
 }
 
 func (c controller) summaryExternal() string {
@@ -54,7 +54,7 @@ func (c controller) summaryExternal() string {
 }
 
 func (c controller) summaryUnobserved() string {
-	return "no controller has looked at it since it was created"
+	return "no controller has acted on it since it was created"
 }
 
 // waits returns the wait for the controller, in the states of a Job in which that has to act.
@@ -64,7 +64,7 @@ func (c controller) waits(state stintv1.JobState) []stintv1.JobWait {
 	case c.absent:
 		w.Message = "no server runs on this data directory"
 	case state == stintv1.JobNotSeen:
-		w.Message, w.Since = "a Job controller to look at it: does one run?", c.since()
+		w.Message, w.Since = "a Job controller to act on it: is one running?", c.since()
 	case state == stintv1.JobUnknownPlan:
 		w.Message = c.name + " to act"
 	default:

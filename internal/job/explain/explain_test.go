@@ -71,7 +71,7 @@ func golden(t *testing.T, path string, got stintv1.JobExplanation) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
-		t.Errorf("-want +got (go test -update ./internal/job/explain ./internal/cli/why):\n%s", diff)
+		t.Errorf("-want +got (go test ./internal/job/explain ./internal/cli/why -update):\n%s", diff)
 	}
 }
 

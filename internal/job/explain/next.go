@@ -39,7 +39,7 @@ func (t *topics) steps() []stintv1.JobStep {
 	case t.controller.hasUnknownMode():
 		return step("nothing, as no controller works on it")
 	case t.controller.externalController:
-		return step("whatever %s does, which is not known here", t.controller.name)
+		return step("depends on %s, whose plans are not known here", t.controller.name)
 	case t.verdict.applies():
 		return step("becomes %s", t.verdict.Terminal())
 	case t.concurrencyWait.applies():
@@ -58,7 +58,7 @@ func (t *topics) nextPods() []stintv1.JobStep {
 	case t.refusal.applies():
 		return t.refusal.step()
 	case n > 0 && t.controller.isUnobserved():
-		return step("gets %s as soon as a controller looks at it", counted(n, "pod"))
+		return step("gets %s as soon as a controller acts on it", counted(n, "pod"))
 	case n > 0:
 		return step("gets %s", counted(n, "pod"))
 	case t.delay.applies():
@@ -70,7 +70,7 @@ func (t *topics) nextPods() []stintv1.JobStep {
 	case t.zeroParallelism.applies():
 		return step("never gets pods, unless its parallelism is raised from 0")
 	case t.activePods.isIdle():
-		return step("is looked at")
+		return step("the controller acts on it")
 	}
 	return nil
 }

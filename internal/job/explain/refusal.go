@@ -51,7 +51,7 @@ func (r refusal) waits() []stintv1.JobWait {
 
 func (r refusal) step() []stintv1.JobStep {
 	if r.isDelayed() || r.timesAssumed {
-		return stepAt(r.retryAt, "asks the server again for pods")
+		return stepAt(r.retryAt, "tries again to create pods")
 	}
-	return step("asks the server again for pods, at least every minute")
+	return step("tries again to create pods, at least every minute")
 }

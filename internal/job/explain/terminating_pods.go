@@ -57,7 +57,7 @@ func (t terminatingPods) waits() []stintv1.JobWait {
 
 func overdueMessage(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" {
-		return "their time is over"
+		return "their grace period is over"
 	}
-	return "their time is over: is node " + p.Spec.NodeName + " there?"
+	return "their grace period is over: is node " + p.Spec.NodeName + " running?"
 }
