@@ -162,7 +162,8 @@ func (d Decision) FinalizersToRemove(o Outcome) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(d.RemoveFinalizer), func(p *corev1.Pod) bool { return spared(p.UID) })
 }
 
-// notToList reports which pods the next status must not list after all, by UID. Pods that are listed already stay listed.
+// notToList returns a function that reports, by UID, which pods the next status must not list after all. Pods that are
+// listed already stay listed.
 func (d Decision) notToList(o Outcome) func(types.UID) bool {
 	listed := orEmpty(d.persisted.UncountedTerminatedPods).Failed
 	spared := sets.New[types.UID]()
