@@ -49,7 +49,7 @@ type CreateFailure struct {
 
 // InFlight are the UIDs of pods whose change the API server has accepted but the informer does not show yet.
 type InFlight struct {
-	// Deleted pods have a deletion timestamp, or are gone.
+	// Deleted pods have got a deletion timestamp, or are gone.
 	Deleted sets.Set[types.UID]
 	// FinalizerRemoved pods have lost the tracking finalizer.
 	FinalizerRemoved sets.Set[types.UID]

@@ -17,7 +17,7 @@ const (
 	// PendingTimeout is the condition of a pod that was failed because it had not started within its pending timeout.
 	// Pod failure policies can match it.
 	PendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
-	// PendingTimeoutReason is the reason of such a pod, of the event, and of a Job that cannot even create pods.
+	// PendingTimeoutReason is the reason of such a pod, of the event, and of a Job whose pods cannot be created at all.
 	PendingTimeoutReason = "PendingTimeout"
 )
 

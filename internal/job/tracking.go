@@ -115,7 +115,7 @@ func MoveToCounters(status *batchv1.JobStatus, untracked []*corev1.Pod) *batchv1
 	return next
 }
 
-// mayRemoveFinalizer reports whether nothing but counting keeps the finalizer of p.
+// mayRemoveFinalizer reports whether p may lose its finalizer once it is counted.
 func mayRemoveFinalizer(v view, end *Verdict, p *corev1.Pod) bool {
 	switch {
 	case v.job.DeletionTimestamp != nil:

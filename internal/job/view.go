@@ -20,7 +20,8 @@ type view struct {
 	job *batchv1.Job
 	// annotations are the settings of the Job's annotations. Those that override Settings are in Settings already.
 	annotations AnnotationSettings
-	// start is when the Job became active: what the deadline counts from. Nil while it is suspended.
+	// start is what status.startTime should be, from which the deadline counts. It is nil while the Job waits for other
+	// Jobs. While the Job is suspended it is the stored one.
 	start *metav1.Time
 
 	// unmetDependencies are the dependencies that must be met before the Job starts.

@@ -68,7 +68,7 @@ func decisiveContainer(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.Containe
 	return main[0], ended(main[0])
 }
 
-// inOrder returns the states of containers as the pod names them; nodes report them in any order. Sidecars are left out:
+// inOrder returns the states of containers in the order of the spec; nodes report them in any order. Sidecars are left out:
 // they are stopped when the others have terminated, and their exit code does not matter.
 func inOrder(containers []corev1.Container, states []corev1.ContainerStatus) (out []*corev1.ContainerStatus) {
 	for i := range containers {
