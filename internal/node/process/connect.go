@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/wire"
 )
 
-// establish connects to the living host of the data directory, or starts one.
+// establish connects to the host of the data directory, or starts one.
 func establish(ctx context.Context, l *launcher) (*link, error) {
 	limited, cancel := context.WithTimeout(ctx, l.config.StartTimeout)
 	defer cancel()

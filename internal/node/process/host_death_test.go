@@ -87,7 +87,7 @@ func startEscapes(t *testing.T, m *machine) map[runtime.ID]*leash {
 	leashes := map[runtime.ID]*leash{}
 	for name, script := range escapes {
 		if strings.Contains(script, "env -i") && m.Info().Isolation == "process group" {
-			continue // The next host has nothing to know it by.
+			continue // The next host cannot find it.
 		}
 		l := newLeash(t)
 		c := m.container("sh", "-c", strings.ReplaceAll(script, "sleep FOREVER", l.command())+"\ncat "+l.in)

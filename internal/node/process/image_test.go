@@ -539,7 +539,7 @@ func TestKernelParametersInAnImage(t *testing.T) {
 	if got := m.printed(m.imageContainer(tree, "sh", "-c", show)); got != usual {
 		t.Errorf("the next container has %q, want %q", got, usual)
 	}
-	for name, want := range map[string]string{"kernel.core_pattern": "the machine's", "fs.mqueue.none": "no such file", "kernel.shmmni": "invalid argument"} {
+	for name, want := range map[string]string{"kernel.core_pattern": "not a parameter of an ipc namespace", "fs.mqueue.none": "no such file", "kernel.shmmni": "invalid argument"} {
 		c := m.imageContainer(tree, "sh", "-c", show)
 		c.Root.Sysctls = map[string]string{name: "many"}
 		if s := m.run(c); !strings.Contains(s.StartError, name) || !strings.Contains(s.StartError, want) {

@@ -31,7 +31,7 @@ func lifetimeOf(conn *wire.Conn) *hostLifetime {
 	return &hostLifetime{os.NewFile(uintptr(fd), "pidfd")}
 }
 
-// wait waits until the process is gone, or ctx ends.
+// wait waits until the process has ended, or ctx is done.
 func (l *hostLifetime) wait(ctx context.Context) {
 	if l == nil {
 		return

@@ -22,7 +22,7 @@ func (m *machine) waiting(gate, message string) runtime.Container {
 	return c
 }
 
-// messageFile is the termination message file of the only container that runs.
+// messageFile is the path of the termination message file of the only running container.
 func (m *machine) messageFile() string {
 	m.t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.runDir(), "slots", "*"))

@@ -255,7 +255,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err == nil && strings.Contains(string(data), ") T ")
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // Later is as good.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // A longer timeout would not change the result.
 	defer cancel()
 	_, err := m.List(ctx)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {

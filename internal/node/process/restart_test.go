@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// list returns all that the host knows.
+// list returns the status of all attempts that the host has not forgotten.
 func (m *machine) list() map[runtime.ID]runtime.Status {
 	m.t.Helper()
 	all, err := m.List(await.Context(m.t))

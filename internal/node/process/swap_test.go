@@ -110,7 +110,7 @@ func TestAMountPointThatIsSwappedIsNeverMadeOutsideItsVolume(t *testing.T) {
 		c.Container = fmt.Sprint("c", i)
 		c.Mounts = []runtime.Mount{
 			{HostPath: a.volume, ContainerPath: "/mnt"}, {HostPath: t.TempDir(), ContainerPath: "/mnt/sub/point"},
-			// What is no volume is shadowed, whichever directory it is by then.
+			// A directory that is not a volume is shadowed, and it may be either of the two.
 			{HostPath: t.TempDir(), ContainerPath: filepath.Join(a.volume, "sub", "shadowed")},
 		}
 		m.run(c)

@@ -9,7 +9,7 @@ import (
 // option is a mount option; one without a value is a flag.
 type option struct{ key, value string }
 
-// newMount makes a mount that is attached nowhere yet.
+// newMount makes a detached mount.
 func newMount(kind string, attributes int, options ...option) (int, error) {
 	context, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {

@@ -43,7 +43,7 @@ type idleOverlay struct {
 	since time.Time
 }
 
-// openOverlays moves the thread into a new namespace that becomes that of the overlays, and tries one there.
+// openOverlays moves the thread into a new mount namespace for the overlays, and finds out whether one can be mounted.
 func openOverlays(dir, stage string) (*overlays, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -29,8 +29,9 @@
 // Because of these, and where there are no cgroups, the host process is the parent of orphans (a subreaper), and knows
 // whose they are by a variable in their environment, the mark.
 //
-// The death of the host process ends the main processes of containers, and with them the pid namespaces of those that have
-// one. In a pid namespace of the host's own, the kernel ends all other processes, too. Elsewhere the next host process
-// ends them (Sweep), by their cgroups and by their mark. It does not find a process that has removed the mark where
-// there are cgroups neither of version 2 nor of the pids controller.
+// When the host process dies, the main processes of containers die by their parent-death signal, and with them the pid
+// namespaces of containers from images. If the host itself is the first process of a pid namespace, the kernel kills all
+// other processes as well. Otherwise the next host process kills them (Sweep): it finds them by their cgroups of version 2
+// or of the version 1 pids controller, and by their mark. Without these cgroups it does not find a process that has removed
+// the mark.
 package sandbox

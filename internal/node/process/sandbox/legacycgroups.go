@@ -62,7 +62,7 @@ func (l *legacyCgroups) make(want limits) error {
 		if err := setFile(l.memory, "memory.limit_in_bytes", value); err != nil {
 			return fmt.Errorf("set a memory limit of %s bytes: %w", value, err)
 		}
-		// Memory and swap together; kernels without swap accounting lack the file.
+		// The limit of memory and swap together. Kernels without swap accounting lack the file.
 		_ = setFile(l.memory, "memory.memsw.limit_in_bytes", value)
 	}
 	if l.cpu == "" {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// On machines without cgroups of version 2, this is what holds a process that has removed the mark from its environment.
+// Without cgroups of version 2, a process that has removed the mark from its environment is found only in this cgroup.
 func TestSweepKillsWhatIsInTheSharedPIDsCgroup(t *testing.T) {
 	all, err := hierarchies()
 	if err != nil {

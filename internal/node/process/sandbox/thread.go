@@ -21,7 +21,7 @@ type thread struct {
 	undo []func() error
 }
 
-// run has a thread do the work and waits for it.
+// run makes a thread do the work and waits for it.
 func run(jobs chan<- *job, do func(*thread) error) error {
 	j := &job{do: do, done: make(chan error, 1)}
 	jobs <- j

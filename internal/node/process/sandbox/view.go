@@ -138,7 +138,7 @@ func (v *views) overlayDev() error {
 	if err := unix.Mount("stint", v.stage(), "tmpfs", 0, "mode=0700"); err != nil {
 		return err
 	}
-	// The layers stay mounted by the overlay alone.
+	// The overlay keeps the layers after the unmount.
 	defer func() { _ = unix.Unmount(v.stage(), unix.MNT_DETACH) }()
 	upper, work := filepath.Join(v.stage(), "upper"), filepath.Join(v.stage(), "work")
 	if err := errors.Join(os.Mkdir(upper, 0o755), os.Mkdir(work, 0o755)); err != nil {

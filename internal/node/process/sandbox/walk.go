@@ -30,7 +30,7 @@ func (p place) isLink() bool { return p.stat.Mode&unix.S_IFMT == unix.S_IFLNK }
 // path meanwhile. It follows symbolic links itself and goes back (..) the way it came, so that it never leaves a volume:
 //
 //	on the machine   links are followed as the kernel does
-//	in a volume      a link may lead to anything in this volume; one that is absolute or leads out is refused
+//	in a volume      a link may lead to any file of this volume; one that is absolute or leads out is an error
 type pathWalk struct {
 	// start is the path of the first place.
 	start  string
@@ -185,7 +185,7 @@ func (w *pathWalk) follow(link place) error {
 	return err
 }
 
-// openBelow opens name in dir, whatever it is, and follows no link.
+// openBelow opens a file of any type in dir, and does not follow a link.
 func openBelow(dir int, name string) (place, error) {
 	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	// With O_DIRECTORY first, so that the kernel mounts what is mounted on demand.

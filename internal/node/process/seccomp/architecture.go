@@ -47,7 +47,7 @@ type convention struct {
 	narrow bool
 	// numbers are the calls by name.
 	numbers func() map[string]uint32
-	// multiplexed are calls that can also be made through another call, which gets their code as its first argument.
+	// multiplexed are calls that can also be made through another call, with their code as its first argument.
 	multiplexed map[string]multiplexed
 }
 

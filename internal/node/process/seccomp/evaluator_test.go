@@ -122,7 +122,7 @@ func severity(action seccomp.Action) int {
 	case seccomp.KillProcess:
 		return 5
 	}
-	return 2 // an error number
+	return 2 // ERRNO
 }
 
 // fits reports whether the arguments of a call meet the conditions of a rule.
