@@ -51,7 +51,7 @@ func TestARunDirectoryIsFoundAgain(t *testing.T) {
 	}
 }
 
-func TestManyThatComeAtOnceGetOne(t *testing.T) {
+func TestConcurrentCallsGetTheSameRunDirectory(t *testing.T) {
 	data := t.TempDir()
 	found := make([]string, 16)
 	var all sync.WaitGroup
