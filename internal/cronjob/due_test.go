@@ -79,7 +79,7 @@ func TestWhatStartsWhen(t *testing.T) {
 	}
 }
 
-// clock is at, for hours beyond the day too, and the zero time for "".
+// clock is at, but accepts hours beyond 23 and returns the zero time for "".
 func clock(text string) time.Time {
 	if text == "" {
 		return time.Time{}

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/cronjob"
 )
 
-// The name of a run follows from its due time, so that deciding the same twice makes one Job.
+// The name of a run follows from its due time, so that deciding the same twice creates one Job.
 func ExampleDecide() {
 	cj := &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{
@@ -40,7 +40,7 @@ func ExampleDecide() {
 	// start another: false
 }
 
-// running is the Job as the API server returns it once it is created.
+// running is the Job as the API server returns it when it is created.
 func running(j *batchv1.Job) *batchv1.Job {
 	j.UID = "job-uid"
 	j.Spec.Suspend = ptr.To(false)

@@ -18,21 +18,21 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// history is a CronJob that lives through whatever may happen, and what must hold all the time.
+// history is a CronJob in a random sequence of actions, with checks of what must hold after each.
 type history struct {
 	cj   *batchv1.CronJob
 	jobs map[string]*batchv1.Job
 	now  time.Time
-	// period is that of the schedule, which is due at its multiples since 1970.
+	// period is that of the schedule, whose due times are its multiples since 1970.
 	period time.Duration
-	// since is when the schedule was changed last.
+	// since is when the schedule was last changed.
 	since time.Time
-	// started are the due times that have had a Job, by its name.
+	// started has the names of all Jobs that were created for a due time.
 	started map[string]bool
 	made    int
 }
 
-// schedules are due at the multiples of their periods.
+// schedules by period. Each is due at the multiples of its period.
 var schedules = map[time.Duration]string{
 	time.Minute: "* * * * *", 5 * time.Minute: "*/5 * * * *", time.Hour: "0 * * * *", 24 * time.Hour: "@daily",
 }
@@ -65,7 +65,7 @@ func (h *history) passes(t *rapid.T) {
 	h.now = h.now.Add(time.Duration(rapid.IntRange(1, 4000).Draw(t, "seconds")) * time.Second)
 }
 
-// jumps sets the clock, back too.
+// jumps sets the clock forward or back.
 func (h *history) jumps(t *rapid.T) {
 	h.now = h.now.Add(time.Duration(rapid.IntRange(-4*24, 4*24).Draw(t, "hours")) * time.Hour)
 }
@@ -120,7 +120,8 @@ func (h *history) ends(t *rapid.T) {
 	j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}
 }
 
-// deleted leaves the Jobs alone that no status has noted yet: without them, nothing tells that their time has been.
+// deleted deletes a Job, but none whose due time is not in the status yet: then nothing would be left to show that its
+// run has started.
 func (h *history) deleted(t *rapid.T) {
 	j := h.draw(t)
 	due := dueOf(j)
@@ -134,13 +135,13 @@ type fault int
 
 const (
 	none fault = iota
-	// lostStatus keeps the status from being stored.
+	// lostStatus is a status write that fails.
 	lostStatus
-	// dies is after the first thing that is done.
+	// dies ends the sync after its first write.
 	dies
 )
 
-// sync does what the controller does.
+// sync applies decisions as the controller does.
 func (h *history) sync(t *rapid.T, f fault) {
 	for range 10 {
 		d := cronjob.Decide(cronjob.Observation{CronJob: h.cj.DeepCopy(), Jobs: h.list(), Now: h.now, ScheduleSince: h.since})
@@ -215,7 +216,7 @@ func (h *history) start(t *rapid.T, d cronjob.Decision) *batchv1.Job {
 	return h.create(d.Start)
 }
 
-// checkEnd is after a sync that nothing has disturbed.
+// checkEnd checks the state after syncs without faults.
 func (h *history) checkEnd(t *rapid.T) {
 	var running []string
 	for _, j := range h.running() {
@@ -242,7 +243,7 @@ func (h *history) checkEnd(t *rapid.T) {
 	h.checkNothingLost(t)
 }
 
-// checkNothingLost looks at the latest due time: the ones before it give way to it.
+// checkNothingLost checks the latest due time only: earlier ones may be skipped for it.
 func (h *history) checkNothingLost(t *rapid.T) {
 	due, s := h.now.Truncate(h.period), &h.cj.Spec
 	tooLate := s.StartingDeadlineSeconds != nil && h.now.Sub(due) >= time.Duration(*s.StartingDeadlineSeconds)*time.Second

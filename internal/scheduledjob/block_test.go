@@ -23,7 +23,7 @@ func removeBlock(sj *stintv1.ScheduledJob) {
 
 func resumed(sj *stintv1.ScheduledJob) { sj.Spec.Suspend = nil }
 
-// blocked is a scene of which the first run failed.
+// blocked is a scene whose first run has failed.
 func blocked(t *testing.T, changes ...change) *scene {
 	t.Helper()
 	return play(t, every(60, append([]change{blocking}, changes...)...)).

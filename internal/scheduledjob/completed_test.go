@@ -100,7 +100,7 @@ func TestLastSuccessfulTime(t *testing.T) {
 	}
 }
 
-// TestSize fills a status with the longest entries that there can be: it must fit into an object.
+// TestSize fills a status with the largest possible entries: what is left of it must fit into an object.
 func TestSize(t *testing.T) {
 	sj := aScheduledJob(keeping(0, 0, 1000))
 	s := play(t, sj)

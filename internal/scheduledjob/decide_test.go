@@ -14,7 +14,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scene is a ScheduledJob that is looked at again and again. Jobs are created and live until the test ends them.
+// scene is a ScheduledJob about which a test decides again and again. Jobs that are created run until the test ends them.
 type scene struct {
 	t    *testing.T
 	sj   *stintv1.ScheduledJob
@@ -25,7 +25,7 @@ type scene struct {
 
 func play(t *testing.T, sj *stintv1.ScheduledJob) *scene { return &scene{t: t, sj: sj} }
 
-// look decides so many seconds after noon, and expects this summary of the decision when all has been created.
+// look decides this many seconds after noon, creates all Jobs, and expects this summary of the decision.
 func (s *scene) look(seconds int, want string) *scene {
 	s.t.Helper()
 	s.decide(seconds)
@@ -36,14 +36,14 @@ func (s *scene) look(seconds int, want string) *scene {
 	return s.write(outcomes, want)
 }
 
-// lookWith decides, and expects this summary when creations come to these ends.
+// lookWith decides, and expects this summary when the creations have these outcomes.
 func (s *scene) lookWith(seconds int, want string, outcomes ...Outcome) *scene {
 	s.t.Helper()
 	s.decide(seconds)
 	return s.write(outcomes, want)
 }
 
-// lose decides and creates, and the status gets lost.
+// lose decides and creates all Jobs, but does not write the status.
 func (s *scene) lose(seconds int) *scene {
 	s.decide(seconds)
 	for _, o := range created(s.d, at(seconds)) {
@@ -76,7 +76,7 @@ func (s *scene) tells(outcomes []Outcome, want string) *scene {
 	return s
 }
 
-// end gives the run's Job this end.
+// end changes the run's Job by end.
 func (s *scene) end(tag string, end func(*batchv1.Job)) *scene {
 	for i, job := range s.jobs {
 		if job.Name == JobName(s.sj.Name, tag) {
@@ -98,7 +98,7 @@ func (s *scene) gone(tag string) *scene {
 	return s
 }
 
-// edit changes the spec, or what people may change of the status.
+// edit changes the spec, or what users may change in the status.
 func (s *scene) edit(change change) *scene {
 	s.sj = s.sj.DeepCopy()
 	change(s.sj)

@@ -16,7 +16,7 @@ import (
 
 var theRun = wrappers.MakeJob("report-now").UID("run-uid").Obj()
 
-// aPod is the pod of an index that failed, created so many seconds after noon.
+// aPod is a failed pod of an index, created this many seconds after noon.
 func aPod(index, created int, statuses ...corev1.ContainerStatus) *corev1.Pod {
 	return wrappers.MakePod("p" + strconv.Itoa(created)).Controller(theRun).Index(index).CreationTimestamp(metav1.NewTime(at(created))).
 		Phase(corev1.PodFailed).ContainerStatuses(statuses...).Obj()
@@ -31,7 +31,7 @@ func succeeded(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// after gives a pod the number of those of its index that failed before, and were counted or ignored.
+// after annotates a pod with how many pods of its index failed before it and were counted or ignored.
 func after(counted, ignored int, p *corev1.Pod) *corev1.Pod {
 	return wrappers.FromPod(p).IndexFailureCount(counted).IndexIgnoredFailureCount(ignored).Obj()
 }

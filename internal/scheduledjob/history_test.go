@@ -20,13 +20,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Flags of the command line come later and win: -rapid.checks=100000 for many more.
+	// Flags of the command line are parsed later and win: -rapid.checks=100000 runs many more.
 	_ = flag.Set("rapid.checks", "1000")
 	os.Exit(m.Run())
 }
 
-// TestAnyHistory drives random ScheduledJobs through random histories. The ledger checks every write; at the end, with
-// faults over and Jobs that end, the ScheduledJob must come to rest with each run run once.
+// TestAnyHistory takes random ScheduledJobs through random histories. The ledger checks every write. At the end, without
+// faults and with all Jobs ending, a sync must have nothing left to do, and each run must have run once.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawScheduledJob(t))
@@ -45,7 +45,7 @@ func drawScheduledJob(t *rapid.T) *stintv1.ScheduledJob {
 	return sj
 }
 
-// The clocks of Berlin are changed soon after these.
+// One minute before the clocks of Berlin change.
 var (
 	beforeSpring = time.Date(2026, time.March, 29, 0, 59, 0, 0, time.UTC)
 	beforeAutumn = time.Date(2026, time.October, 25, 0, 59, 0, 0, time.UTC)
@@ -102,7 +102,7 @@ func (w *world) pass(t *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(1, 9).Draw(t, "seconds")) * time.Second)
 }
 
-// setClock sets it, or is a long stop of everything.
+// setClock sets the clock back or forward. Forward also stands for a controller that was not running.
 func (w *world) setClock(t *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(-150, 250).Draw(t, "seconds")) * time.Second)
 }
@@ -121,7 +121,8 @@ func (w *world) endOne(t *rapid.T) {
 	w.finish(rapid.SampledFrom(slices.Sorted(maps.Keys(w.jobs))).Draw(t, "run"), rapid.IntRange(0, 2).Draw(t, "well") > 0)
 }
 
-// deleteJob is a person who deletes the Job of a run that is listed. With another one the run may start once more.
+// deleteJob is a user who deletes the Job of a listed run. It leaves other Jobs, as without its Job an unlisted run may
+// start again.
 func (w *world) deleteJob(t *rapid.T) {
 	tag := w.drawTag(t)
 	if has(w.sj.Status.RunningExecutions, tag) || has(w.sj.Status.CompletedExecutions, tag) {
@@ -129,7 +130,7 @@ func (w *world) deleteJob(t *rapid.T) {
 	}
 }
 
-// meddle is a person who does something.
+// meddle is a user who does something.
 func (w *world) meddle() {
 	deeds := map[string]func(){
 		"ask":       func() { w.ask(fmt.Sprintf("run-%d", w.version)) },
@@ -165,7 +166,7 @@ func (w *world) askAgain() {
 	}
 }
 
-// takeBack removes a pending run, though it may be starting right now.
+// takeBack removes a pending run, which may be starting right now.
 func (w *world) takeBack() {
 	var manual []string
 	for _, e := range w.sj.Status.PendingExecutions {
@@ -182,7 +183,7 @@ func (w *world) takeBack() {
 	}
 	if w.jobs[tag] != nil {
 		w.ledger.shielded.Insert(tag)
-		// No list tells of the Job any more: the controller remembers by itself that it may be there.
+		// The status does not list the Job any more: the controller itself keeps track that it may exist.
 		w.unclear.Insert(tag)
 	}
 	w.ledger.asked.Delete(tag)
@@ -203,7 +204,7 @@ func (w *world) unblock() {
 	})
 }
 
-// rest expects that a decision which has been carried out in full is followed by one that has nothing to do.
+// rest applies one decision in full and expects that the next one has nothing to do.
 func (w *world) rest() {
 	defer func(faults bool) { w.faults = faults }(w.faults)
 	w.faults = false
@@ -219,7 +220,7 @@ func (w *world) rest() {
 	}
 }
 
-// settle ends all faults, lets every Job complete and expects that everything has run.
+// settle ends all faults, completes every Job and expects that every run has run.
 func (w *world) settle() {
 	if w.sj.DeletionTimestamp != nil {
 		return

@@ -20,7 +20,7 @@ func placeEnv(count string, more ...corev1.EnvVar) []corev1.EnvVar {
 	}, more...)
 }
 
-// TestBuildJob writes out one Job in full.
+// TestBuildJob compares one Job in full.
 func TestBuildJob(t *testing.T) {
 	sj := aScheduledJob(func(sj *stintv1.ScheduledJob) {
 		sj.Labels = map[string]string{"team": "data", "stint.dev/job-tag": "spoiled"}

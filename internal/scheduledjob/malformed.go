@@ -8,7 +8,8 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// dropMalformed leaves pending what can run, with all that belongs to it, and each run in one list only.
+// dropMalformed removes pending runs that cannot run, fills in what the others lack, and keeps each tag in one list only,
+// once.
 func (x *executions) dropMalformed() {
 	seen := map[string]bool{}
 	for _, list := range []*[]stintv1.Execution{&x.running.list, &x.completed.list, &x.pending.list} {

@@ -11,7 +11,7 @@ type waiting struct {
 	view    *view
 	gate    *gate
 	running []stintv1.Execution
-	// turn are the runs that may start.
+	// turn are the runs that may start now.
 	turn []stintv1.Execution
 }
 
@@ -19,7 +19,7 @@ func (s *draft) waiting() waiting {
 	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, turn: s.startable()}
 }
 
-// explain says of each run why it waits.
+// explain sets the reason and message of each pending run: why it waits.
 func (p *pending) explain(w waiting) {
 	for i := range p.list {
 		e := &p.list[i]
@@ -29,7 +29,8 @@ func (p *pending) explain(w waiting) {
 	}
 }
 
-// addQueuedEvent tells once that a run has to wait in the queue: what it waits for next is in its message.
+// addQueuedEvent adds an event when a run begins to wait in the queue or for its template. When it then waits for something
+// else, only its message changes.
 func (p *pending) addQueuedEvent(e stintv1.Execution, reason, message string) {
 	switch {
 	case queued(reason) && !queued(e.Reason):
@@ -41,7 +42,7 @@ func (p *pending) addQueuedEvent(e stintv1.Execution, reason, message string) {
 
 func queued(reason string) bool { return reason == ReasonQueued || reason == ReasonBlocked }
 
-// why gives no reason for a run that may start.
+// why returns why a run waits; nothing if it may start.
 func (w waiting) why(e stintv1.Execution) (reason, message string) {
 	switch {
 	case w.gate.holds(e):
