@@ -55,7 +55,7 @@ func TestWhatIntervalsMean(t *testing.T) {
 	}
 }
 
-// badIntervals are texts and what has to be said about them.
+// badIntervals are texts, each with what its error has to contain.
 var badIntervals = map[string][2]string{
 	"the example of the first proposal": {"R5/T01:00:00/PT01", "no unit after 01: write PT01H, PT01M or PT01S"},
 	"a date without a unit":             {"R5/T01:00:00/P1", "write P1D, P1M or P1Y"},

@@ -9,7 +9,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Decision is what is to be done, in this order: create Jobs, write Status, delete Jobs, record Events; requeue.
+// Decision is what is to be done, in this order: create Jobs, write Status, record Events, delete Jobs; requeue at RequeueAt.
 type Decision struct {
 	// Create are the Jobs of runs that start. A Job that exists already and is controlled by the ScheduledJob counts as
 	// created.

@@ -19,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// missed makes a CronJob that was last due an hour ago.
+// missed creates a CronJob whose last run was due an hour ago.
 func (e *env) missed(name, schedule string, changes ...func(*batchv1.CronJobSpec)) {
 	e.t.Helper()
 	cj := e.create(newCronJob(name, schedule, changes...)).DeepCopy()
@@ -29,7 +29,7 @@ func (e *env) missed(name, schedule string, changes ...func(*batchv1.CronJobSpec
 	}
 }
 
-// halfAnHourAgo is a schedule that was due then, and will be in half an hour.
+// halfAnHourAgo is a schedule that was due half an hour ago, and will be due in half an hour.
 func halfAnHourAgo() string {
 	return fmt.Sprintf("%d * * * *", time.Now().UTC().Add(-30*time.Minute).Minute())
 }
@@ -130,7 +130,7 @@ func TestAControllerThatWasAwayStartsWhatIsDueOnce(t *testing.T) {
 	for _, j := range e.jobs() {
 		seen[j.Annotations[batchv1.CronJobScheduledTimestampAnnotation]] = true
 	}
-	// Minutes may have passed meanwhile.
+	// More due times may have come during the test.
 	most := 1 + int(time.Since(due)/time.Minute)
 	if n := len(e.jobs()); n > most || len(seen) != n {
 		t.Errorf("%d Jobs for %d due times", n, len(seen))
@@ -145,12 +145,12 @@ func TestAScheduleThatIsChangedWhileSuspendedCountsForAllThatWasMissed(t *testin
 	e.until("c", "what was missed has started", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) == 1 })
 }
 
-// kubernetes/kubernetes#63371: the change is seen by the controller that runs.
+// kubernetes/kubernetes#63371. The controller runs while the schedule changes.
 func TestAScheduleThatIsChangedDoesNotCountForTheTimeBefore(t *testing.T) {
 	e := start(t, cronjob.Options{})
 	e.missed("c", never)
 	cj := e.edit("c", func(s *batchv1.CronJobSpec) { s.Schedule = halfAnHourAgo() })
-	e.byHand(cj, "m") // The controller sees it after the change.
+	e.byHand(cj, "m") // The controller observes it after the change.
 	cj = e.until("c", "the run on demand is active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) > 0 })
 	if len(e.jobs()) != 1 {
 		t.Errorf("%d Jobs, want the one by hand; status %+v", len(e.jobs()), cj.Status)
@@ -173,7 +173,7 @@ func TestARunThatWasReplacedIsNotMissed(t *testing.T) {
 	}
 }
 
-// answersLate is a client whose deletion of a Job returns when the informer shows that it is gone.
+// answersLate is a client whose deletion of a Job returns only when the informer no longer has the Job.
 type answersLate struct{ client.Interface }
 
 func (c answersLate) Jobs() client.Resource[*batchv1.Job] { return jobsLate{c.Interface.Jobs()} }

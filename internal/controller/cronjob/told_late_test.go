@@ -17,7 +17,7 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		before  func(*batchv1.CronJobSpec)
 		changes []func(*batchv1.CronJobSpec)
-		// started is how many runs are due once the change is told.
+		// started is how many runs start once the handlers have observed the change.
 		started int
 	}{
 		"does not count for the time before": {
@@ -49,7 +49,7 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 				shown, found, err := e.client.CronJobs().Informer().GetStore().GetByKey(e.server.Namespace + "/c")
 				return err == nil && found && shown.(*batchv1.CronJob).Generation == cj.Generation
 			})
-			e.byHand(cj, "before") // Its news has the controller look.
+			e.byHand(cj, "before") // Triggers a sync.
 			active := func(n int) {
 				t.Helper()
 				e.until("c", "runs are active", func(cj *batchv1.CronJob) bool { return len(cj.Status.Active) >= n })
@@ -66,7 +66,7 @@ func TestAScheduleThatIsShownBeforeItsChangeIsTold(t *testing.T) {
 	}
 }
 
-// tellsLate is a client that shows a change of a schedule before it tells of it.
+// tellsLate is a client whose informer has a changed schedule in its cache before it calls the handlers for the change.
 type tellsLate struct {
 	client.Interface
 	told <-chan struct{}

@@ -32,7 +32,7 @@ func completed(n int) func(*stintv1.ScheduledJobStatus) bool {
 	return func(s *stintv1.ScheduledJobStatus) bool { return len(s.CompletedExecutions) == n }
 }
 
-// lists wants so many executions of each kind.
+// lists reports whether the status has this many executions of each kind.
 func lists(pending, running, done int) func(*stintv1.ScheduledJobStatus) bool {
 	return func(s *stintv1.ScheduledJobStatus) bool {
 		return len(s.PendingExecutions) == pending && len(s.RunningExecutions) == running && len(s.CompletedExecutions) == done
@@ -43,7 +43,7 @@ func blocked(s *stintv1.ScheduledJobStatus) bool {
 	return meta.IsStatusConditionTrue(s.Conditions, stintv1.ConditionBlocked)
 }
 
-// TestLife plays what the life of ScheduledJobs consists of on one real server.
+// TestLife runs all lives in parallel on one real server.
 func TestLife(t *testing.T) {
 	shared := start(t, scheduledjob.Options{})
 	t.Run("all", func(t *testing.T) {
@@ -78,7 +78,7 @@ func dueTimes(e *env) {
 	if s.ScheduleCount != 3 || s.SkippedCount != 0 || s.NextScheduleTime != nil {
 		e.t.Errorf("%d started, %d skipped, next at %v, want 3, none, none", s.ScheduleCount, s.SkippedCount, s.NextScheduleTime)
 	}
-	// They may run beside each other, and end in any order.
+	// They may run at the same time, and end in any order.
 	runs := slices.SortedFunc(slices.Values(s.CompletedExecutions), byDueTime)
 	first := runs[0].DueAt.Time
 	for i, run := range runs {
@@ -124,7 +124,7 @@ func queue(e *env) {
 }
 
 func skipOutdated(e *env) {
-	// A run holds the turn before anything is due: all due times have to wait, however many are dealt with at once.
+	// One run is running before anything is due, so that all due times have to wait, however many one sync handles.
 	e.create(newScheduledJob("skip", "", oneAtATime, command("hold")))
 	e.ask("skip", "first")
 	e.until("skip", "one runs", lists(0, 1, 0))
@@ -206,7 +206,7 @@ func lateTemplate(e *env) {
 }
 
 func history(e *env) {
-	// One at a time, so that they end in their order.
+	// One at a time, so that they end in order.
 	e.create(newScheduledJob("history", "R4//PT1S", keepAll, oneAtATime, func(s *stintv1.ScheduledJobSpec) {
 		s.SuccessfulJobsHistoryLimit, s.CompletedExecutionsHistoryLimit = ptr.To[int32](1), ptr.To[int32](3)
 	}))

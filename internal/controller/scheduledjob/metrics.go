@@ -11,7 +11,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// tagLayout is that of the tags of scheduled runs.
+// tagLayout is the format of the tags of scheduled runs.
 const tagLayout = "20060102-150405"
 
 type metrics struct {
@@ -60,14 +60,14 @@ func (m *metrics) synced(err error, took time.Duration) {
 	m.syncSeconds.Observe(took.Seconds())
 }
 
-// started takes in how late the Job of a scheduled run was made.
+// started counts how late the Job of a scheduled run was created.
 func (m *metrics) started(job *batchv1.Job, now time.Time) {
 	if due, err := time.Parse(tagLayout, job.Labels[stintv1.LabelJobTag]); err == nil {
 		m.lateness.Observe(max(0, now.Sub(due).Seconds()))
 	}
 }
 
-// counted takes in what a status tells beyond the one before it, once it is stored.
+// counted counts the runs that a written status has and the one before it did not have.
 func (m *metrics) counted(was, is *stintv1.ScheduledJobStatus) {
 	m.runsStarted.Add(float64(max(0, is.ScheduleCount-was.ScheduleCount)))
 	m.runsSkipped.Add(float64(max(0, is.SkippedCount-was.SkippedCount)))

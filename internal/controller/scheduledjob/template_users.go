@@ -11,7 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// templateUsers are the ScheduledJobs that refer to a PodTemplate.
+// templateUsers are the ScheduledJobs that refer to a PodTemplate: names has the PodTemplate of each ScheduledJob, users the
+// ScheduledJobs of each PodTemplate.
 type templateUsers struct {
 	mu    sync.Mutex
 	names map[types.NamespacedName]types.NamespacedName

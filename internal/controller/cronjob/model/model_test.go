@@ -56,7 +56,7 @@ func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
 	}
 }
 
-// serve serves the one request that waits.
+// serve serves the one waiting request, which must have this verb.
 func (w *world) serve(verb string, f simulated.Fault) {
 	w.Pause()
 	waiting := w.Waiting()

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// spec are the choices that matter here.
+// spec are the fields of a ScheduledJob that the tests vary.
 type spec struct {
 	keepAll, block, concurrent   bool
 	successful, failed, complete int32
@@ -67,7 +67,7 @@ func (w *world) userActs(t *rapid.T) {
 	}
 }
 
-// ask asks for a run on demand, one that nobody has asked for before.
+// ask requests a new run on demand, at any place of the queue.
 func (w *world) ask(t *rapid.T) {
 	tag := fmt.Sprintf("m%d", len(w.ledger.asked))
 	at := rapid.IntRange(0, len(w.sj().Status.PendingExecutions)).Draw(t, "at")

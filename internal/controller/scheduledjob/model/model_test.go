@@ -38,7 +38,7 @@ func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 				w.create(scheduledJob("R//PT10S", spec{}))
 				w.start()
 				w.serveUntil("create")
-				// The next due time comes before the answer would. Nobody is shown the Job.
+				// The next due time comes before the answer would. The informer does not show the Job.
 				w.Pass(10 * time.Second)
 				w.Serve(w.Waiting()[0], simulated.Lost)
 				if statusFails {
@@ -63,7 +63,7 @@ func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing
 		w.create(scheduledJob("R1//PT10S", spec{}))
 		w.start()
 		w.serveUntil("update status of")
-		w.Pass(10 * time.Second) // So long a Job that is not shown is taken to be there.
+		w.Pass(10 * time.Second) // The informer does not show the Job meanwhile.
 		w.Serve(w.Waiting()[0], simulated.Lost)
 		job := w.jobs.All()[0]
 		if err := w.jobs.Delete(namespace, job.Name, job.UID, client.DeleteOptions{}); err != nil {
@@ -87,7 +87,7 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		w.serveUntil("nothing")
 		w.end(w.jobs.All()[0], 0)
 		w.Pass(time.Minute)
-		w.setSuspend(true) // has the controller look, and ask for the Job that it was not shown
+		w.setSuspend(true) // Triggers a sync, which gets the Job live, as it is not cached.
 		scheduledJobs.Show(scheduledJobs.Behind())
 		scheduledJobs.Tell(scheduledJobs.Untold())
 		for range 5 {
@@ -116,7 +116,7 @@ func TestAJobThatTheControllerBeforeHadUnderWayIsTaken(t *testing.T) {
 		w.serveUntil("create")
 		before := w.Processes[0]
 		w.start()
-		w.Serve(w.Waiting()[1], simulated.NoFault) // it reads the ScheduledJob, and decides to create the Job too
+		w.Serve(w.Waiting()[1], simulated.NoFault) // The new process gets the ScheduledJob, and decides to create the same Job.
 		w.Kill(before, func(*simulated.Request) bool { return true })
 		w.serveUntil("nothing")
 		w.settle()
