@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a container gets mounted over: directories, and files that programs look up names by. They are made once here,
-// for making them in a container would be a write to its disk.
+// Mount points of every container: directories, and files for name resolution. They are created once, in the image, as
+// creating them in a container would write to its disk.
 var (
 	mountedDirs  = []string{"dev", "proc", "sys"}
 	mountedFiles = []string{"etc/hostname", "etc/hosts", "etc/resolv.conf"}
 )
 
-// createMountPoints makes what the image lacks of them. One that is something else is replaced: it would not be seen anyway, and a
-// link would have the mount appear elsewhere.
+// createMountPoints creates the mount points that the image lacks. If something of another type is in the place of one, it is
+// replaced: a mount would hide it anyway, and a link would make the mount appear elsewhere.
 func (m *merging) createMountPoints() error {
 	for _, p := range mountedDirs {
 		s, there, err := stat(m.root.dir, p)

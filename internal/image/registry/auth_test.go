@@ -21,7 +21,7 @@ func wrong() credentials.Credential {
 	return credentials.Password("an old secret", "me", "wrong-"+secret)
 }
 
-// basic lets those in who know the secret, and repeats what others said.
+// basic refuses requests without the right password, and repeats the wrong one in its error. It reports whether it has answered.
 func basic(w http.ResponseWriter, r *http.Request) bool {
 	user, password, _ := r.BasicAuth()
 	if user == "me" && password == secret {
@@ -33,8 +33,8 @@ func basic(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// tokens is basic's modern brother: the secret is shown at /token, on the same host, for a token that is good for a few
-// requests.
+// tokens refuses requests without a token. The client gets one at /token, on the same host, for the right password; it is
+// valid for a few requests.
 func (h *house) tokens(good int) func(http.ResponseWriter, *http.Request) bool {
 	made, left := 0, 0
 	return func(w http.ResponseWriter, r *http.Request) bool {

@@ -14,10 +14,10 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// Fetch gets a layer into file, which is open for reading and writing and may hold the beginning from an earlier try.
-// On success the file holds the layer, verified, and is not yet synced. After an error that may pass it holds what has
-// come, to go on with; one whose content is wrong is emptied. Told hears how many bytes the file has, and 0 before they are
-// thrown away to fetch the layer anew.
+// Fetch downloads a layer into file, which is open for reading and writing and may have the beginning of the layer from an
+// earlier try. On success the file has the layer, verified, but not synced to disk. After most errors it keeps what was
+// downloaded, for the next try; after ErrMismatch it is empty. Fetch calls told with the number of bytes in the file, and
+// with 0 before it discards them to download the layer again.
 func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, told func(done int64)) error {
 	d := &download{client: c, image: image, layer: layer, file: file, told: told}
 	err := d.run(ctx)
@@ -27,9 +27,9 @@ func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.
 	return err
 }
 
-// download is one layer on its way.
+// download is the download of one layer.
 //
-// Invariant: the file holds done bytes, its position is behind them, and sum has seen exactly them.
+// Invariant: the file has done bytes, its position is after them, and sum has hashed exactly these.
 type download struct {
 	client *Client
 	image  *Image
@@ -39,9 +39,9 @@ type download struct {
 
 	sum  hash.Hash
 	done int64
-	// furthest is the most that done has been.
+	// furthest is the largest value that done has had.
 	furthest int64
-	// mirrored reports that a mirror has had a part in it; distrust, that only the registry itself is still asked.
+	// mirrored reports whether a mirror has sent a part of the file; untrusted, whether mirrors are not asked any more.
 	mirrored, untrusted bool
 }
 
@@ -57,7 +57,7 @@ func (d *download) run(ctx context.Context) error {
 		case !errors.Is(err, ErrMismatch):
 			return after(lie, err)
 		case found > 0:
-			found = 0 // the beginning that we found may be what is wrong
+			found = 0 // The beginning from an earlier try may be what is wrong.
 		case d.mirrored && !d.untrusted && d.image.from.registryServes():
 			d.untrusted = errors.As(err, &lie)
 		default:
@@ -69,7 +69,7 @@ func (d *download) run(ctx context.Context) error {
 	}
 }
 
-// after mentions what was wrong before.
+// after returns err with the error of a mirror that was tried before.
 func after(before *Error, err error) error {
 	var e *Error
 	if before == nil || !errors.As(err, &e) {
@@ -80,7 +80,7 @@ func after(before *Error, err error) error {
 	return &both
 }
 
-// rest fetches what is missing and verifies the whole.
+// rest downloads what is missing and verifies the whole layer.
 func (d *download) rest(ctx context.Context) error {
 	d.furthest = d.done
 	moved := func() bool {
@@ -105,7 +105,7 @@ func (d *download) rest(ctx context.Context) error {
 
 func (d *download) may(h hosts.Host) bool { return mayPull(h) && !(d.untrusted && h.Mirror) }
 
-// takeUp sums up what the file already holds.
+// takeUp hashes what the file already has.
 func (d *download) takeUp(ctx context.Context) error {
 	d.sum = sha256.New()
 	info, err := d.file.Stat()
@@ -136,11 +136,11 @@ func (d *download) anew() error {
 	return here(err)
 }
 
-// from goes on with one host.
+// from continues the download at one host.
 func (d *download) from(ctx context.Context, at *endpoint) error {
 	ctx, guard := d.client.guard(ctx)
 	defer guard.stop()
-	// A packed layer must not be packed once more on the way, or its bytes could not be counted.
+	// The response must not be compressed once more, so that the bytes received are those of the layer.
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if d.done > 0 {
 		header.Set("Range", fmt.Sprintf("bytes=%d-%d", d.done, d.layer.Size-1))
@@ -155,13 +155,13 @@ func (d *download) from(ctx context.Context, at *endpoint) error {
 		err = d.copy(ctx, guard.watch(resp.Body), resp.ContentLength)
 	}
 	if errors.Is(err, ErrMismatch) {
-		// The next host is not to go on from there.
+		// The next host must not continue after wrong bytes.
 		return errors.Join(err, d.anew())
 	}
 	return err
 }
 
-// fits looks at where the answer begins, and begins anew where a server sends all.
+// fits checks that the response begins where the file ends. If the server sends the whole layer, it empties the file.
 func (d *download) fits(resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
@@ -187,8 +187,8 @@ func (d *download) fits(resp *http.Response) error {
 	return nil
 }
 
-// copy appends what comes, and stops one byte after the end that the manifest promised. length is what the answer says
-// it has, or -1.
+// copy appends the body to the file. It reads at most one byte more than the size in the manifest. length is the length of the
+// body by its header, or -1.
 func (d *download) copy(ctx context.Context, body io.Reader, length int64) error {
 	began := d.done
 	buf := make([]byte, 64<<10)
@@ -228,7 +228,7 @@ func (d *download) append(p []byte) error {
 	return here(err)
 }
 
-// here is an error of the file, which no other try and no other host mends.
+// here marks an error of the file: neither another try nor another host would help.
 func here(err error) error {
 	if err == nil {
 		return nil
@@ -236,7 +236,7 @@ func here(err error) error {
 	return fmt.Errorf("%w: %w", errHere, err)
 }
 
-// interruptible lets the summing of a large file be stopped.
+// interruptible ends with its context, so that hashing a large file can be stopped.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader

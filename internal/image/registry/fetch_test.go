@@ -52,7 +52,7 @@ func TestFetchGoesOnWhereItWasInterrupted(t *testing.T) {
 		if start > 0 {
 			w.WriteHeader(http.StatusPartialContent)
 		}
-		// Each answer breaks off after a tenth.
+		// Each response ends after a tenth of the layer.
 		_, _ = w.Write(want[start:min(start+len(want)/10, len(want))])
 	})
 	var last int64

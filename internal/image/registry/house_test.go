@@ -28,13 +28,13 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/credentials"
 )
 
-// house is a registry on this machine that stands for docker.io, by a hosts.toml.
+// house is a registry on this machine that a hosts.toml makes the server of docker.io.
 type house struct {
 	t      *testing.T
 	server *httptest.Server
 	store  http.Handler
 	hosts  string
-	// before sees each request first, and answers it if it returns true.
+	// before gets each request first. If it returns true, it has answered.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 	// sent counts the bytes of blobs' bodies.
 	sent   atomic.Int64
@@ -76,7 +76,7 @@ type counting struct {
 }
 
 func (c *counting) Write(p []byte) (int, error) {
-	c.n.Add(int64(len(p))) // before the client can have them all
+	c.n.Add(int64(len(p))) // First, so that the count is right once the client has them all.
 	return c.ResponseWriter.Write(p)
 }
 
@@ -137,14 +137,14 @@ func (h *house) mustResolve(ref string) *ours.Image {
 	return image
 }
 
-// fetch gets the image's first layer.
+// fetch downloads the image's first layer.
 func (h *house) fetch(image *ours.Image, f *os.File) error {
 	return h.client().Fetch(h.t.Context(), image, image.Layers[0], f, untold)
 }
 
 func untold(int64) {}
 
-// command is what the image runs.
+// command returns the command of an image.
 func command(t *testing.T, image *ours.Image) []string {
 	t.Helper()
 	var config v1.ConfigFile
@@ -167,7 +167,7 @@ func (h *house) file(begun []byte) *os.File {
 	return f
 }
 
-// perl is pushed as perl:5.34.0, one layer of a MiB and one small.
+// perl pushes an image as perl:5.34.0, with one layer of 1 MiB and a small one.
 func (h *house) perl() v1.Image {
 	h.t.Helper()
 	image := picture(h.t, "amd64", "", 1<<20)
@@ -198,7 +198,7 @@ func picture(t *testing.T, architecture, variant string, size int64) v1.Image {
 	return image
 }
 
-// packed are the bytes of the first layer.
+// packed returns the compressed bytes of the first layer.
 func packed(t *testing.T, image v1.Image) []byte {
 	t.Helper()
 	layers, err := image.Layers()
@@ -217,7 +217,7 @@ func packed(t *testing.T, image v1.Image) []byte {
 	return b
 }
 
-// keys is a keychain that has the same for every repository it is asked for, and remembers these.
+// keys is a keychain with the same credentials for every repository. It records the repositories that it is asked for.
 type keys struct {
 	list  []credentials.Credential
 	asked []string

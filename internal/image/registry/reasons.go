@@ -16,16 +16,16 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// maxComplaint bounds what is read of an answer that says no.
+// maxComplaint bounds what is read of the body of an error response, in bytes.
 const maxComplaint = 64 << 10
 
-// errStalled ends a transfer that no longer moves.
+// errStalled is the cause with which a transfer without data is canceled.
 var errStalled = errors.New("no data for too long")
 
 func stalled(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errStalled) }
 
-// failed words the error of a request that got no answer. The text of unknown errors is left out: they quote URLs with
-// signatures in them, and answers of token servers.
+// failed returns the Error of a request that got no response. The text of unknown errors is left out: they may quote URLs
+// with signatures, and responses of token servers.
 func failed(ctx context.Context, err error) *Error {
 	if stop := ctx.Err(); stop != nil && !stalled(ctx) {
 		return &Error{Kind: ErrUnavailable, Detail: stop.Error(), cause: stop}
@@ -83,7 +83,7 @@ func insecure(err error) (detail string, ok bool) {
 	return "", false
 }
 
-// responseText words an answer other than the one hoped for.
+// responseText returns the Error of an error response.
 func responseText(resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
 	var structured struct {
@@ -113,7 +113,7 @@ func complaint(status int, diagnostics []transport.Diagnostic, header http.Heade
 	return e
 }
 
-// retryAfter reads seconds or a date.
+// retryAfter returns the header Retry-After, which has seconds or a date; zero if there is none.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil {

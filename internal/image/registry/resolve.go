@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// Resolve asks what a name stands for on this platform. Nothing of it is written anywhere.
+// Resolve fetches the description of an image for this platform. It writes no files.
 func (c *Client) Resolve(ctx context.Context, ref Reference) (*Image, error) {
 	from, err := c.source(ctx, ref)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 	return err
 }
 
-// suits compares what the configuration says; old images say nothing.
+// suits returns an error if the configuration is for another platform. Old images do not name one.
 func suits(want v1.Platform, f *v1.ConfigFile) error {
 	if f.OS == "" || f.Architecture == "" {
 		return nil
@@ -116,11 +116,11 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 	return d, err
 }
 
-// request is for something that fits into memory.
+// request is for something that is read into memory.
 type request struct {
 	what   string
 	accept []types.MediaType
-	// digest is the zero Hash for what a tag names.
+	// digest is the zero Hash if only a tag is known.
 	digest v1.Hash
 	most   int64
 	may    func(hosts.Host) bool

@@ -89,7 +89,7 @@ func TestResolveVerifiesDigests(t *testing.T) {
 	}
 }
 
-// answer has every manifest be this.
+// answer makes the registry send this as every manifest.
 func (h *house) answer(contentType, body string) {
 	h.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.URL.Path, "/manifests/") {

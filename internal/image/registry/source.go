@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/registry/hosts"
 )
 
-// source is where one image comes from.
+// source has the endpoints of one image, in the order to try them.
 type source struct {
 	reference Reference
 	doors     []*endpoint
@@ -33,8 +33,8 @@ func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
 	return s, nil
 }
 
-// credentials for a mirror are those for its own name: what the user entrusted to a registry is not the mirror's
-// business. The server of a hosts.toml is the registry, wherever it is.
+// credentials returns the credentials to try at h. A mirror gets those for its own address only, never those for the
+// registry. The server of a hosts.toml counts as the registry, whatever its address is.
 func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) ([]credentials.Credential, error) {
 	own := h.Address + "/" + ref.Repository
 	if h.Mirror {
@@ -48,8 +48,8 @@ func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) (
 	return more, errors.Join(err, otherErr)
 }
 
-// each does something at one door after the other until it succeeds. The last error counts, since the registry itself
-// comes last; those before are mentioned.
+// each calls do for one endpoint after the other until it succeeds. It returns the last error, since the registry itself comes
+// last, with those before.
 func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*endpoint) error) error {
 	var before []*Error
 	for _, d := range s.doors {
@@ -76,12 +76,12 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*e
 	return last
 }
 
-// registryServes reports whether layers can be had from the registry itself.
+// registryServes reports whether layers can be downloaded from the registry itself.
 func (s *source) registryServes() bool {
 	return slices.ContainsFunc(s.doors, func(d *endpoint) bool { return d.host.Pull && !d.host.Mirror })
 }
 
-// errHere marks errors of this machine's files, for which no other host can help.
+// errHere marks errors of files on this machine: no other host would help.
 var errHere = errors.New("cannot write")
 
 func mayResolve(h hosts.Host) bool { return h.Resolve }

@@ -19,14 +19,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLayers bounds how many layers an image has.
+// maxLayers bounds how many layers an image may have.
 const maxLayers = 500
 
-// atATime is how many layers are fetched and unpacked side by side.
+// atATime is how many layers of an image are fetched and unpacked at the same time.
 const atATime = 3
 
-// Add puts an image into the store under a full name. What of it is there already is not read again. Progress, which may be
-// nil, is told while layers are read.
+// Add adds an image to the store under a full name. Layers that the store has are not read again. Add calls progress, which
+// may be nil, while it reads layers.
 func (s *Store) Add(ctx context.Context, name string, from Source, progress func(Progress)) (Image, error) {
 	unlock, err := s.lock(workLockName, unix.LOCK_SH)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Add(ctx context.Context, name string, from Source, progress func
 	})
 }
 
-// describe reads what the image says of itself.
+// describe returns the entry of an image in the list, from its configuration.
 func describe(name string, from Source) (Image, error) {
 	config, err := v1.ParseConfigFile(bytes.NewReader(from.Config))
 	if err != nil {
@@ -76,7 +76,7 @@ func describe(name string, from Source) (Image, error) {
 	return image, nil
 }
 
-// addLayers returns the layers' directories, which are held.
+// addLayers returns the directories of the layers, which stay until they are closed.
 func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, progress func(Progress)) (held dirs, err error) {
 	missing := map[v1.Hash]Layer{}
 	for i, id := range ids {
@@ -139,17 +139,17 @@ func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer
 	read := &reader{from: layer, ctx: ctx, told: told}
 	err = unpack(ctx, id, files, read)
 	if err != nil && read.failure != nil {
-		return read.failure // the child has only seen that the layer ends too early
+		return read.failure // To the child, the layer only ended too early.
 	}
 	return err
 }
 
-// unpack has a child make the layer that in holds.
+// unpack runs a child that unpacks the layer in in.
 func unpack(ctx context.Context, id v1.Hash, files string, in io.Reader) error {
 	return runChild(ctx, childTask{Unpack: files, Digest: id.String()}, in, nil)
 }
 
-// addTree returns the directory of the image's tree, which is held. The layers that it is merged from stay for that long.
+// addTree returns the directory of the image's tree, which stays until it is closed. While it is merged, its layers stay, too.
 func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress func(Progress)) (*os.File, error) {
 	id := chainID(image.Layers)
 	if tree := s.hold(kept(treesName), id); tree != nil {
@@ -170,7 +170,8 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 	})
 }
 
-// make has do fill a directory, puts it in its place and returns it, held. The caller has claimed it.
+// make calls do to fill a directory, moves that to its place and returns it. It stays until it is closed. The caller holds the
+// claim.
 func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
 	unfinished := kind + "-" + nameOf(id) + ".unfinished."
 	if err := s.discardAll(unfinished); err != nil {
@@ -209,7 +210,7 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	return dir, nil
 }
 
-// markForRemoval takes a layer or tree out of its place that is not as this version has them.
+// markForRemoval removes a layer or tree that an earlier version has made, without the directory filesName.
 func (s *Store) markForRemoval(kind string, id v1.Hash) error {
 	at := s.path(kind, nameOf(id))
 	if _, err := os.Lstat(filepath.Join(at, filesName)); err == nil {
@@ -226,7 +227,7 @@ func (s *Store) markForRemoval(kind string, id v1.Hash) error {
 	return errors.Join(err, s.discard(filepath.Base(aside)))
 }
 
-// discardAll removes the entries of the work directory whose names begin so: what programs that were killed have left.
+// discardAll removes the entries of the work directory with this prefix, which killed programs have left.
 func (s *Store) discardAll(prefix string) error {
 	left, err := filepath.Glob(s.path(workName, prefix+"*"))
 	for _, path := range left {
@@ -235,18 +236,18 @@ func (s *Store) discardAll(prefix string) error {
 	return err
 }
 
-// discard removes an entry of the work directory. Its files may belong to other users than this one.
+// discard removes an entry of the work directory. It uses a child, as the files may belong to other users.
 func (s *Store) discard(name string) error {
 	return runChild(context.Background(), childTask{Store: s.dir, Discard: name}, nil, nil)
 }
 
-// reader counts what is read of a layer, and ends with ctx.
+// reader reads a layer, counts the bytes, and ends with ctx.
 type reader struct {
 	from io.Reader
 	ctx  context.Context
 	told func(done int64)
 	done int64
-	// failure is why it could not be read to its end.
+	// failure is why the layer could not be read to its end.
 	failure error
 }
 

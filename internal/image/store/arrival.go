@@ -9,25 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// incomingLayer is a file that is read while it is being fetched. Who fetches appends to it, and may have to begin it anew; who
-// reads comes behind and never gets the bytes of two beginnings.
+// incomingLayer is the file of a layer that is read while it is downloaded. The download appends to it, and may empty it and
+// begin again; a reader follows behind, and never gets the bytes of two downloads.
 type incomingLayer struct {
 	file *os.File
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	// done is how many bytes there are, beginning how often the file was begun anew.
+	// done is how many bytes the file has; beginning is how often the download has begun again.
 	done      int64
 	beginning int
-	// ended: nothing more comes. Failure is nil if all has come and was verified.
+	// ended reports whether the download is over; failure is nil if the layer is complete and verified.
 	ended   bool
 	failure error
 }
 
-// deliverySize is how much a reader gets at a time, as long as more comes: each time wakes it, and whom it reads for.
+// deliverySize is how many bytes a reader waits for while the download goes on: fewer would wake the reader, and the child
+// that it feeds, too often.
 const deliverySize = 256 << 10
 
-// errAnew ends the reading of what is of no use any more.
+// errAnew ends a reader when the download begins again.
 var errAnew = errors.New("the layer is fetched anew")
 
 func newArrival(file *os.File) *incomingLayer {
@@ -36,7 +37,7 @@ func newArrival(file *os.File) *incomingLayer {
 	return a
 }
 
-// told takes how many bytes the file has: 0 just before it is begun anew.
+// told takes in how many bytes the file has; 0 just before the download begins again.
 func (a *incomingLayer) told(done int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -57,7 +58,7 @@ func (a *incomingLayer) end(failure error) {
 	a.changed.Broadcast()
 }
 
-// reader reads from the file's beginning to its end, for which it waits.
+// reader returns a reader of the whole file, which waits for what is not there yet.
 func (a *incomingLayer) reader() *arrivalReader {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,7 +82,7 @@ func (r *arrivalReader) Read(p []byte) (int, error) {
 	if n == 0 {
 		return 0, err
 	}
-	// What was begun anew meanwhile is no longer what it was.
+	// If the download has begun again, the bytes may be those of the new one.
 	return n, r.current()
 }
 
@@ -93,14 +94,14 @@ func (r *arrivalReader) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r}, make([]byte, deliverySize))
 }
 
-// enlarge has a pipe take more at a time. Where it may not, it takes less.
+// enlarge enlarges the buffer of a pipe. If the kernel refuses, the pipe only moves fewer bytes at a time.
 func enlarge(pipe *os.File) {
 	if raw, err := pipe.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 4*deliverySize) })
 	}
 }
 
-// await returns how many bytes there are that were not read: so many as are wanted, unless there are no more.
+// await waits for want unread bytes, or the end of the download, and returns how many there are.
 func (r *arrivalReader) await(want int64) (int64, error) {
 	a := r.from
 	a.mu.Lock()
@@ -129,7 +130,8 @@ func (r *arrivalReader) current() error {
 	return nil
 }
 
-// outcome waits until it is known what has become of what r reads: nil if it is whole and verified, errAnew, or why it does not come.
+// outcome waits for the end of the download that r reads. It returns nil if the layer is complete and verified, errAnew if the
+// download has begun again, or why it failed.
 func (r *arrivalReader) outcome() error {
 	a := r.from
 	a.mu.Lock()

@@ -55,7 +55,7 @@ func write(t *testing.T, file *os.File, told func(int64), text []byte) {
 	told(at)
 }
 
-// fetch adds an image of one layer, which is fetched so.
+// fetch adds an image of one layer, which how fetches.
 func fetch(t *testing.T, s *store.Store, l v1.Layer, how fetching) (store.Image, error) {
 	t.Helper()
 	from := source(t, images.Image(t, v1.Config{}, l))
@@ -63,7 +63,7 @@ func fetch(t *testing.T, s *store.Store, l v1.Layer, how fetching) (store.Image,
 	return s.Add(t.Context(), "a:1", from, nil)
 }
 
-// awaitUnpacked waits until the child has made a file of a layer that is still being fetched.
+// awaitUnpacked waits until the child has unpacked a file of a layer that is still being fetched.
 func awaitUnpacked(t *testing.T, dir, name string) {
 	await.Until(t, name+" is unpacked", func() bool {
 		found, err := filepath.Glob(filepath.Join(dir, "work", "*", "files", "tree", name))
@@ -115,7 +115,7 @@ func isLarge(t *testing.T, s *store.Store, image store.Image) {
 	}
 }
 
-// A mirror may send something else than the registry, from which the layer is then fetched anew.
+// If a mirror has sent something wrong, the layer is downloaded again, from the registry.
 func TestALayerThatIsFetchedAnewIsUnpackedAnew(t *testing.T) {
 	s, dir := open(t)
 	l, other := large(t), images.Layer(t, map[string]images.File{
@@ -146,7 +146,7 @@ func TestALayerThatIsFetchedAnewIsUnpackedAnew(t *testing.T) {
 	}
 }
 
-// What the archive holds does not count until all of it has come.
+// An error in the archive counts only once all of it is downloaded.
 func TestAnArchiveThatCannotBeUnpackedIsRefusedOnceItIsVerified(t *testing.T) {
 	s, dir := open(t)
 	_, err := fetch(t, s, layer(t, "said"), func(_ context.Context, file *os.File, told func(int64)) error {

@@ -6,10 +6,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Progress is how many bytes are there of the layers that an image needs and the store has not had.
+// Progress is how many bytes have been read of the layers that the store lacks, and how many these layers have.
 type Progress struct{ Done, Total int64 }
 
-// sizeCounter adds up what the layers of an image tell, side by side.
+// sizeCounter adds up the progress of the layers of an image, which are read at the same time.
 type sizeCounter struct {
 	mu     sync.Mutex
 	layers map[v1.Hash]int64
@@ -25,7 +25,7 @@ func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *sizeCounter {
 	return t
 }
 
-// of takes what is told of one layer.
+// of returns a function that takes in how many bytes of one layer have been read.
 func (t *sizeCounter) of(layer v1.Hash) func(done int64) {
 	return func(done int64) {
 		if t.tell == nil {

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// helperTime bounds how long a program may think: it may ask a cloud, but not a person.
+	// helperTime is the timeout of a helper program: enough to ask a cloud service, but not a user.
 	helperTime = 30 * time.Second
-	// helperOutput bounds what is kept of its answer.
+	// helperOutput bounds what is kept of its output, in bytes.
 	helperOutput = 256 << 10
 )
 
-// ask runs docker-credential-name get. It returns nil when the program has nothing for the server. What the program
-// prints never becomes part of an error, since it may be the secret.
+// ask runs docker-credential-<name> get. It returns nil if the program has nothing for the server. What the program prints
+// never becomes part of an error, since it may be the secret.
 func ask(ctx context.Context, name, server string) (*Credential, error) {
 	program := "docker-credential-" + name
 	if strings.ContainsAny(name, `/\`) {
@@ -34,7 +34,7 @@ func ask(ctx context.Context, name, server string) (*Credential, error) {
 	out := &capped{most: helperOutput}
 	cmd := exec.CommandContext(ctx, path, "get")
 	cmd.Stdin, cmd.Stdout = strings.NewReader(server), out
-	// A child that outlives the program must not hold us up by keeping the pipe open.
+	// Do not wait longer for a child of the program that keeps the pipe open after the program has ended.
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() == nil && strings.Contains(out.kept.String(), "credentials not found") {
@@ -62,7 +62,7 @@ func answer(program string, out *capped) (*Credential, error) {
 	return &c, nil
 }
 
-// capped keeps the first bytes and takes the rest without a word, so that the program does not hang.
+// capped keeps the first bytes and discards the rest without an error, so that the program does not hang.
 type capped struct {
 	kept bytes.Buffer
 	most int
