@@ -1,11 +1,11 @@
 // Package model_test drives the real ScheduledJob controller, with its core, through random histories on a simulated API
-// server (test/simulated): requests that are refused, lost, or carried out without an answer; news that are
-// late, repeated or compressed, of each kind apart; the controller killed between any two writes, or relieved by another;
-// people who ask for runs, suspend, resume, and delete Jobs. The clock is synctest's.
+// server (test/simulated): requests are refused, lost, or carried out without an answer; watches are late, repeat changes or
+// skip to the newest state, each kind on its own; the controller is killed between any two writes, or replaced by another;
+// users request runs, suspend and resume the ScheduledJob, and delete Jobs. The clock is that of synctest.
 //
-//	go test ./internal/controller/scheduledjob/model                      a few hundred histories, always the same
-//	go test ./internal/controller/scheduledjob/model -rapid.checks=25000  many
-//	go test ./internal/controller/scheduledjob/model -rapid.seed=N        those that failed, again
+//	go test ./internal/controller/scheduledjob/model                      a few hundred histories, always the same ones
+//	go test ./internal/controller/scheduledjob/model -rapid.checks=25000  many histories
+//	go test ./internal/controller/scheduledjob/model -rapid.seed=N        the history that failed, again
 package model_test
 
 import (
