@@ -82,7 +82,7 @@ func runOf(clock string) *batchv1.Job {
 	return j
 }
 
-func byHand(name, clock string) *batchv1.Job {
+func manualRun(name, clock string) *batchv1.Job {
 	return wrappers.MakeJob(name).CreationTimestamp(metav1.NewTime(at(clock))).
 		Annotation("cronjob.kubernetes.io/instantiate", "manual").Obj()
 }
@@ -98,7 +98,7 @@ func listed(s *situation, j *batchv1.Job) {
 
 func held(_ *situation, j *batchv1.Job) { cronjob.SuspendRun(j, j.CreationTimestamp.Time) }
 
-func leaves(_ *situation, j *batchv1.Job) {
+func beingDeleted(_ *situation, j *batchv1.Job) {
 	j.DeletionTimestamp = ptr.To(metav1.NewTime(at("09:31:00")))
 }
 

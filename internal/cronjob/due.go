@@ -16,8 +16,8 @@ const (
 	tooManyMissed = 100
 	// maxClockSkew is how far status.lastScheduleTime may be in the future without a warning.
 	maxClockSkew = time.Minute
-	// longest is the maximum of spec.startingDeadlineSeconds, so that it fits into a time.Duration.
-	longest = int64(200 * 365 * 24 * 60 * 60)
+	// maxDeadline is the maximum of spec.startingDeadlineSeconds, so that it fits into a time.Duration.
+	maxDeadline = int64(200 * 365 * 24 * 60 * 60)
 )
 
 // startDue finds the due time that is to start now: the latest that has had no run and has not missed its deadline.
@@ -77,7 +77,7 @@ func (v *view) handledUntil(d *Decision) time.Time {
 // notTooLate returns after, or a later time if due times up to that have missed spec.startingDeadlineSeconds.
 func (v *view) notTooLate(after time.Time) time.Time {
 	if deadline := v.cronJob.Spec.StartingDeadlineSeconds; deadline != nil {
-		return latest(after, v.Now.Add(-time.Duration(min(*deadline, longest))*time.Second))
+		return latest(after, v.Now.Add(-time.Duration(min(*deadline, maxDeadline))*time.Second))
 	}
 	return after
 }

@@ -27,7 +27,7 @@ func ExampleDecide() {
 
 	d := cronjob.Decide(cronjob.Observation{CronJob: cj, Now: now})
 	fmt.Println("start", d.Start.Name, "which was due at", d.Due.UTC().Format(time.TimeOnly))
-	fmt.Println("look again at", d.RequeueAt.UTC().Format(time.TimeOnly))
+	fmt.Println("requeue at", d.RequeueAt.UTC().Format(time.TimeOnly))
 
 	// Five minutes later the first run still runs, and the policy is Forbid.
 	cj.Status = d.Status(d.Start)
@@ -36,7 +36,7 @@ func ExampleDecide() {
 	fmt.Println("start another:", d.Start != nil)
 	// Output:
 	// start report-29460240 which was due at 12:00:00
-	// look again at 12:05:00
+	// requeue at 12:05:00
 	// start another: false
 }
 

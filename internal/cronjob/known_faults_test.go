@@ -25,7 +25,7 @@ func TestACronJobThatWasSuspendedForLongGoesOn(t *testing.T) {
 		t.Errorf("starts %v of %v, want the run of %v", d.Start, d.Due, week.Truncate(time.Minute))
 	}
 	if next := week.Truncate(time.Minute).Add(time.Minute); !d.RequeueAt.Equal(next) {
-		t.Errorf("looks again at %v, want %v", d.RequeueAt, next)
+		t.Errorf("requeues at %v, want %v", d.RequeueAt, next)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestASchedulesTimesAreNotEquallyFarApart(t *testing.T) {
 				t.Fatalf("at %v: due %v, want %v", now, d.Due, want)
 			}
 			if !d.RequeueAt.After(now) || !isDue(d.RequeueAt) {
-				t.Fatalf("at %v: looks again at %v", now, d.RequeueAt)
+				t.Fatalf("at %v: requeues at %v", now, d.RequeueAt)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestAMachineWhoseClockIsSetRunsNothingTwice(t *testing.T) {
 			t.Errorf("%v: starts %v", jump, d.Due)
 		}
 		if !d.RequeueAt.After(at("15:00:00")) {
-			t.Errorf("%v: looks again at %v", jump, d.RequeueAt)
+			t.Errorf("%v: requeues at %v", jump, d.RequeueAt)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (f fields) first(after, until int64) (int64, bool) {
 		if !f.onDay(d) {
 			continue
 		}
-		if i := f.upTo(after - d*day); i < len(f.seconds) {
+		if i := f.countUpTo(after - d*day); i < len(f.seconds) {
 			w := d*day + f.seconds[i]
 			return w, w <= until
 		}
@@ -101,7 +101,7 @@ func (f fields) all(after, until int64) (n, last int64) {
 		if !f.onDay(d) {
 			continue
 		}
-		from, to := f.upTo(after-d*day), f.upTo(until-d*day)
+		from, to := f.countUpTo(after-d*day), f.countUpTo(until-d*day)
 		if from < to {
 			n, last = n+int64(to-from), d*day+f.seconds[to-1]
 		}
@@ -109,8 +109,8 @@ func (f fields) all(after, until int64) (n, last int64) {
 	return n, last
 }
 
-// upTo returns how many times of a day are at or before this second of the day.
-func (f fields) upTo(second int64) int {
+// countUpTo returns how many times of a day are at or before this second of the day.
+func (f fields) countUpTo(second int64) int {
 	switch {
 	case second < 0:
 		return 0

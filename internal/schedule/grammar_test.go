@@ -160,7 +160,7 @@ func TestBadIntervals(t *testing.T) {
 	}
 }
 
-func TestNoTextIsAskedForWithExamples(t *testing.T) {
+func TestAnEmptyTextIsAnErrorWithExamples(t *testing.T) {
 	for _, text := range []string{"", "  ", "\n"} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "must say when") {
 			t.Errorf("%q: got %v", text, err)

@@ -62,21 +62,21 @@ func parseStart(text string) (start, error) {
 	if text == "" {
 		return start{now: true}, nil
 	}
-	s, err := readStart(text)
+	s, err := parseStartParts(text)
 	if err != nil {
 		return s, fmt.Errorf("start %q %w", text, err)
 	}
 	return s, nil
 }
 
-func readStart(text string) (start, error) {
+func parseStartParts(text string) (start, error) {
 	var s start
 	date, clock, hasT := strings.Cut(text, "T")
 	if !hasT && strings.Contains(date, ":") {
 		date, clock = "", date
 	}
 	if date != "" {
-		w, err := readDate(date)
+		w, err := parseDate(date)
 		if err != nil {
 			return s, err
 		}
@@ -93,11 +93,11 @@ func readStart(text string) (start, error) {
 		return s, err
 	}
 	s.zone = zone
-	s.time, err = readTime(clock)
+	s.time, err = parseClock(clock)
 	return s, err
 }
 
-func readDate(text string) (wallClock, error) {
+func parseDate(text string) (wallClock, error) {
 	m := datePattern.FindStringSubmatch(text)
 	if m == nil {
 		return 0, errors.New("has a date that is not of the form 2026-03-01 or 20260301: " + startRemedy)
@@ -115,7 +115,7 @@ func readDate(text string) (wallClock, error) {
 	return midnight(year, month, dayOfMonth), nil
 }
 
-func readTime(text string) (int64, error) {
+func parseClock(text string) (int64, error) {
 	m := timePattern.FindStringSubmatch(text)
 	switch {
 	case strings.ContainsAny(text, ".,"):

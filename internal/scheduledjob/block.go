@@ -39,13 +39,13 @@ func (g *gate) block(e stintv1.Execution) {
 	if !blocksOnFailure(g.sj) || g.blocked() {
 		return
 	}
-	message := fmt.Sprintf("run %s failed: %s", e.Tag, because(e))
+	message := fmt.Sprintf("run %s failed: %s", e.Tag, failureText(e))
 	g.conditions.set(stintv1.ConditionBlocked, metav1.ConditionTrue, ReasonRunFailed, message)
 	g.events.addWarning(ReasonBlocked, "Schedule blocked: %s", message)
 }
 
-// because returns why a run failed: its reason, and its message if there is one.
-func because(e stintv1.Execution) string {
+// failureText returns why a run failed: its reason, and its message if there is one.
+func failureText(e stintv1.Execution) string {
 	if e.Message == "" {
 		return e.Reason
 	}

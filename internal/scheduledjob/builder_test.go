@@ -47,8 +47,8 @@ func keepingOutdated(sj *stintv1.ScheduledJob) { sj.Spec.Schedule.SkipOutdated =
 func blocking(sj *stintv1.ScheduledJob)        { sj.Spec.Schedule.BlockOnFailure = ptr.To(true) }
 func suspending(sj *stintv1.ScheduledJob)      { sj.Spec.Suspend = ptr.To(true) }
 
-// asked adds a run on demand.
-func asked(tag string) change {
+// requested adds a run on demand.
+func requested(tag string) change {
 	return func(sj *stintv1.ScheduledJob) {
 		sj.Status.PendingExecutions = append(sj.Status.PendingExecutions, stintv1.Execution{Tag: tag})
 	}
@@ -87,8 +87,8 @@ func withEnd(kind batchv1.JobConditionType, reason, message string, seconds int)
 	}
 }
 
-// seen is an observation made this many seconds after noon.
-func seen(sj *stintv1.ScheduledJob, seconds int, jobs ...*batchv1.Job) Observation {
+// observe is an observation made this many seconds after noon.
+func observe(sj *stintv1.ScheduledJob, seconds int, jobs ...*batchv1.Job) Observation {
 	return Observation{ScheduledJob: sj, Jobs: jobs, Template: sj.Spec.Template, Now: at(seconds)}
 }
 

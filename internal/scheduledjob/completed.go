@@ -28,7 +28,7 @@ func (c *completed) add(e stintv1.Execution) {
 		c.events.addEvent(ReasonSawCompletedRun, "Saw completed run %s, success", e.Tag)
 		return
 	}
-	c.events.addWarning(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, because(e))
+	c.events.addWarning(ReasonSawCompletedRun, "Saw completed run %s, failed: %s", e.Tag, failureText(e))
 	c.gate.block(e)
 }
 

@@ -21,9 +21,9 @@ type draft struct {
 }
 
 // newDraft begins with copies of the status and of the events decided so far.
-func newDraft(v *view, from stintv1.ScheduledJobStatus, told events) *draft {
+func newDraft(v *view, from stintv1.ScheduledJobStatus, recorded events) *draft {
 	status := from.DeepCopy()
-	s := &draft{view: v, events: slices.Clone(told), skippedCount: status.SkippedCount}
+	s := &draft{view: v, events: slices.Clone(recorded), skippedCount: status.SkippedCount}
 	s.conditions = conditions{list: status.Conditions, observedGeneration: status.ObservedGeneration, generation: v.sj.Generation, now: v.now}
 	s.gate = gate{sj: v.sj, conditions: &s.conditions, events: &s.events}
 	s.executions = executions{

@@ -31,7 +31,7 @@ func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawScheduledJob(t))
 		t.Repeat(w.actions())
-		w.settle()
+		w.finishAll()
 	})
 }
 
@@ -87,8 +87,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"a Job ends":       w.endOne,
 		"a Job ends soon":  w.endOne,
 		"a Job is deleted": w.deleteJob,
-		"people":           func(*rapid.T) { w.meddle() },
-		"people again":     func(*rapid.T) { w.meddle() },
+		"people":           func(*rapid.T) { w.userActs() },
+		"people again":     func(*rapid.T) { w.userActs() },
 		"the template":     func(t *rapid.T) { w.template = rapid.IntRange(0, 3).Draw(t, "is there") > 0 },
 		"it is deleted": func(t *rapid.T) {
 			if rapid.IntRange(0, 19).Draw(t, "really") == 0 {
@@ -130,12 +130,12 @@ func (w *world) deleteJob(t *rapid.T) {
 	}
 }
 
-// meddle is a user who does something.
-func (w *world) meddle() {
+// userActs is a user who does something.
+func (w *world) userActs() {
 	deeds := map[string]func(){
-		"ask":       func() { w.ask(fmt.Sprintf("run-%d", w.version)) },
-		"ask again": w.askAgain,
-		"take back": w.takeBack,
+		"ask":       func() { w.request(fmt.Sprintf("run-%d", w.version)) },
+		"ask again": w.requestAgain,
+		"take back": w.cancelRequest,
 		"unblock":   w.unblock,
 		"suspend":   func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend = ptr.To(true) }) },
 		"resume":    func() { w.edit(func(spec *stintv1.ScheduledJobSpec) { spec.Suspend = nil }) },
@@ -148,13 +148,13 @@ func (w *world) meddle() {
 	deeds[rapid.SampledFrom(slices.Sorted(maps.Keys(deeds))).Draw(w.t, "deed")]()
 }
 
-func (w *world) ask(tag string) {
-	w.ledger.asked.Insert(tag)
-	w.update(asked(tag))
+func (w *world) request(tag string) {
+	w.ledger.requested.Insert(tag)
+	w.update(requested(tag))
 }
 
-// askAgain asks for a run that is listed, in any of the lists.
-func (w *world) askAgain() {
+// requestAgain asks for a run that is listed, in any of the lists.
+func (w *world) requestAgain() {
 	var listed []string
 	for _, e := range slices.Concat(w.sj.Status.RunningExecutions, w.sj.Status.CompletedExecutions, w.sj.Status.PendingExecutions) {
 		if e.Trigger == stintv1.TriggerManual {
@@ -162,12 +162,12 @@ func (w *world) askAgain() {
 		}
 	}
 	if len(listed) > 0 {
-		w.ask(rapid.SampledFrom(listed).Draw(w.t, "tag"))
+		w.request(rapid.SampledFrom(listed).Draw(w.t, "tag"))
 	}
 }
 
-// takeBack removes a pending run, which may be starting right now.
-func (w *world) takeBack() {
+// cancelRequest removes a pending run, which may be starting right now.
+func (w *world) cancelRequest() {
 	var manual []string
 	for _, e := range w.sj.Status.PendingExecutions {
 		if ManualTag(e.Tag) && !has(w.sj.Status.CompletedExecutions, e.Tag) {
@@ -186,7 +186,7 @@ func (w *world) takeBack() {
 		// The status does not list the Job any more: the controller itself keeps track that it may exist.
 		w.unclear.Insert(tag)
 	}
-	w.ledger.asked.Delete(tag)
+	w.ledger.requested.Delete(tag)
 	w.update(func(sj *stintv1.ScheduledJob) {
 		sj.Status.PendingExecutions = without(sj.Status.PendingExecutions, tag)
 	})
@@ -216,12 +216,12 @@ func (w *world) rest() {
 	}
 	next := Decide(w.observation())
 	if len(next.Create)+len(next.Delete)+len(next.Events(nil)) > 0 || !equality.Semantic.DeepEqual(next.Status(nil), w.sj.Status) {
-		w.t.Fatalf("does not rest: starts %v, tells %v\n%s", next.starts, next.Events(nil), diff(w.sj.Status, next.Status(nil)))
+		w.t.Fatalf("does not rest: starts %v, events %v\n%s", next.starts, next.Events(nil), diff(w.sj.Status, next.Status(nil)))
 	}
 }
 
-// settle ends all faults, completes every Job and expects that every run has run.
-func (w *world) settle() {
+// finishAll ends all faults, completes every Job and expects that every run has run.
+func (w *world) finishAll() {
 	if w.sj.DeletionTimestamp != nil {
 		return
 	}
@@ -256,7 +256,7 @@ func (w *world) checkEnd() {
 	if int(s.ScheduleCount) != w.ledger.created.Len() {
 		w.t.Fatalf("%d runs started, the status says %d", w.ledger.created.Len(), s.ScheduleCount)
 	}
-	if lost := w.ledger.asked.Difference(w.ledger.created).Difference(w.ledger.refused); lost.Len() > 0 {
+	if lost := w.ledger.requested.Difference(w.ledger.created).Difference(w.ledger.refused); lost.Len() > 0 {
 		w.t.Fatalf("runs were asked for and lost: %v", lost.UnsortedList())
 	}
 	successful, failed := 0, 0

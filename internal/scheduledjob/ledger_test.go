@@ -21,7 +21,7 @@ type ledger struct {
 	w *world
 	// created are runs whose Job was created, each once; refused are those whose Job was refused for good; asked are those
 	// that users requested and did not take back.
-	created, refused, asked sets.Set[string]
+	created, refused, requested sets.Set[string]
 	// completed are finished runs, still listed or not; skipped are pending runs that were skipped.
 	completed, skipped sets.Set[string]
 	// shielded are runs that a user removed from the list while they were being started: they may not end until they are
@@ -30,7 +30,7 @@ type ledger struct {
 }
 
 func newLedger(w *world) *ledger {
-	return &ledger{w: w, created: sets.New[string](), refused: sets.New[string](), asked: sets.New[string](),
+	return &ledger{w: w, created: sets.New[string](), refused: sets.New[string](), requested: sets.New[string](),
 		completed: sets.New[string](), skipped: sets.New[string](), shielded: sets.New[string]()}
 }
 
@@ -224,14 +224,14 @@ func (l *ledger) checkDueTimes(obs Observation, d Decision, outcomes []Outcome) 
 	if said := next.SkippedCount - old.SkippedCount; said != skipped+direct {
 		l.w.t.Fatalf("%d runs are said to be skipped, %d are", said, skipped+direct)
 	}
-	told := slices.ContainsFunc(d.Events(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
+	recorded := slices.ContainsFunc(d.Events(outcomes), func(e Event) bool { return e.Reason == ReasonRunsSkipped })
 	if queued := d.Status(nil); next.Schedule != nil && next.LastScheduleTime != nil && !d.draft.timetable.changed && len(scheduledOf(queued.PendingExecutions)) < maxPending {
 		if left, _ := inForce(next.Schedule).Count(next.LastScheduleTime.Time, obs.Now); left > 0 {
 			l.w.t.Fatalf("%d due times are not dealt with", left)
 		}
 	}
-	if told != (skipped+direct > 0) {
-		l.w.t.Fatalf("%d runs are skipped, the event says %v", skipped+direct, told)
+	if recorded != (skipped+direct > 0) {
+		l.w.t.Fatalf("%d runs are skipped, the event says %v", skipped+direct, recorded)
 	}
 }
 

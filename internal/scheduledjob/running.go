@@ -30,29 +30,29 @@ func (r *running) add(e stintv1.Execution, job *batchv1.Job) {
 
 // findEnded lists finished runs as completed, in the order in which they finished.
 func (x *executions) findEnded() {
-	over := x.running.takeEnded(x.view)
-	slices.SortStableFunc(over, func(a, b stintv1.Execution) int { return a.CompletedAt.Compare(b.CompletedAt.Time) })
-	for _, e := range over {
+	finished := x.running.takeEnded(x.view)
+	slices.SortStableFunc(finished, func(a, b stintv1.Execution) int { return a.CompletedAt.Compare(b.CompletedAt.Time) })
+	for _, e := range finished {
 		x.completed.add(e)
 	}
 }
 
 // takeEnded removes the finished runs, and returns them with their outcomes.
 func (r *running) takeEnded(v *view) []stintv1.Execution {
-	var over []stintv1.Execution
-	going := r.list[:0]
+	var finished []stintv1.Execution
+	unfinished := r.list[:0]
 	for _, e := range r.list {
 		job := v.jobs[e.Tag]
 		if job == nil || jobcore.Finished(job) {
-			over = append(over, ended(v, e))
+			finished = append(finished, ended(v, e))
 			continue
 		}
 		// The Job may have been deleted and created again.
 		e.JobName, e.JobUID = job.Name, job.UID
-		going = append(going, e)
+		unfinished = append(unfinished, e)
 	}
-	r.list = going
-	return over
+	r.list = unfinished
+	return finished
 }
 
 // ended returns a run with the outcome of its Job, which is finished or deleted.

@@ -34,13 +34,13 @@ func (s *draft) startable() []stintv1.Execution {
 		limit = maxRunning
 	}
 	room := limit - len(s.executions.running.list)
-	var turn []stintv1.Execution
+	var ready []stintv1.Execution
 	for _, e := range s.executions.pending.list {
-		if len(turn) < room && !s.gate.holds(e) {
-			turn = append(turn, e)
+		if len(ready) < room && !s.gate.holds(e) {
+			ready = append(ready, e)
 		}
 	}
-	return turn
+	return ready
 }
 
 // applyOutcomes lists a run as started or failed, by the outcome of creating its Job.

@@ -79,8 +79,8 @@ func number(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// story returns the events, one per line.
-func story(events []Event) string {
+// eventLines returns the events, one per line.
+func eventLines(events []Event) string {
 	var lines []string
 	for _, e := range events {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))

@@ -11,12 +11,12 @@ type waiting struct {
 	view    *view
 	gate    *gate
 	running []stintv1.Execution
-	// turn are the runs that may start now.
-	turn []stintv1.Execution
+	// startable are the runs that may start now.
+	startable []stintv1.Execution
 }
 
 func (s *draft) waiting() waiting {
-	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, turn: s.startable()}
+	return waiting{view: s.view, gate: &s.gate, running: s.executions.running.list, startable: s.startable()}
 }
 
 // explain sets the reason and message of each pending run: why it waits.
@@ -47,7 +47,7 @@ func (w waiting) why(e stintv1.Execution) (reason, message string) {
 	switch {
 	case w.gate.holds(e):
 		return w.gate.why()
-	case !has(w.turn, e.Tag):
+	case !has(w.startable, e.Tag):
 		return ReasonQueued, w.whyQueued()
 	case w.view.Template == nil:
 		return ReasonTemplateNotFound, missingTemplate(w.view.sj)
@@ -64,7 +64,7 @@ func (w waiting) whyQueued() string {
 	case len(w.running) > 0:
 		return "waits for run " + w.running[0].Tag
 	default:
-		return "waits for run " + w.turn[0].Tag
+		return "waits for run " + w.startable[0].Tag
 	}
 }
 

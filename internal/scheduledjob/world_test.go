@@ -32,8 +32,8 @@ type world struct {
 	// template reports whether the pod template exists.
 	template bool
 
-	// seen are the Jobs that the controller has observed: an old state of the store, and its own writes.
-	seen map[string]*batchv1.Job
+	// observed are the Jobs that the controller has observed: an old state of the store, and its own writes.
+	observed map[string]*batchv1.Job
 	// unclear are Jobs that may exist, as the controller knows, but that the status does not list as started.
 	unclear sets.Set[string]
 	faults  bool
@@ -49,16 +49,16 @@ func newWorld(t *rapid.T, sj *stintv1.ScheduledJob) *world {
 
 // restart starts a new controller, which has observed all that is stored.
 func (w *world) restart() {
-	w.seen, w.unclear = maps.Clone(w.jobs), sets.New[string]()
+	w.observed, w.unclear = maps.Clone(w.jobs), sets.New[string]()
 }
 
 // show lets the controller observe one Job as it is stored.
 func (w *world) show(tag string) {
 	if job, exists := w.jobs[tag]; exists {
-		w.seen[tag] = job
+		w.observed[tag] = job
 		return
 	}
-	delete(w.seen, tag)
+	delete(w.observed, tag)
 }
 
 func (w *world) showAll() {
@@ -68,7 +68,7 @@ func (w *world) showAll() {
 }
 
 func (w *world) tags() []string {
-	return slices.Sorted(maps.Keys(sets.KeySet(w.jobs).Union(sets.KeySet(w.seen))))
+	return slices.Sorted(maps.Keys(sets.KeySet(w.jobs).Union(sets.KeySet(w.observed))))
 }
 
 // observation observes as the controller has to: it gets the Jobs live that may exist and that it has not observed.
@@ -79,13 +79,13 @@ func (w *world) observation() Observation {
 		sure.Insert(tag)
 	}
 	for tag := range sure {
-		if w.seen[tag] == nil {
+		if w.observed[tag] == nil {
 			w.show(tag)
 		}
 	}
 	obs := Observation{ScheduledJob: w.sj.DeepCopy(), Now: w.now, ExitCodes: map[types.UID][]stintv1.ExitCode{}}
-	for _, tag := range slices.Sorted(maps.Keys(w.seen)) {
-		obs.Jobs = append(obs.Jobs, w.seen[tag])
+	for _, tag := range slices.Sorted(maps.Keys(w.observed)) {
+		obs.Jobs = append(obs.Jobs, w.observed[tag])
 	}
 	if w.template {
 		obs.Template = w.sj.Spec.Template
@@ -113,7 +113,7 @@ func (w *world) sync() Decision {
 		return d
 	}
 	if w.happens(8, "meddle") {
-		w.meddle()
+		w.userActs()
 	}
 	if !w.store(obs, d, outcomes, version) {
 		return d
@@ -165,8 +165,8 @@ func (w *world) createOne(tag string, job *batchv1.Job) Outcome {
 		w.unclear.Insert(tag)
 		return Outcome{Err: apierrors.NewTimeoutError("no answer", 1)}
 	}
-	if w.seen[tag] == nil {
-		w.seen[tag] = w.jobs[tag]
+	if w.observed[tag] == nil {
+		w.observed[tag] = w.jobs[tag]
 	}
 	return Outcome{Job: w.jobs[tag]}
 }

@@ -96,8 +96,8 @@ func (e *env) edit(name string, change func(*batchv1.CronJobSpec)) *batchv1.Cron
 	return cj
 }
 
-// byHand creates a run on demand, as kubectl create job --from does.
-func (e *env) byHand(cj *batchv1.CronJob, name string) {
+// createManualRun creates a run on demand, as kubectl create job --from does.
+func (e *env) createManualRun(cj *batchv1.CronJob, name string) {
 	e.t.Helper()
 	job := wrappers.MakeJob(name).Namespace(cj.Namespace).Annotation("cronjob.kubernetes.io/instantiate", "manual").
 		OwnerReferences(*metav1.NewControllerRef(cj, core.Kind)).Command("true").Obj()
@@ -172,15 +172,15 @@ func (e *env) untilEvents(name string, want ...string) {
 	e.t.Helper()
 	var got []string
 	await.Until(e.t, fmt.Sprintf("events of %s with %q", name, want), func() bool {
-		got = e.told(name)
+		got = e.eventsOf(name)
 		return !slices.ContainsFunc(want, func(w string) bool {
 			return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
 		})
 	}, func() string { return strings.Join(got, "\n") })
 }
 
-// told returns the events of a CronJob, as "Reason: message".
-func (e *env) told(name string) (all []string) {
+// eventsOf returns the events of a CronJob, as "Reason: message".
+func (e *env) eventsOf(name string) (all []string) {
 	e.t.Helper()
 	list, err := e.api.CoreV1().Events(e.server.Namespace).List(context.Background(), metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=CronJob,involvedObject.name=" + name})

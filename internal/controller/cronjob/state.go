@@ -31,12 +31,12 @@ func scheduleAndZoneOf(cj *batchv1.CronJob) scheduleAndZone {
 // suspended does not set since: times missed then are due by the schedule in force when it is resumed, as after a restart
 // of the controller.
 func (s *state) observeSchedule(was, is *batchv1.CronJob) (changed bool) {
-	told := scheduleAndZoneOf(is)
-	changed = was != nil && scheduleAndZoneOf(was) != told
+	current := scheduleAndZoneOf(is)
+	changed = was != nil && scheduleAndZoneOf(was) != current
 	if changed && !ptr.Deref(is.Spec.Suspend, false) {
 		s.since = time.Now()
 	}
-	s.lastSchedule = &told
+	s.lastSchedule = &current
 	return changed
 }
 
@@ -49,13 +49,13 @@ func (s *state) scheduleSince(cj *batchv1.CronJob) time.Time {
 	return s.since
 }
 
-// news returns the events that the last decision did not have, and keeps all for the next call.
-func (s *state) news(events []core.Event) (news []core.Event) {
+// newEvents returns the events that the last decision did not have, and keeps all for the next call.
+func (s *state) newEvents(events []core.Event) (added []core.Event) {
 	for _, e := range events {
 		if !slices.Contains(s.events, e) {
-			news = append(news, e)
+			added = append(added, e)
 		}
 	}
 	s.events = events
-	return news
+	return added
 }

@@ -44,9 +44,9 @@ func (c *Controller) apply(ctx context.Context, cj *batchv1.CronJob, d *core.Dec
 			return errors.Join(failed, err)
 		}
 	}
-	var news []core.Event
-	c.cronJobs.Update(cj, func(s *state) { news = s.news(d.Events) })
-	for _, e := range news {
+	var added []core.Event
+	c.cronJobs.Update(cj, func(s *state) { added = s.newEvents(d.Events) })
+	for _, e := range added {
 		c.recorder.Event(cj, e.Type, e.Reason, e.Message)
 	}
 	return errors.Join(failed, c.delete(ctx, cj, d.DeleteHistory))

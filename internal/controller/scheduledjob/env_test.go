@@ -120,8 +120,8 @@ func (e *env) editStatus(name string, change func(*stintv1.ScheduledJobStatus)) 
 	}
 }
 
-// ask adds a run on demand.
-func (e *env) ask(name, tag string) {
+// request adds a run on demand.
+func (e *env) request(name, tag string) {
 	e.t.Helper()
 	e.editStatus(name, func(s *stintv1.ScheduledJobStatus) {
 		s.PendingExecutions = append(s.PendingExecutions, stintv1.Execution{Tag: tag, Trigger: stintv1.TriggerManual})

@@ -39,11 +39,11 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 		if is == nil || controller(is) == "" {
 			return
 		}
-		_, news := c.jobs.ObserveCached(controller(is), is)
+		_, changed := c.jobs.ObserveCached(controller(is), is)
 		if was != nil {
-			news = isRelevantChange(was, is)
+			changed = isRelevantChange(was, is)
 		}
-		if news || jobcore.Finished(is) && was == nil {
+		if changed || jobcore.Finished(is) && was == nil {
 			c.enqueueOwner(is)
 		}
 	})

@@ -12,12 +12,12 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-func TestMetricsTellOfRuns(t *testing.T) {
+func TestMetricsCountRuns(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	e := start(t, scheduledjob.Options{Registerer: registry})
 	e.create(newScheduledJob("fails", "R1//PT1S", command("false"), func(s *stintv1.ScheduledJobSpec) { s.MaxRestart = ptr.To[int32](0) }))
 	e.create(newScheduledJob("succeeds", ""))
-	e.ask("succeeds", "mine")
+	e.request("succeeds", "mine")
 	e.create(newScheduledJob("skips", "R1//PT1S", func(s *stintv1.ScheduledJobSpec) { s.Suspend = ptr.To(true) }))
 	e.until("fails", "it has ended", completed(1))
 	e.until("succeeds", "it has ended", completed(1))

@@ -39,7 +39,7 @@ func TestEveryDueTimeIsOneRunOverRestartsOfTheController(t *testing.T) {
 	if s.ScheduleCount != 8 || s.SkippedCount != 0 {
 		t.Errorf("%d started, %d skipped", s.ScheduleCount, s.SkippedCount)
 	}
-	await.Until(e.t, "news of all Jobs", func() bool {
+	await.Until(e.t, "all Jobs to be cached", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(made) >= 8

@@ -115,7 +115,7 @@ func listing(t testing.TB, tree string) []string {
 			return err
 		}
 		name, err := filepath.Rel(tree, p)
-		if err != nil || name == "." || isFurniture(name) {
+		if err != nil || name == "." || isMountPoint(name) {
 			return err
 		}
 		switch d.Type() {
@@ -140,7 +140,7 @@ func listing(t testing.TB, tree string) []string {
 	return lines
 }
 
-func isFurniture(name string) bool {
+func isMountPoint(name string) bool {
 	for _, p := range append(append([]string{"etc"}, mountedDirs...), mountedFiles...) {
 		if name == p {
 			return true

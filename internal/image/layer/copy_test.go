@@ -34,7 +34,7 @@ func details(t *testing.T, tree string) []string {
 	var lines []string
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		name, relErr := filepath.Rel(tree, p)
-		if err != nil || relErr != nil || name == "." || isFurniture(name) {
+		if err != nil || relErr != nil || name == "." || isMountPoint(name) {
 			return err
 		}
 		s := statOf(t, p)

@@ -139,7 +139,7 @@ func build(t testing.TB, dir string, layers [][]*tar.Header, decoy string) error
 	return Merge(openDir(t, filepath.Join(dir, "tree")), unpacked)
 }
 
-func TestOverlaysTakeNoOrdersFromAnArchive(t *testing.T) {
+func TestOverlayAttributesAreLeftOut(t *testing.T) {
 	with := func(name string) func(*tar.Header) {
 		return func(h *tar.Header) {
 			if h.PAXRecords == nil {

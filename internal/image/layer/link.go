@@ -88,7 +88,7 @@ func (r *root) link(p, target string) (bool, error) {
 		return same, err
 	}
 	return true, keepTime(dir, func() error {
-		if err := r.makeRoom(dir, to); err != nil {
+		if err := r.removeExisting(dir, to); err != nil {
 			return err
 		}
 		return r.put(from, name, dir, to, p)

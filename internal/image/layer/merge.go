@@ -23,7 +23,7 @@ func merge(dst *os.File, layers []*os.File, linkat linking) error {
 	m := &merging{linkat: linkat}
 	m.root = &root{dir: dst, put: m.put}
 	defer m.root.close()
-	if err := claim(dst); err != nil {
+	if err := takeGroup(dst); err != nil {
 		return err
 	}
 	for _, l := range layers {
@@ -127,7 +127,7 @@ func (m *merging) directory(src, dst *os.File, p string, isNew bool) error {
 			}
 		}
 	}
-	return settle(src, dst, before, isNew)
+	return finishDirectory(src, dst, before, isNew)
 }
 
 func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
@@ -135,7 +135,7 @@ func (m *merging) entry(src, dst *os.File, e os.DirEntry, p string) error {
 	if e.IsDir() {
 		err = m.subdirectory(src, dst, e.Name(), p)
 	} else {
-		if err = m.root.makeRoom(dst, e.Name()); err == nil {
+		if err = m.root.removeExisting(dst, e.Name()); err == nil {
 			err = m.put(src, e.Name(), dst, e.Name(), p)
 		}
 	}
@@ -175,7 +175,7 @@ func (m *merging) target(from, dst *os.File, name, p string) (to *os.File, isNew
 		to, err = openBelow(dst, name)
 		return to, false, err
 	}
-	if err := m.root.makeRoom(dst, name); err != nil {
+	if err := m.root.removeExisting(dst, name); err != nil {
 		return nil, false, err
 	}
 	if err := unix.Mkdirat(int(dst.Fd()), name, 0o700); err != nil {
@@ -198,8 +198,8 @@ func isImplied(dir *os.File) bool {
 	return unix.Fstat(int(dir.Fd()), &s) == nil && s.Mtim.Sec == impliedTime.Unix()
 }
 
-// settle gives dst the attributes of src. If the layer has no entry for the directory itself, it only restores the time of dst.
-func settle(src, dst *os.File, before unix.Stat_t, isNew bool) error {
+// finishDirectory gives dst the attributes of src. If the layer has no entry for the directory itself, it only restores the time of dst.
+func finishDirectory(src, dst *os.File, before unix.Stat_t, isNew bool) error {
 	if isImplied(src) && !isNew {
 		return setTime(dst, before.Mtim)
 	}

@@ -127,9 +127,9 @@ func makeDir(dir *os.File, name string) error {
 	})
 }
 
-// claim gives a directory the group of the caller, and the mode 0755. Otherwise a set-group-ID bit of the directory above would
+// takeGroup gives a directory the group of the caller, and the mode 0755. Otherwise a set-group-ID bit of the directory above would
 // give all new files its group, which the user namespace may not have.
-func claim(dir *os.File) error {
+func takeGroup(dir *os.File) error {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(dir.Fd()), &s); err != nil {
 		return err
@@ -187,8 +187,8 @@ func stat(dir *os.File, name string) (s unix.Stat_t, ok bool, err error) {
 
 func isDir(s unix.Stat_t) bool { return s.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// makeRoom removes name in dir, if it is there.
-func (r *root) makeRoom(dir *os.File, name string) error {
+// removeExisting removes name in dir, if it is there.
+func (r *root) removeExisting(dir *os.File, name string) error {
 	s, there, err := stat(dir, name)
 	if err != nil || !there {
 		return err

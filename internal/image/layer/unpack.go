@@ -65,7 +65,7 @@ func Unpack(r io.Reader, dir *os.File, o Options) error {
 		return err
 	}
 	defer tree.Close()
-	if err := claim(tree); err != nil {
+	if err := takeGroup(tree); err != nil {
 		return err
 	}
 	u := &unpacking{
@@ -202,7 +202,7 @@ func (u *unpacking) directory(p string, a attributes) error {
 }
 
 func (u *unpacking) replace(dir *os.File, name string, put func() error) error {
-	if err := u.root.makeRoom(dir, name); err != nil {
+	if err := u.root.removeExisting(dir, name); err != nil {
 		return err
 	}
 	return put()
@@ -248,7 +248,7 @@ func (u *unpacking) leaveOut(p string) error {
 	}
 	u.leftOut[p] = true
 	u.changes.Removed = append(u.changes.Removed, entryName(p))
-	return u.root.makeRoom(dir, name)
+	return u.root.removeExisting(dir, name)
 }
 
 // onlyWriter hides the ReadFrom method of a file, with which io.CopyBuffer would not use the buffer.

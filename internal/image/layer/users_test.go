@@ -48,7 +48,7 @@ func TestAllAsOtherUsers(t *testing.T) {
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("it needs root to become somebody else")
+		t.Skip("it needs root to become another user")
 	}
 }
 
@@ -84,8 +84,8 @@ func runAll(t *testing.T, user int, who *syscall.SysProcAttr) {
 // shareWithGroup gives all new files in a directory a group that the user is not in, and that the user namespaces do not have.
 func shareWithGroup(t *testing.T, dir string) {
 	t.Helper()
-	const strangers = 500_000
-	if err := errors.Join(os.Chown(dir, -1, strangers), os.Chmod(dir, 0o755|os.ModeSetgid)); err != nil {
+	const otherGroup = 500_000
+	if err := errors.Join(os.Chown(dir, -1, otherGroup), os.Chmod(dir, 0o755|os.ModeSetgid)); err != nil {
 		t.Fatal(err)
 	}
 }

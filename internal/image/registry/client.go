@@ -34,7 +34,7 @@ func New(c Config) *Client {
 		c.Keychain = credentials.Chain{}
 	}
 	if c.Platform.OS == "" {
-		c.Platform = this()
+		c.Platform = thisPlatform()
 	}
 	if c.Stall <= 0 {
 		c.Stall = time.Minute

@@ -76,8 +76,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind}
 }
 
-// passes reports whether another try may succeed, and how long to wait for it at least.
-func passes(err error) (bool, time.Duration) {
+// retryable reports whether another try may succeed, and how long to wait for it at least.
+func retryable(err error) (bool, time.Duration) {
 	var e *Error
 	if !errors.As(err, &e) {
 		return false, 0

@@ -18,11 +18,11 @@ import (
 // earlier try. On success the file has the layer, verified, but not synced to disk. After most errors it keeps what was
 // downloaded, for the next try; after ErrMismatch it is empty. Fetch calls told with the number of bytes in the file, and
 // with 0 before it discards them to download the layer again.
-func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, told func(done int64)) error {
-	d := &download{client: c, image: image, layer: layer, file: file, told: told}
+func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, report func(done int64)) error {
+	d := &download{client: c, image: image, layer: layer, file: file, report: report}
 	err := d.run(ctx)
 	if errors.Is(err, ErrMismatch) {
-		return errors.Join(err, d.anew())
+		return errors.Join(err, d.restart())
 	}
 	return err
 }
@@ -35,7 +35,7 @@ type download struct {
 	image  *Image
 	layer  Layer
 	file   *os.File
-	told   func(done int64)
+	report func(done int64)
 
 	sum  hash.Hash
 	done int64
@@ -46,24 +46,24 @@ type download struct {
 }
 
 func (d *download) run(ctx context.Context) error {
-	if err := d.takeUp(ctx); err != nil {
+	if err := d.hashExisting(ctx); err != nil {
 		return err
 	}
 	found := d.done
-	var lie *Error
+	var mirrorErr *Error
 	for {
-		err := d.rest(ctx)
+		err := d.finish(ctx)
 		switch {
 		case !errors.Is(err, ErrMismatch):
-			return after(lie, err)
+			return after(mirrorErr, err)
 		case found > 0:
 			found = 0 // The beginning from an earlier try may be what is wrong.
 		case d.mirrored && !d.untrusted && d.image.from.registryServes():
-			d.untrusted = errors.As(err, &lie)
+			d.untrusted = errors.As(err, &mirrorErr)
 		default:
 			return err
 		}
-		if err := d.anew(); err != nil {
+		if err := d.restart(); err != nil {
 			return err
 		}
 	}
@@ -80,8 +80,8 @@ func after(before *Error, err error) error {
 	return &both
 }
 
-// rest downloads what is missing and verifies the whole layer.
-func (d *download) rest(ctx context.Context) error {
+// finish downloads what is missing and verifies the whole layer.
+func (d *download) finish(ctx context.Context) error {
 	d.furthest = d.done
 	moved := func() bool {
 		further := d.done > d.furthest
@@ -92,7 +92,7 @@ func (d *download) rest(ctx context.Context) error {
 		if d.done == d.layer.Size {
 			return nil
 		}
-		return d.image.from.each(ctx, d.may, func(at *endpoint) error { return d.from(ctx, at) })
+		return d.image.from.each(ctx, d.mayUse, func(at *endpoint) error { return d.continueFrom(ctx, at) })
 	}
 	if err := d.client.persist(ctx, once, moved); err != nil {
 		return err
@@ -103,41 +103,41 @@ func (d *download) rest(ctx context.Context) error {
 	return nil
 }
 
-func (d *download) may(h hosts.Host) bool { return mayPull(h) && !(d.untrusted && h.Mirror) }
+func (d *download) mayUse(h hosts.Host) bool { return mayPull(h) && !(d.untrusted && h.Mirror) }
 
-// takeUp hashes what the file already has.
-func (d *download) takeUp(ctx context.Context) error {
+// hashExisting hashes what the file already has.
+func (d *download) hashExisting(ctx context.Context) error {
 	d.sum = sha256.New()
 	info, err := d.file.Stat()
 	if err != nil {
-		return here(err)
+		return localError(err)
 	}
 	if info.Size() > d.layer.Size {
-		return d.anew()
+		return d.restart()
 	}
 	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
-		return here(err)
+		return localError(err)
 	}
 	d.done, err = io.Copy(d.sum, &interruptible{ctx: ctx, r: d.file})
 	if err != nil {
-		return here(err)
+		return localError(err)
 	}
-	d.told(d.done)
+	d.report(d.done)
 	return nil
 }
 
-func (d *download) anew() error {
+func (d *download) restart() error {
 	d.sum, d.done = sha256.New(), 0
-	d.told(0)
+	d.report(0)
 	if err := d.file.Truncate(0); err != nil {
-		return here(err)
+		return localError(err)
 	}
 	_, err := d.file.Seek(0, io.SeekStart)
-	return here(err)
+	return localError(err)
 }
 
-// from continues the download at one host.
-func (d *download) from(ctx context.Context, at *endpoint) error {
+// continueFrom continues the download at one host.
+func (d *download) continueFrom(ctx context.Context, at *endpoint) error {
 	ctx, guard := d.client.guard(ctx)
 	defer guard.stop()
 	// The response must not be compressed once more, so that the bytes received are those of the layer.
@@ -151,18 +151,18 @@ func (d *download) from(ctx context.Context, at *endpoint) error {
 	}
 	defer resp.Body.Close()
 	d.mirrored = d.mirrored || at.host.Mirror
-	if err = d.fits(resp); err == nil {
+	if err = d.checkRange(resp); err == nil {
 		err = d.copy(ctx, guard.watch(resp.Body), resp.ContentLength)
 	}
 	if errors.Is(err, ErrMismatch) {
 		// The next host must not continue after wrong bytes.
-		return errors.Join(err, d.anew())
+		return errors.Join(err, d.restart())
 	}
 	return err
 }
 
-// fits checks that the response begins where the file ends. If the server sends the whole layer, it empties the file.
-func (d *download) fits(resp *http.Response) error {
+// checkRange checks that the response begins where the file ends. If the server sends the whole layer, it empties the file.
+func (d *download) checkRange(resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 		var start int64
@@ -170,13 +170,13 @@ func (d *download) fits(resp *http.Response) error {
 			return &Error{Kind: ErrBadAnswer, Detail: fmt.Sprintf("asked to go on at byte %d, the answer begins elsewhere", d.done)}
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
-		if err := d.anew(); err != nil {
+		if err := d.restart(); err != nil {
 			return err
 		}
 		return &Error{Kind: ErrBadAnswer, Temporary: true, Detail: "the registry cannot go on within the layer"}
 	default:
 		if d.done > 0 {
-			if err := d.anew(); err != nil {
+			if err := d.restart(); err != nil {
 				return err
 			}
 		}
@@ -224,16 +224,16 @@ func (d *download) append(p []byte) error {
 	n, err := d.file.Write(p)
 	d.sum.Write(p[:n])
 	d.done += int64(n)
-	d.told(d.done)
-	return here(err)
+	d.report(d.done)
+	return localError(err)
 }
 
-// here marks an error of the file: neither another try nor another host would help.
-func here(err error) error {
+// localError marks an error of the file: neither another try nor another host would help.
+func localError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", errHere, err)
+	return fmt.Errorf("%w: %w", errLocal, err)
 }
 
 // interruptible ends with its context, so that hashing a large file can be stopped.

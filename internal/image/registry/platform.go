@@ -12,8 +12,8 @@ import (
 // maxPlatforms is how many platforms an error lists.
 const maxPlatforms = 30
 
-// this is the platform of this machine.
-func this() v1.Platform {
+// thisPlatform is the platform of this machine.
+func thisPlatform() v1.Platform {
 	p := v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 	switch p.Architecture {
 	case "arm":
@@ -54,8 +54,8 @@ func variants(p v1.Platform) []string {
 	return list
 }
 
-// usual returns the variant of p or, if it has none, the usual one of its architecture.
-func usual(p v1.Platform) string {
+// variantOf returns the variant of p or, if it has none, the usual one of its architecture.
+func variantOf(p v1.Platform) string {
 	if p.Variant != "" {
 		return p.Variant
 	}
@@ -67,14 +67,14 @@ func rank(want, p v1.Platform) int {
 	if p.OS != want.OS || p.Architecture != want.Architecture {
 		return -1
 	}
-	return slices.Index(variants(want), usual(p))
+	return slices.Index(variants(want), variantOf(p))
 }
 
 // Runs reports whether this machine runs images for p.
-func Runs(p v1.Platform) bool { return rank(this(), p) >= 0 }
+func Runs(p v1.Platform) bool { return rank(thisPlatform(), p) >= 0 }
 
 // Choose returns the entry of an index that suits this machine best.
-func Choose(entries []v1.Descriptor) (v1.Descriptor, error) { return choose(this(), entries) }
+func Choose(entries []v1.Descriptor) (v1.Descriptor, error) { return choose(thisPlatform(), entries) }
 
 // choose returns the entry of an index that suits want best. An entry without a platform is chosen only if it is the only one.
 func choose(want v1.Platform, entries []v1.Descriptor) (v1.Descriptor, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// maxComplaint bounds what is read of the body of an error response, in bytes.
-const maxComplaint = 64 << 10
+// maxErrorBody bounds what is read of the body of an error response, in bytes.
+const maxErrorBody = 64 << 10
 
 // errStalled is the cause with which a transfer without data is canceled.
 var errStalled = errors.New("no data for too long")
@@ -32,7 +32,7 @@ func failed(ctx context.Context, err error) *Error {
 	}
 	var refused *transport.Error
 	if errors.As(err, &refused) {
-		return complaint(refused.StatusCode, refused.Errors, nil)
+		return statusError(refused.StatusCode, refused.Errors, nil)
 	}
 	if detail, ok := insecure(err); ok {
 		return &Error{Kind: ErrTLS, Detail: detail}
@@ -83,17 +83,17 @@ func insecure(err error) (detail string, ok bool) {
 	return "", false
 }
 
-// responseText returns the Error of an error response.
-func responseText(resp *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint))
+// responseError returns the Error of an error response.
+func responseError(resp *http.Response) *Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	var structured struct {
 		Errors []transport.Diagnostic `json:"errors"`
 	}
 	_ = json.Unmarshal(body, &structured)
-	return complaint(resp.StatusCode, structured.Errors, resp.Header)
+	return statusError(resp.StatusCode, structured.Errors, resp.Header)
 }
 
-func complaint(status int, diagnostics []transport.Diagnostic, header http.Header) *Error {
+func statusError(status int, diagnostics []transport.Diagnostic, header http.Header) *Error {
 	e := &Error{Detail: strconv.Itoa(status) + " " + http.StatusText(status)}
 	if len(diagnostics) > 0 && diagnostics[0].Message != "" {
 		e.Detail = shorten(diagnostics[0].Message)

@@ -68,7 +68,7 @@ func (c *Client) complete(ctx context.Context, image *Image, m *v1.Manifest) err
 	}
 	var err error
 	image.Config, _, err = c.small(ctx, image.from, request{
-		what: "blobs/" + m.Config.Digest.String(), digest: m.Config.Digest, most: m.Config.Size, may: mayPull,
+		what: "blobs/" + m.Config.Digest.String(), digest: m.Config.Digest, limit: m.Config.Size, may: mayPull,
 	})
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *Client) document(ctx context.Context, from *source, ref Reference) (*do
 		may = mayPull
 	}
 	data, contentType, err := c.small(ctx, from, request{
-		what: ref.manifest(), accept: accepted, digest: ref.Digest, most: maxManifest, may: may,
+		what: ref.manifest(), accept: accepted, digest: ref.Digest, limit: maxManifest, may: may,
 	})
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ type request struct {
 	accept []types.MediaType
 	// digest is the zero Hash if only a tag is known.
 	digest v1.Hash
-	most   int64
+	limit  int64
 	may    func(hosts.Host) bool
 }
 
@@ -153,11 +153,11 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 	if resp.StatusCode != http.StatusOK {
 		return nil, "", &Error{Kind: ErrBadAnswer, Detail: resp.Status}
 	}
-	data, err := io.ReadAll(io.LimitReader(guard.watch(resp.Body), r.most+1))
+	data, err := io.ReadAll(io.LimitReader(guard.watch(resp.Body), r.limit+1))
 	if err != nil {
 		return nil, "", failed(ctx, err)
 	}
-	if int64(len(data)) > r.most {
+	if int64(len(data)) > r.limit {
 		return nil, "", &Error{Kind: ErrTooLarge, Detail: r.what + " is larger than it may be or says it is"}
 	}
 	promised := r.digest

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// tries is how often in a row a request is tried without progress; mostTries bounds all tries.
-	tries     = 4
-	mostTries = 40
+	// tries is how often in a row a request is tried without progress; maxTries bounds all tries.
+	tries    = 4
+	maxTries = 40
 
 	firstPause = 500 * time.Millisecond
-	mostPause  = 15 * time.Second
-	// mostAsked is the longest Retry-After to wait for; with a longer one the caller gets the error.
-	mostAsked = 2 * time.Minute
+	maxPause   = 15 * time.Second
+	// maxRetryAfter is the longest Retry-After to wait for; with a longer one the caller gets the error.
+	maxRetryAfter = 2 * time.Minute
 )
 
 // wait waits for d, or until ctx ends.
@@ -37,18 +37,18 @@ func (c *Client) persist(ctx context.Context, try func() error, moved func() boo
 		if err == nil {
 			return nil
 		}
-		passing, asked := passes(err)
+		passing, asked := retryable(err)
 		failures++
 		if moved() {
 			pause, failures = firstPause, 1
 		}
-		if !passing || ctx.Err() != nil || failures >= tries || total >= mostTries || asked > mostAsked {
+		if !passing || ctx.Err() != nil || failures >= tries || total >= maxTries || asked > maxRetryAfter {
 			return err
 		}
 		if stop := c.config.Wait(ctx, max(pause, asked)); stop != nil {
 			return err
 		}
-		pause = min(2*pause, mostPause)
+		pause = min(2*pause, maxPause)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // source has the endpoints of one image, in the order to try them.
 type source struct {
 	reference Reference
-	doors     []*endpoint
+	endpoints []*endpoint
 }
 
 func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
@@ -28,7 +28,7 @@ func (c *Client) source(ctx context.Context, ref Reference) (*source, error) {
 			return nil, &Error{Kind: ErrSettings, Detail: err.Error()}
 		}
 		found, problem := c.credentials(ctx, h, ref)
-		s.doors = append(s.doors, &endpoint{host: h, reference: ref, transport: t, credentials: found, problem: problem})
+		s.endpoints = append(s.endpoints, &endpoint{host: h, reference: ref, transport: t, credentials: found, problem: problem})
 	}
 	return s, nil
 }
@@ -52,7 +52,7 @@ func (c *Client) credentials(ctx context.Context, h hosts.Host, ref Reference) (
 // last, with those before.
 func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*endpoint) error) error {
 	var before []*Error
-	for _, d := range s.doors {
+	for _, d := range s.endpoints {
 		if !may(d.host) {
 			continue
 		}
@@ -61,7 +61,7 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*e
 			return nil
 		}
 		var e *Error
-		if ctx.Err() != nil || !errors.As(err, &e) || errors.Is(err, errHere) {
+		if ctx.Err() != nil || !errors.As(err, &e) || errors.Is(err, errLocal) {
 			return err
 		}
 		at := *e
@@ -78,11 +78,11 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*e
 
 // registryServes reports whether layers can be downloaded from the registry itself.
 func (s *source) registryServes() bool {
-	return slices.ContainsFunc(s.doors, func(d *endpoint) bool { return d.host.Pull && !d.host.Mirror })
+	return slices.ContainsFunc(s.endpoints, func(d *endpoint) bool { return d.host.Pull && !d.host.Mirror })
 }
 
-// errHere marks errors of files on this machine: no other host would help.
-var errHere = errors.New("cannot write")
+// errLocal marks errors of files on this machine: no other host would help.
+var errLocal = errors.New("cannot write")
 
 func mayResolve(h hosts.Host) bool { return h.Resolve }
 func mayPull(h hosts.Host) bool    { return h.Pull }

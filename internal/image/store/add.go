@@ -22,8 +22,8 @@ import (
 // maxLayers bounds how many layers an image may have.
 const maxLayers = 500
 
-// atATime is how many layers of an image are fetched and unpacked at the same time.
-const atATime = 3
+// maxParallelLayers is how many layers of an image are fetched and unpacked at the same time.
+const maxParallelLayers = 3
 
 // Add adds an image to the store under a full name. Layers that the store has are not read again. Add calls progress, which
 // may be nil, while it reads layers.
@@ -86,17 +86,17 @@ func (s *Store) addLayers(ctx context.Context, ids []v1.Hash, from []Layer, prog
 			missing[id] = from[i]
 		}
 	}
-	told := newTally(missing, progress)
+	counter := newSizeCounter(missing, progress)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	room := make(chan struct{}, atATime)
+	room := make(chan struct{}, maxParallelLayers)
 	made := make(chan *os.File, len(missing))
 	var adding sync.WaitGroup
 	for id, l := range missing {
 		room <- struct{}{}
 		adding.Go(func() {
 			defer func() { <-room }()
-			dir, err := s.addLayer(ctx, id, l, told.of(id))
+			dir, err := s.addLayer(ctx, id, l, counter.of(id))
 			if err != nil {
 				cancel(fmt.Errorf("layer %s: %w", id, err))
 				return
@@ -121,22 +121,22 @@ func (ds dirs) close() {
 	}
 }
 
-func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, told func(int64)) (*os.File, error) {
-	return s.have(ctx, kept(layersName), id, func(files string) error {
+func (s *Store) addLayer(ctx context.Context, id v1.Hash, l Layer, report func(int64)) (*os.File, error) {
+	return s.getOrBuild(ctx, kept(layersName), id, func(files string) error {
 		if l.Fetch != nil {
-			return s.addFetched(ctx, id, files, l, told)
+			return s.addFetched(ctx, id, files, l, report)
 		}
-		return s.addOpened(ctx, id, files, l, told)
+		return s.addOpened(ctx, id, files, l, report)
 	})
 }
 
-func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer, told func(int64)) error {
+func (s *Store) addOpened(ctx context.Context, id v1.Hash, files string, l Layer, report func(int64)) error {
 	layer, err := l.Open()
 	if err != nil {
 		return err
 	}
 	defer layer.Close()
-	read := &reader{from: layer, ctx: ctx, told: told}
+	read := &reader{from: layer, ctx: ctx, report: report}
 	err = unpack(ctx, id, files, read)
 	if err != nil && read.failure != nil {
 		return read.failure // To the child, the layer only ended too early.
@@ -164,15 +164,15 @@ func (s *Store) addTree(ctx context.Context, image Image, from []Layer, progress
 	for _, l := range image.Layers {
 		task.Layers = append(task.Layers, s.layer(l))
 	}
-	return s.have(ctx, kept(treesName), id, func(files string) error {
+	return s.getOrBuild(ctx, kept(treesName), id, func(files string) error {
 		task.Merge = files
 		return runChild(ctx, task, nil, nil)
 	})
 }
 
-// make calls do to fill a directory, moves that to its place and returns it. It stays until it is closed. The caller holds the
+// build calls do to fill a directory, moves that to its place and returns it. It stays until it is closed. The caller holds the
 // claim.
-func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
+func (s *Store) build(kind string, id v1.Hash, do func(files string) error) (_ *os.File, err error) {
 	unfinished := kind + "-" + nameOf(id) + ".unfinished."
 	if err := s.discardAll(unfinished); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	if err := do(files); err != nil {
 		return nil, err
 	}
-	if err := s.markForRemoval(kind, id); err != nil {
+	if err := s.removeOutdated(kind, id); err != nil {
 		return nil, err
 	}
 	dir, err := os.Open(path)
@@ -210,8 +210,8 @@ func (s *Store) make(kind string, id v1.Hash, do func(files string) error) (_ *o
 	return dir, nil
 }
 
-// markForRemoval removes a layer or tree that an earlier version has made, without the directory filesName.
-func (s *Store) markForRemoval(kind string, id v1.Hash) error {
+// removeOutdated removes a layer or tree that an earlier version has made, without the directory filesName.
+func (s *Store) removeOutdated(kind string, id v1.Hash) error {
 	at := s.path(kind, nameOf(id))
 	if _, err := os.Lstat(filepath.Join(at, filesName)); err == nil {
 		return nil
@@ -243,10 +243,10 @@ func (s *Store) discard(name string) error {
 
 // reader reads a layer, counts the bytes, and ends with ctx.
 type reader struct {
-	from io.Reader
-	ctx  context.Context
-	told func(done int64)
-	done int64
+	from   io.Reader
+	ctx    context.Context
+	report func(done int64)
+	done   int64
 	// failure is why the layer could not be read to its end.
 	failure error
 }
@@ -257,7 +257,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	}
 	n, err := r.from.Read(p)
 	r.done += int64(n)
-	r.told(r.done)
+	r.report(r.done)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.failure = err
 	}

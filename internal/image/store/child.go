@@ -122,7 +122,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
 		return fmt.Errorf("what it holds has the digest %s", got)
 	}
-	if err := noteSize(t.Unpack, sizeOfLayer); err != nil {
+	if err := writeSize(t.Unpack, sizeOfLayer); err != nil {
 		return err
 	}
 	// After a crash of the machine, the layer must be complete.
@@ -147,7 +147,7 @@ func (t childTask) merge() error {
 	if err := layer.Merge(dst, layers); err != nil {
 		return err
 	}
-	if err := noteSize(t.Merge, sizeOfTree); err != nil {
+	if err := writeSize(t.Merge, sizeOfTree); err != nil {
 		return err
 	}
 	return unix.Syncfs(int(dst.Fd()))
@@ -164,11 +164,11 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	var complaints bytes.Buffer
+	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, self, childCommand, string(text))
 	cmd.Env = []string{}
 	cmd.Dir = "/"
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &complaints
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
 	// PR_SET_PDEATHSIG ends the child when the thread that started it ends, so this thread must stay.
 	goruntime.LockOSThread()
 	defer goruntime.UnlockOSThread()
@@ -180,8 +180,8 @@ func runChild(ctx context.Context, task childTask, in io.Reader, out io.Writer) 
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &exit) && complaints.Len() > 0:
-		first, _, _ := strings.Cut(complaints.String(), "\n")
+	case errors.As(err, &exit) && stderr.Len() > 0:
+		first, _, _ := strings.Cut(stderr.String(), "\n")
 		return errors.New(first)
 	}
 	return err

@@ -17,9 +17,9 @@ import (
 	"github.com/stint-dev/stint/internal/filesystem"
 )
 
-// enough is the size of a file system, in bytes, above which the space to keep free does not grow any more: 300 GB of free
+// maxCountedSpace is the size of a file system, in bytes, above which the space to keep free does not grow any more: 300 GB of free
 // space would be of no use.
-const enough = 64 << 30
+const maxCountedSpace = 64 << 30
 
 // GCPolicy says when images are removed, like the settings of a kubelet. The least recently used image is removed first.
 type GCPolicy struct {
@@ -77,7 +77,7 @@ func (s *Store) Collect(ctx context.Context, p GCPolicy, inUse []string) (c Coll
 func (s *Store) touchAll(names []string) error {
 	images, err := s.List()
 	for _, i := range images {
-		if slices.Contains(names, i.Name) && s.isWhole(i) {
+		if slices.Contains(names, i.Name) && s.isComplete(i) {
 			err = errors.Join(err, s.Touch(i))
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Store) excess(p GCPolicy, threshold int) (int64, error) {
 
 func (s *Store) excessOfFileSystem(threshold int) (int64, error) {
 	space, err := filesystem.SpaceOf(s.dir)
-	return max(filesystem.Share(space.Bytes, enough, 100-threshold)-space.BytesAvailable, 0), err
+	return max(filesystem.Share(space.Bytes, maxCountedSpace, 100-threshold)-space.BytesAvailable, 0), err
 }
 
 var errNone = errors.New("no image can be removed")
@@ -146,7 +146,7 @@ func (s *Store) removeOldest(before time.Time, dirs []string) (names []string, e
 	var taken string
 	err = s.change(func(images []Image) ([]Image, error) {
 		var tree string
-		if tree, taken, err = s.takeOldest(images, dirs, before); err != nil {
+		if tree, taken, err = s.moveAwayOldest(images, dirs, before); err != nil {
 			return nil, err
 		}
 		return slices.DeleteFunc(images, func(i Image) bool {
@@ -160,21 +160,21 @@ func (s *Store) removeOldest(before time.Time, dirs []string) (names []string, e
 	if err != nil {
 		return nil, err
 	}
-	rest, err := s.takeUnnamed(dirs, &Pruned{})
+	rest, err := s.moveAwayUnnamed(dirs, &Pruned{})
 	for _, name := range append(rest, taken) {
 		err = errors.Join(err, s.discardHere(name))
 	}
 	return names, err
 }
 
-// takeOldest moves the least recently used tree to the work directory. A tree that containers run from is skipped, and counts
+// moveAwayOldest moves the least recently used tree to the work directory. A tree that containers run from is skipped, and counts
 // as used now.
-func (s *Store) takeOldest(images []Image, dirs []string, before time.Time) (tree, taken string, err error) {
+func (s *Store) moveAwayOldest(images []Image, dirs []string, before time.Time) (tree, taken string, err error) {
 	for _, u := range s.uses(images, dirs) {
 		if !u.last.Before(before) {
 			break
 		}
-		taken, err := s.take(u.kind, u.tree)
+		taken, err := s.moveAway(u.kind, u.tree)
 		if !errors.Is(err, errInUse) {
 			return u.tree, taken, err
 		}

@@ -12,22 +12,22 @@ import (
 
 // addFetched downloads a layer, and unpacks it while it is downloaded. If the download is interrupted, the next pull continues
 // it, also that of another program; Prune removes the part.
-func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Layer, told func(int64)) error {
+func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Layer, report func(int64)) error {
 	part, err := s.part(l.Digest)
 	if err != nil {
 		return err
 	}
 	defer part.Close()
-	a := newArrival(part)
+	a := newIncomingLayer(part)
 	var fetching sync.WaitGroup
 	defer fetching.Wait()
 	fetching.Go(func() {
 		a.end(l.Fetch(ctx, part, func(done int64) {
-			a.told(done)
-			told(done)
+			a.setDone(done)
+			report(done)
 		}))
 	})
-	unpacked, err := unpackArrival(ctx, id, files, a)
+	unpacked, err := unpackIncoming(ctx, id, files, a)
 	if err != nil {
 		return err
 	}
@@ -37,13 +37,13 @@ func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Laye
 	return unpacked
 }
 
-// unpackArrival unpacks a layer while it is downloaded. It returns the error of unpacking and that of the download. The error
+// unpackIncoming unpacks a layer while it is downloaded. It returns the error of unpacking and that of the download. The error
 // of unpacking counts only if the download has verified what was unpacked: otherwise the archive itself was wrong.
-func unpackArrival(ctx context.Context, id v1.Hash, files string, a *incomingLayer) (unpacked, err error) {
+func unpackIncoming(ctx context.Context, id v1.Hash, files string, a *incomingLayer) (unpacked, err error) {
 	for {
 		in := a.reader()
 		unpacked = unpack(ctx, id, files, in)
-		if err = in.outcome(); !errors.Is(err, errAnew) {
+		if err = in.outcome(); !errors.Is(err, errRestarted) {
 			return unpacked, err
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// have returns a layer or tree, which is not removed until it is closed. If it is missing, do fills it. If another program is
+// getOrBuild returns a layer or tree, which is not removed until it is closed. If it is missing, do fills it. If another program is
 // making it, have waits for that.
-func (s *Store) have(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
+func (s *Store) getOrBuild(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
 	if dir := s.hold(kind, id); dir != nil {
 		return dir, nil
 	}
@@ -30,7 +30,7 @@ func (s *Store) have(ctx context.Context, kind string, id v1.Hash, do func(files
 	if dir := s.hold(kind, id); dir != nil {
 		return dir, nil
 	}
-	return s.make(kind, id, do)
+	return s.build(kind, id, do)
 }
 
 // hold returns a layer or tree, which is not removed until it is closed; nil if it is missing or being removed.
@@ -127,9 +127,9 @@ func (s *Store) lock(name string, how int) (unlock func(), err error) {
 
 var errInUse = errors.New("containers run from it, or an image is being made of it")
 
-// take moves a layer or tree to the work directory, where no program finds it any more, and returns its new name. It fails with
+// moveAway moves a layer or tree to the work directory, where no program finds it any more, and returns its new name. It fails with
 // errInUse if the layer or tree is in use.
-func (s *Store) take(kind, name string) (taken string, err error) {
+func (s *Store) moveAway(kind, name string) (taken string, err error) {
 	for _, path := range []string{s.path(kind, name), s.path(kind, name, filesName)} {
 		dir, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {

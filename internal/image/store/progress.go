@@ -14,11 +14,11 @@ type sizeCounter struct {
 	mu     sync.Mutex
 	layers map[v1.Hash]int64
 	sum    Progress
-	tell   func(Progress)
+	report func(Progress)
 }
 
-func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *sizeCounter {
-	t := &sizeCounter{layers: map[v1.Hash]int64{}, tell: tell}
+func newSizeCounter(missing map[v1.Hash]Layer, report func(Progress)) *sizeCounter {
+	t := &sizeCounter{layers: map[v1.Hash]int64{}, report: report}
 	for _, l := range missing {
 		t.sum.Total += l.Size
 	}
@@ -28,13 +28,13 @@ func newTally(missing map[v1.Hash]Layer, tell func(Progress)) *sizeCounter {
 // of returns a function that takes in how many bytes of one layer have been read.
 func (t *sizeCounter) of(layer v1.Hash) func(done int64) {
 	return func(done int64) {
-		if t.tell == nil {
+		if t.report == nil {
 			return
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.sum.Done += done - t.layers[layer]
 		t.layers[layer] = done
-		t.tell(t.sum)
+		t.report(t.sum)
 	}
 }

@@ -53,7 +53,7 @@ func (s *Store) prune(dirs []string) (p Pruned, err error) {
 		return p, err
 	}
 	defer unlock()
-	taken, err := s.takeUnnamed(dirs, &p)
+	taken, err := s.moveAwayUnnamed(dirs, &p)
 	for _, name := range taken {
 		err = errors.Join(err, s.discardHere(name))
 	}
@@ -79,8 +79,8 @@ func (s *Store) sweep() error {
 	return work.Empty()
 }
 
-// takeUnnamed moves what no image in the list needs to the work directory. The list cannot change meanwhile.
-func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error) {
+// moveAwayUnnamed moves what no image in the list needs to the work directory. The list cannot change meanwhile.
+func (s *Store) moveAwayUnnamed(dirs []string, p *Pruned) (taken []string, err error) {
 	unlock, err := s.lock(listLockName, unix.LOCK_EX)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *Store) takeUnnamed(dirs []string, p *Pruned) (taken []string, err error
 		}
 		// Removing layers does not harm a tree: its hard links keep their files.
 		isNamed := func(name string) bool { return named[name] && slices.Contains(dirs, kind) }
-		names, inUse, err := s.takeOthers(kind, isNamed)
+		names, inUse, err := s.moveAwayOthers(kind, isNamed)
 		*removed += len(names)
 		p.InUse += inUse
 		taken = append(taken, names...)
@@ -122,8 +122,8 @@ func namedBy(images []Image) map[string]bool {
 	return named
 }
 
-// takeOthers moves what is not named to the work directory, and counts what is left because it is in use.
-func (s *Store) takeOthers(kind string, isNamed func(string) bool) (taken []string, inUse int, err error) {
+// moveAwayOthers moves what is not named to the work directory, and counts what is left because it is in use.
+func (s *Store) moveAwayOthers(kind string, isNamed func(string) bool) (taken []string, inUse int, err error) {
 	entries, err := os.ReadDir(s.path(kind))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, err
@@ -132,7 +132,7 @@ func (s *Store) takeOthers(kind string, isNamed func(string) bool) (taken []stri
 		if isNamed(e.Name()) {
 			continue
 		}
-		switch name, err := s.take(kind, e.Name()); {
+		switch name, err := s.moveAway(kind, e.Name()); {
 		case errors.Is(err, errInUse):
 			inUse++
 		case err != nil:

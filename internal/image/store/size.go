@@ -13,8 +13,8 @@ import (
 // sizeName is the file beside the files of a layer or tree with the number of bytes that they take. It never changes.
 const sizeName = "size"
 
-// noteSize writes the size of a layer or tree, before it is moved to its place.
-func noteSize(files string, count func(string) (int64, error)) error {
+// writeSize writes the size of a layer or tree, before it is moved to its place.
+func writeSize(files string, count func(string) (int64, error)) error {
 	size, err := count(files)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (s *Store) size() (sum int64, err error) {
 			return 0, err
 		}
 		for _, e := range entries {
-			size, err := noted(s.path(kind, e.Name()), count)
+			size, err := readSize(s.path(kind, e.Name()), count)
 			if err != nil {
 				return 0, err
 			}
@@ -42,7 +42,7 @@ func (s *Store) size() (sum int64, err error) {
 	return sum, nil
 }
 
-func noted(dir string, count func(string) (int64, error)) (int64, error) {
+func readSize(dir string, count func(string) (int64, error)) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(dir, sizeName))
 	if err == nil {
 		if size, err := strconv.ParseInt(string(text), 10, 64); err == nil && size >= 0 {

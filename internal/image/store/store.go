@@ -165,7 +165,7 @@ func (s *Store) Get(name string) (image Image, ok bool, err error) {
 	}
 	for _, i := range images {
 		if i.Name == name {
-			return i, s.isWhole(i), nil
+			return i, s.isComplete(i), nil
 		}
 	}
 	return Image{}, false, nil
@@ -180,8 +180,8 @@ func (s *Store) Version() (version [2]int64) {
 	return version
 }
 
-// isWhole reports whether the image has its tree and its configuration.
-func (s *Store) isWhole(i Image) bool {
+// isComplete reports whether the image has its tree and its configuration.
+func (s *Store) isComplete(i Image) bool {
 	for _, path := range []string{s.Tree(i), s.configPath(i.ID)} {
 		if _, err := os.Lstat(path); err != nil {
 			return false

@@ -230,7 +230,7 @@ func (l interrupted) Compressed() (io.ReadCloser, error) {
 	return io.NopCloser(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errHungUp))), nil
 }
 
-func TestAnInterruptionIsToldAsSuch(t *testing.T) {
+func TestTheErrorOfReadingALayerIsReturned(t *testing.T) {
 	s, _ := open(t)
 	l := layer(t, "a")
 	if _, err := s.Add(t.Context(), "a:1", source(t, tamperedImage{images.Image(t, v1.Config{}, l), interrupted{l}}), nil); !errors.Is(err, errHungUp) {
@@ -387,7 +387,7 @@ func TestALayerThatTwoImagesShareIsFetchedOnce(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForALayerOfAnotherStopsWaitingWithItsContext(t *testing.T) {
+func TestWaitingForALayerOfAnotherProgramEndsWithTheContext(t *testing.T) {
 	s, _ := open(t)
 	slow := wait(layer(t, "slow"))
 	image := layersImage{images.Image(t, v1.Config{}, slow.Layer), []v1.Layer{slow}}

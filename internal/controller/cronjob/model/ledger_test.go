@@ -34,7 +34,7 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	case is == nil:
 		l.deleted(was)
 	case held(was) != held(is):
-		l.heldOrReleased(is)
+		l.suspendedOrResumed(is)
 	}
 	if is != nil && ended(is) && is.Status.CompletionTime != nil && l.lastSuccess.Before(is.Status.CompletionTime) {
 		l.lastSuccess = is.Status.CompletionTime
@@ -79,7 +79,7 @@ func (l *ledger) deleted(j *batchv1.Job) {
 	}
 }
 
-func (l *ledger) heldOrReleased(j *batchv1.Job) {
+func (l *ledger) suspendedOrResumed(j *batchv1.Job) {
 	switch {
 	case l.world.cj().Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent:
 		l.world.Fail("%s is held: %t", j.Name, held(j))
@@ -91,7 +91,7 @@ func (l *ledger) heldOrReleased(j *batchv1.Job) {
 	}
 	for _, other := range l.world.running() {
 		if other.Name != j.Name && !l.runs[other.Name].due.IsZero() {
-			l.world.Fail("%s is released beside %s", j.Name, other.Name)
+			l.world.Fail("%s is resumed beside %s", j.Name, other.Name)
 		}
 	}
 }
@@ -125,8 +125,8 @@ func (l *ledger) schedule() schedule.Schedule {
 	return spec.In(time.UTC, cj.CreationTimestamp.Time)
 }
 
-// settled reports whether a CronJob controller has nothing left to do. Then it checks lastSuccessfulTime.
-func (l *ledger) settled() bool {
+// isDone reports whether a CronJob controller has nothing left to do. Then it checks lastSuccessfulTime.
+func (l *ledger) isDone() bool {
 	cj := l.world.cj()
 	n, due := l.schedule().Count(cj.CreationTimestamp.Time, time.Now())
 	if n > 0 && (cj.Status.LastScheduleTime == nil || cj.Status.LastScheduleTime.Time.Before(due)) || len(cj.Status.Active) > 0 {

@@ -27,11 +27,11 @@ func TestAnyHistory(t *testing.T) {
 		w.create(drawCronJob(r))
 		w.start()
 		r.Repeat(w.actions())
-		w.settle()
+		w.finishAll()
 	})
 }
 
-func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
+func TestARunDoesNotStartAgainWhenTheStatusWriteHasNoAnswer(t *testing.T) {
 	broken := simulated.Play(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(aCronJob("@every 3s").Obj())
@@ -50,7 +50,7 @@ func TestARunDoesNotStartAgainWhereTheAnswerIsLostThatItIsKnown(t *testing.T) {
 			w.Serve(w.Waiting()[0], simulated.NoFault)
 			w.Pause()
 		}
-		w.settle()
+		w.finishAll()
 	})
 	if broken != nil {
 		t.Errorf("%v", broken)

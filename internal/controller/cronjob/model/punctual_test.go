@@ -23,7 +23,7 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 		"every fifty seconds":        {aCronJob("@every 50s"), []time.Duration{50 * time.Second, 100 * time.Second, 150 * time.Second}},
 		"every five hours":           {aCronJob("@every 5h1m"), []time.Duration{301 * time.Minute, 602 * time.Minute}},
 	} {
-		for how, meanwhile := range meanwhiles {
+		for how, meanwhile := range disturbances {
 			t.Run(sentence+", "+how, func(t *testing.T) {
 				why := simulated.Play(t, func(sw *simulated.World) {
 					w := newWorld(sw)
@@ -44,20 +44,20 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	}
 }
 
-// meanwhiles are what may happen to a controller before a run is due.
-var meanwhiles = map[string]func(*world){
+// disturbances are what may happen to a controller before a run is due.
+var disturbances = map[string]func(*world){
 	"quiet": func(*world) {},
-	"told everything again": func(w *world) {
+	"resynced": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Repeat()
 		}
 	},
-	"its watches broken": func(w *world) {
+	"relisted": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Relist()
 		}
 	},
-	"relieved by another": func(w *world) {
+	"replaced by another": func(w *world) {
 		w.Leave(w.Processes[0])
 		w.Recover(w.start)
 	},

@@ -100,8 +100,8 @@ func (w *world) end(j *batchv1.Job, succeeds bool) {
 	}
 }
 
-// settle ends all faults, finishes all Jobs until nothing is left to do, and checks the result.
-func (w *world) settle() {
+// finishAll ends all faults, finishes all Jobs until nothing is left to do, and checks the result.
+func (w *world) finishAll() {
 	w.Recover(w.start)
 	if *w.cj().Spec.Suspend {
 		w.setSuspend(false)
@@ -112,8 +112,8 @@ func (w *world) settle() {
 		for _, j := range running {
 			w.end(j, true)
 		}
-		if len(running) == 0 && w.ledger.settled() {
-			w.judgeEvents()
+		if len(running) == 0 && w.ledger.isDone() {
+			w.checkEvents()
 			return
 		}
 		if len(running) == 0 {
@@ -124,8 +124,8 @@ func (w *world) settle() {
 	w.Fail("the runs do not come to their ends, or their Jobs stay")
 }
 
-// judgeEvents expects that no process records MissingJob for a Job that it has deleted itself.
-func (w *world) judgeEvents() {
+// checkEvents expects that no process records MissingJob for a Job that it has deleted itself.
+func (w *world) checkEvents() {
 	for _, p := range w.Processes {
 		deleted := map[string]bool{}
 		for _, e := range p.Events() {
@@ -134,7 +134,7 @@ func (w *world) judgeEvents() {
 				deleted[strings.TrimPrefix(e.Message, "Deleted job ")] = true
 			case "MissingJob":
 				if job := strings.TrimPrefix(e.Message, "Active job went missing: "); deleted[job] {
-					w.Fail("%s is deleted, and missed", job)
+					w.Fail("%s is deleted, and MissingJob is recorded", job)
 				}
 			}
 		}

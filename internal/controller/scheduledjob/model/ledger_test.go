@@ -17,8 +17,8 @@ type ledger struct {
 	world *world
 	// runs are those that have or had a Job, by tag.
 	runs map[string]*run
-	// asked are the tags of runs on demand.
-	asked map[string]bool
+	// requested are the tags of runs on demand.
+	requested map[string]bool
 }
 
 // run is what the ledger knows about one run.
@@ -56,8 +56,8 @@ func (l *ledger) wroteJob(was, is *batchv1.Job) {
 	}
 	if scheduled(tag) {
 		l.mustBeDue(tag)
-	} else if !l.asked[tag] {
-		w.Fail("nobody has asked for run %s", tag)
+	} else if !l.requested[tag] {
+		w.Fail("no user has requested run %s", tag)
 	}
 	if !*sj.Spec.AllowConcurrentRun {
 		for other, r := range l.runs {
@@ -122,7 +122,7 @@ func (l *ledger) wroteScheduledJob(was, is *stintv1.ScheduledJob) {
 	for _, e := range slices.Concat(after.RunningExecutions, after.CompletedExecutions) {
 		l.runs[e.Tag].listed = true
 	}
-	l.keepsAsked(&before, &after)
+	l.keepsRequested(&before, &after)
 }
 
 // mustBeTrue compares what the status says about a finished run with what happened.
@@ -149,13 +149,13 @@ func (l *ledger) mustBeTrue(e stintv1.Execution) {
 	}
 }
 
-// keepsAsked makes sure that no run on demand is dropped.
-func (l *ledger) keepsAsked(before, after *stintv1.ScheduledJobStatus) {
+// keepsRequested makes sure that no run on demand is dropped.
+func (l *ledger) keepsRequested(before, after *stintv1.ScheduledJobStatus) {
 	for _, e := range before.PendingExecutions {
 		here := slices.ContainsFunc(slices.Concat(after.PendingExecutions, after.RunningExecutions, after.CompletedExecutions),
 			func(x stintv1.Execution) bool { return x.Tag == e.Tag })
 		if !here && !scheduled(e.Tag) && l.runs[e.Tag] == nil {
-			l.world.Fail("run %s, which somebody has asked for, is dropped", e.Tag)
+			l.world.Fail("run %s, which a user has requested, is dropped", e.Tag)
 		}
 	}
 }
@@ -170,9 +170,9 @@ func (l *ledger) upToDate() bool {
 	return n == 0 || s.LastScheduleTime != nil && !s.LastScheduleTime.Time.Before(last)
 }
 
-// judge checks the end of a test: every due time was one run or skipped, all requested runs have run, and the counts of
+// checkEnd checks the end of a test: every due time was one run or skipped, all requested runs have run, and the counts of
 // the status are right.
-func (l *ledger) judge() {
+func (l *ledger) checkEnd() {
 	w, s := l.world, l.world.sj().Status
 	// unknown counts runs that no status has listed and whose Jobs are gone. With a history limit of 0, a status may have
 	// counted them all the same.
@@ -195,9 +195,9 @@ func (l *ledger) judge() {
 	if !within(int(due-s.SkippedCount), ran) {
 		w.Fail("%d due times, %d runs, %d skipped", due, ran, s.SkippedCount)
 	}
-	for tag := range l.asked {
+	for tag := range l.requested {
 		if l.runs[tag] == nil {
-			w.Fail("run %s, which somebody has asked for, never had a Job", tag)
+			w.Fail("run %s, which a user has requested, never had a Job", tag)
 		}
 	}
 	if !within(int(s.ScheduleCount), started) {

@@ -26,12 +26,12 @@ func TestAnyHistory(t *testing.T) {
 		w.create(drawScheduledJob(r))
 		w.start()
 		r.Repeat(w.actions())
-		w.settle()
+		w.finishAll()
 	})
 }
 
 func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
-	for what, statusFails := range map[string]bool{"the status tells of it": false, "the status cannot be written": true} {
+	for what, statusFails := range map[string]bool{"the status lists it": false, "the status cannot be written": true} {
 		t.Run(what, func(t *testing.T) {
 			why := simulated.Play(t, func(sw *simulated.World) {
 				w := newWorld(sw)
@@ -48,7 +48,7 @@ func TestACreationWhoseAnswerIsLostMakesNoRunBesideIt(t *testing.T) {
 				w.serveUntil("nothing")
 				w.Pass(time.Second)
 				w.serveUntil("nothing")
-				w.settle()
+				w.finishAll()
 			})
 			if why != nil {
 				t.Fatal(why)
@@ -71,7 +71,7 @@ func TestARunWhoseJobIsDeletedIsNotMadeAgainWhereTheStatusMayTellOfIt(t *testing
 		}
 		w.Pass(time.Second)
 		w.serveUntil("nothing")
-		w.settle()
+		w.finishAll()
 	})
 	if why != nil {
 		t.Fatal(why)
@@ -101,14 +101,14 @@ func TestAnEndThatIsKnownIsNotForgottenWhenTheInformerShowsTheBeginning(t *testi
 		jobs.Tell(1)
 		w.Pause()
 		w.serveUntil("nothing")
-		w.settle()
+		w.finishAll()
 	})
 	if why != nil {
 		t.Fatal(why)
 	}
 }
 
-func TestAJobThatTheControllerBeforeHadUnderWayIsTaken(t *testing.T) {
+func TestAJobThatThePreviousControllerWasCreatingIsFound(t *testing.T) {
 	why := simulated.Play(t, func(sw *simulated.World) {
 		w := newWorld(sw)
 		w.create(scheduledJob("R1//PT10S", spec{successful: 1, complete: 1}))
@@ -119,7 +119,7 @@ func TestAJobThatTheControllerBeforeHadUnderWayIsTaken(t *testing.T) {
 		w.Serve(w.Waiting()[1], simulated.NoFault) // The new process gets the ScheduledJob, and decides to create the same Job.
 		w.Kill(before, func(*simulated.Request) bool { return true })
 		w.serveUntil("nothing")
-		w.settle()
+		w.finishAll()
 	})
 	if why != nil {
 		t.Fatal(why)

@@ -20,7 +20,7 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 		"* * * * *":                   {43 * time.Second, 103 * time.Second, 163 * time.Second},
 		"30 4 * * *":                  {4*time.Hour + 30*time.Minute - born, 28*time.Hour + 30*time.Minute - born},
 	} {
-		for how, meanwhile := range meanwhiles {
+		for how, meanwhile := range disturbances {
 			t.Run(timeSpec+", "+how, func(t *testing.T) {
 				why := simulated.Play(t, func(sw *simulated.World) {
 					w := newWorld(sw)
@@ -40,20 +40,20 @@ func TestRunsStartWhenTheyAreDue(t *testing.T) {
 	}
 }
 
-// meanwhiles are what may happen to a controller before a run is due.
-var meanwhiles = map[string]func(*world){
+// disturbances are what may happen to a controller before a run is due.
+var disturbances = map[string]func(*world){
 	"quiet": func(*world) {},
-	"told everything again": func(w *world) {
+	"resynced": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Repeat()
 		}
 	},
-	"its watches broken": func(w *world) {
+	"relisted": func(w *world) {
 		for _, feed := range w.Processes[0].Feeds() {
 			feed.Relist()
 		}
 	},
-	"relieved by another": func(w *world) {
+	"replaced by another": func(w *world) {
 		w.Leave(w.Processes[0])
 		w.Recover(w.start)
 	},

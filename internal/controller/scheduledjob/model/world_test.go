@@ -47,7 +47,7 @@ func newWorld(sw *simulated.World) *world {
 		pods:          simulated.NewTable[*corev1.Pod](sw.Server, podregistry.Resource(o)),
 		templates:     simulated.NewTable[*corev1.PodTemplate](sw.Server, registry.PodTemplate(o)),
 	}
-	w.ledger = &ledger{world: w, runs: map[string]*run{}, asked: map[string]bool{}}
+	w.ledger = &ledger{world: w, runs: map[string]*run{}, requested: map[string]bool{}}
 	w.scheduledJobs.Wrote, w.jobs.Wrote = w.ledger.wroteScheduledJob, w.ledger.wroteJob
 	w.Describe = w.describe
 	return w
@@ -136,8 +136,8 @@ func (w *world) end(j *batchv1.Job, code int32) {
 	}
 }
 
-// settle ends all faults, finishes all Jobs until nothing is left to do, and checks the result.
-func (w *world) settle() {
+// finishAll ends all faults, finishes all Jobs until nothing is left to do, and checks the result.
+func (w *world) finishAll() {
 	w.Recover(w.start)
 	if ptr.Deref(w.sj().Spec.Suspend, false) {
 		w.setSuspend(false)
@@ -155,7 +155,7 @@ func (w *world) settle() {
 			continue
 		}
 		if w.ledger.upToDate() && w.ledger.withinLimits() {
-			w.ledger.judge()
+			w.ledger.checkEnd()
 			return
 		}
 		// Requests that failed are retried after a delay.

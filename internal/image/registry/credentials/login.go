@@ -65,7 +65,7 @@ func login(ctx context.Context, file, repository string) ([]Credential, error) {
 	var problem error
 	if name := c.helper(registry); name != "" {
 		var kept *Credential
-		if kept, problem = ask(ctx, name, serverKey(registry)); kept != nil {
+		if kept, problem = runHelper(ctx, name, serverKey(registry)); kept != nil {
 			found = append(found, *kept)
 		}
 	}

@@ -31,7 +31,7 @@ func Find(dirs []string, registry string) ([]Host, error) {
 		return nil, err
 	}
 	if dir == "" {
-		return []Host{Host{}.itself(registry).settle()}, nil
+		return []Host{Host{}.asRegistry(registry).preferHTTPS()}, nil
 	}
 	return load(dir, registry)
 }
@@ -98,5 +98,5 @@ func dockerCertificates(dir, registry string) ([]Host, error) {
 			h.Clients = append(h.Clients, Pair{Certificate: path, Key: strings.TrimSuffix(path, ".cert") + ".key"})
 		}
 	}
-	return []Host{h.itself(registry).settle()}, nil
+	return []Host{h.asRegistry(registry).preferHTTPS()}, nil
 }

@@ -55,8 +55,8 @@ func (h Host) standsInFor(registry string) bool {
 	return h.Address != registry && !(registry == DockerHub && h.Address == dockerHubServer)
 }
 
-// itself returns h, which has only settings, with the address of the registry of that name.
-func (h Host) itself(registry string) Host {
+// asRegistry returns h, which has only settings, with the address of the registry of that name.
+func (h Host) asRegistry(registry string) Host {
 	h.Scheme, h.Address, h.Path = "https", registry, "/v2"
 	h.Pull, h.Resolve = true, true
 	if registry == DockerHub {
@@ -82,8 +82,8 @@ func (h *Host) loopback() {
 	}
 }
 
-// settle makes a host that is configured for HTTP, but has TLS settings, use HTTPS first.
-func (h Host) settle() Host {
+// preferHTTPS makes a host that is configured for HTTP, but has TLS settings, use HTTPS first.
+func (h Host) preferHTTPS() Host {
 	tls := h.SkipVerify != nil || len(h.CA) > 0 || len(h.Clients) > 0
 	if h.Scheme == "http" && tls && portOf(h.Address) != "80" {
 		h.Scheme, h.Fallback = "https", true

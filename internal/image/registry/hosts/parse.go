@@ -49,7 +49,7 @@ var user = regexp.MustCompile(`[^/\s]*@`)
 func parse(dir string, data []byte, registry string) ([]Host, error) {
 	var d document
 	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&d); err != nil {
-		return nil, worded(err)
+		return nil, withLine(err)
 	}
 	var hosts []Host
 	for _, name := range order(data, d.Hosts) {
@@ -61,20 +61,20 @@ func parse(dir string, data []byte, registry string) ([]Host, error) {
 			return nil, fmt.Errorf("host %q: %w", name, err)
 		}
 		h.Mirror = true
-		hosts = append(hosts, h.settle())
+		hosts = append(hosts, h.preferHTTPS())
 	}
 	server, err := d.host(dir, d.Server)
 	if err != nil {
 		return nil, err
 	}
 	if d.Server == "" {
-		server = server.itself(registry)
+		server = server.asRegistry(registry)
 	}
-	return append(hosts, server.settle()), nil
+	return append(hosts, server.preferHTTPS()), nil
 }
 
-// worded returns an error with the line of an unknown key, or the line that is not TOML.
-func worded(err error) error {
+// withLine returns an error with the line of an unknown key, or the line that is not TOML.
+func withLine(err error) error {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 		first := unknown.Errors[0]

@@ -88,7 +88,7 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	plain := r.plain.Load()
 	out.URL.Scheme = scheme(plain)
 	resp, err := r.inner.RoundTrip(out)
-	if !plain && r.host.Fallback && speaksPlain(err) && req.Body == nil {
+	if !plain && r.host.Fallback && answeredInPlainHTTP(err) && req.Body == nil {
 		r.plain.Store(true)
 		out = out.Clone(req.Context())
 		out.URL.Scheme = scheme(true)
@@ -97,8 +97,8 @@ func (r *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// speaksPlain reports whether err means that the host answered in plain HTTP instead of TLS.
-func speaksPlain(err error) bool {
+// answeredInPlainHTTP reports whether err means that the host answered in plain HTTP instead of TLS.
+func answeredInPlainHTTP(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/"
 }

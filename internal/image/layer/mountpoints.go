@@ -21,7 +21,7 @@ func (m *merging) createMountPoints() error {
 	for _, p := range mountedDirs {
 		s, there, err := stat(m.root.dir, p)
 		if err == nil && (!there || !isDir(s)) {
-			if err = m.root.makeRoom(m.root.dir, p); err == nil {
+			if err = m.root.removeExisting(m.root.dir, p); err == nil {
 				err = makeDir(m.root.dir, p)
 			}
 		}
@@ -30,14 +30,14 @@ func (m *merging) createMountPoints() error {
 		}
 	}
 	for _, p := range mountedFiles {
-		if err := m.furnishFile(p); err != nil {
+		if err := m.createMountFile(p); err != nil {
 			return fmt.Errorf("make /%s: %w", p, err)
 		}
 	}
 	return nil
 }
 
-func (m *merging) furnishFile(p string) error {
+func (m *merging) createMountFile(p string) error {
 	f, err := m.root.lookUp(p, unix.O_PATH)
 	if err == nil {
 		defer f.Close()
@@ -51,7 +51,7 @@ func (m *merging) furnishFile(p string) error {
 		return err
 	}
 	return keepTime(dir, func() error {
-		if err := m.root.makeRoom(dir, path.Base(p)); err != nil {
+		if err := m.root.removeExisting(dir, path.Base(p)); err != nil {
 			return err
 		}
 		file, err := createFile(int(dir.Fd()), path.Base(p))

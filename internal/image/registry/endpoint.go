@@ -85,7 +85,7 @@ func (d *endpoint) try(ctx context.Context, key int, what string, header http.He
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, d.redact(key, responseText(resp))
+	return nil, d.redact(key, responseError(resp))
 }
 
 // client returns a client that is logged in with a credential. If two layers call it at the same time, both may log in, which
@@ -110,7 +110,7 @@ func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	t, err := transport.NewWithContext(ctx, registry, auth, g, scopes)
 	if err != nil {
 		e := failed(ctx, err)
-		e.RetryAfter = time.Duration(g.asked.Load())
+		e.RetryAfter = time.Duration(g.retryAfter.Load())
 		return nil, e
 	}
 	d.mu.Lock()
@@ -157,15 +157,15 @@ func (d *endpoint) explain(e *Error) *Error {
 type authChallenge struct {
 	host  hosts.Host
 	inner http.RoundTripper
-	// asked is the last Retry-After of the host, in nanoseconds; the library's errors do not have it.
-	asked atomic.Int64
+	// retryAfter is the last Retry-After of the host, in nanoseconds; the library's errors do not have it.
+	retryAfter atomic.Int64
 }
 
 // RoundTrip implements http.RoundTripper.
 func (g *authChallenge) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := g.send(req)
 	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
-		g.asked.Store(int64(retryAfter(resp.Header)))
+		g.retryAfter.Store(int64(retryAfter(resp.Header)))
 	}
 	return resp, err
 }

@@ -17,8 +17,8 @@ type incomingLayer struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	// done is how many bytes the file has; beginning is how often the download has begun again.
-	done      int64
-	beginning int
+	done       int64
+	generation int
 	// ended reports whether the download is over; failure is nil if the layer is complete and verified.
 	ended   bool
 	failure error
@@ -28,23 +28,23 @@ type incomingLayer struct {
 // that it feeds, too often.
 const deliverySize = 256 << 10
 
-// errAnew ends a reader when the download begins again.
-var errAnew = errors.New("the layer is fetched anew")
+// errRestarted ends a reader when the download begins again.
+var errRestarted = errors.New("the layer is fetched anew")
 
-func newArrival(file *os.File) *incomingLayer {
+func newIncomingLayer(file *os.File) *incomingLayer {
 	a := &incomingLayer{file: file}
 	a.changed = sync.NewCond(&a.mu)
 	return a
 }
 
-// told takes in how many bytes the file has; 0 just before the download begins again.
-func (a *incomingLayer) told(done int64) {
+// setDone takes in how many bytes the file has; 0 just before the download begins again.
+func (a *incomingLayer) setDone(done int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.done
 	a.done = done
 	if done < before {
-		a.beginning++
+		a.generation++
 	}
 	if done < before || done/deliverySize > before/deliverySize {
 		a.changed.Broadcast()
@@ -59,20 +59,20 @@ func (a *incomingLayer) end(failure error) {
 }
 
 // reader returns a reader of the whole file, which waits for what is not there yet.
-func (a *incomingLayer) reader() *arrivalReader {
+func (a *incomingLayer) reader() *incomingReader {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &arrivalReader{from: a, beginning: a.beginning}
+	return &incomingReader{from: a, generation: a.generation}
 }
 
-type arrivalReader struct {
-	from      *incomingLayer
-	beginning int
-	read      int64
+type incomingReader struct {
+	from       *incomingLayer
+	generation int
+	read       int64
 }
 
 // Read implements io.Reader.
-func (r *arrivalReader) Read(p []byte) (int, error) {
+func (r *incomingReader) Read(p []byte) (int, error) {
 	there, err := r.await(min(deliverySize, int64(len(p))))
 	if err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func (r *arrivalReader) Read(p []byte) (int, error) {
 }
 
 // WriteTo implements io.WriterTo.
-func (r *arrivalReader) WriteTo(w io.Writer) (int64, error) {
+func (r *incomingReader) WriteTo(w io.Writer) (int64, error) {
 	if pipe, ok := w.(*os.File); ok {
 		enlarge(pipe)
 	}
@@ -102,14 +102,14 @@ func enlarge(pipe *os.File) {
 }
 
 // await waits for want unread bytes, or the end of the download, and returns how many there are.
-func (r *arrivalReader) await(want int64) (int64, error) {
+func (r *incomingReader) await(want int64) (int64, error) {
 	a := r.from
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
 		switch {
-		case a.beginning != r.beginning:
-			return 0, errAnew
+		case a.generation != r.generation:
+			return 0, errRestarted
 		case a.ended && a.failure != nil:
 			return 0, a.failure
 		case a.done-r.read >= want || a.ended && a.done > r.read:
@@ -121,29 +121,29 @@ func (r *arrivalReader) await(want int64) (int64, error) {
 	}
 }
 
-func (r *arrivalReader) current() error {
+func (r *incomingReader) current() error {
 	r.from.mu.Lock()
 	defer r.from.mu.Unlock()
-	if r.from.beginning != r.beginning {
-		return errAnew
+	if r.from.generation != r.generation {
+		return errRestarted
 	}
 	return nil
 }
 
-// outcome waits for the end of the download that r reads. It returns nil if the layer is complete and verified, errAnew if the
+// outcome waits for the end of the download that r reads. It returns nil if the layer is complete and verified, errRestarted if the
 // download has begun again, or why it failed.
-func (r *arrivalReader) outcome() error {
+func (r *incomingReader) outcome() error {
 	a := r.from
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for !a.ended && a.beginning == r.beginning {
+	for !a.ended && a.generation == r.generation {
 		a.changed.Wait()
 	}
 	switch {
 	case a.failure != nil:
 		return a.failure
-	case a.beginning != r.beginning:
-		return errAnew
+	case a.generation != r.generation:
+		return errRestarted
 	}
 	return nil
 }
