@@ -42,7 +42,7 @@ func faultOf(e stintv1.Execution) string {
 	case !ValidTag(e.Tag):
 		return fmt.Sprintf("tag %q is neither a due time nor 1 to 15 of a-z, 0-9 and '-' that start with a letter and do not end with '-'", shortened(e.Tag))
 	case e.Trigger != "" && e.Trigger != triggerOf(e.Tag):
-		return fmt.Sprintf("trigger %q does not go with tag %q", shortened(string(e.Trigger)), e.Tag)
+		return fmt.Sprintf("trigger %q does not match tag %q", shortened(string(e.Trigger)), e.Tag)
 	}
 	return ""
 }

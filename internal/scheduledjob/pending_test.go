@@ -37,9 +37,9 @@ func TestPending(t *testing.T) {
 				wantEvents(nil, strings.Join([]string{
 					"Warning InvalidExecution: Dropped a pending execution: it has no tag",
 					`Warning InvalidExecution: Dropped a pending execution: tag "Not-A-Tag" is neither a due time nor 1 to 15 of a-z, 0-9 and '-' that start with a letter and do not end with '-'`,
-					`Warning InvalidExecution: Dropped a pending execution: trigger "Whim" does not go with tag "b"`,
-					`Warning InvalidExecution: Dropped a pending execution: trigger "Schedule" does not go with tag "c"`,
-					`Warning InvalidExecution: Dropped a pending execution: trigger "Manual" does not go with tag "20260301-120000"`,
+					`Warning InvalidExecution: Dropped a pending execution: trigger "Whim" does not match tag "b"`,
+					`Warning InvalidExecution: Dropped a pending execution: trigger "Schedule" does not match tag "c"`,
+					`Warning InvalidExecution: Dropped a pending execution: trigger "Manual" does not match tag "20260301-120000"`,
 					`Warning InvalidExecution: Dropped a pending execution: tag "sixteen-letters-" is neither a due time nor 1 to 15 of a-z, 0-9 and '-' that start with a letter and do not end with '-'`,
 				}, "\n"))
 		},

@@ -151,7 +151,7 @@ func TestSchedule(t *testing.T) {
 				s.jobs = append(s.jobs, jobOf(sj, e.Tag, i))
 			}
 			s.decide(2000)
-			if e := s.d.Status(nil).PendingExecutions; len(s.d.Create) != 0 || len(e) != 1 || e[0].Message != "1000 runs are enough at a time" {
+			if e := s.d.Status(nil).PendingExecutions; len(s.d.Create) != 0 || len(e) != 1 || e[0].Message != "waits: at most 1000 runs run at a time" {
 				t.Errorf("creates %d, pending %+v", len(s.d.Create), e)
 			}
 		},

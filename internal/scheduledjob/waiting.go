@@ -60,7 +60,7 @@ func (w waiting) why(e stintv1.Execution) (reason, message string) {
 func (w waiting) whyQueued() string {
 	switch {
 	case concurrent(w.view.sj):
-		return fmt.Sprintf("%d runs are enough at a time", maxRunning)
+		return fmt.Sprintf("waits: at most %d runs run at a time", maxRunning)
 	case len(w.running) > 0:
 		return "waits for run " + w.running[0].Tag
 	default:

@@ -46,7 +46,7 @@ func (c *Controller) adopt(ctx context.Context, cj *batchv1.CronJob, name string
 	found, err := c.client.Jobs().Get(ctx, cj.Namespace, name)
 	if err != nil {
 		// NotFound is an error, too: the Job was deleted in between, and the next sync creates it.
-		return nil, fmt.Errorf("asking for Job %s/%s: %w", cj.Namespace, name, err)
+		return nil, fmt.Errorf("getting Job %s/%s: %w", cj.Namespace, name, err)
 	}
 	if metav1.IsControlledBy(found, cj) {
 		c.jobs.ObserveWrite(cj.UID, found)
@@ -66,7 +66,7 @@ func (c *Controller) applyConcurrencyPolicy(ctx context.Context, cj *batchv1.Cro
 	for _, job := range d.Resume {
 		err := c.modify(ctx, cj, job, core.ResumeRun)
 		if err == nil {
-			c.recorder.Eventf(cj, corev1.EventTypeNormal, "RunReleased", "Job %v goes on", job.Name)
+			c.recorder.Eventf(cj, corev1.EventTypeNormal, "RunReleased", "Resumed job %v", job.Name)
 		}
 		failed = errors.Join(failed, err)
 	}

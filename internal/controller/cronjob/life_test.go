@@ -76,7 +76,7 @@ func TestRunsOnDemandUnderForbidGoOneAfterTheOther(t *testing.T) {
 		e.end(name)
 	}
 	e.untilActive("c")
-	e.untilEvents("c", "RunReleased: Job m2 goes on", "RunReleased: Job m3 goes on")
+	e.untilEvents("c", "RunReleased: Resumed job m2", "RunReleased: Resumed job m3")
 }
 
 func TestAHeldRunThatItsCronJobLeftBehindGoesOn(t *testing.T) {

@@ -63,7 +63,7 @@ func (c *Controller) livePods(ctx context.Context, job *batchv1.Job) (pods []*co
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking how the pods of Job %s/%s ended: %w", job.Namespace, job.Name, err)
+		return nil, fmt.Errorf("listing the pods of Job %s/%s for their exit codes: %w", job.Namespace, job.Name, err)
 	}
 	return pods, nil
 }

@@ -33,8 +33,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	m := &metrics{
 		syncs: prometheus.NewCounterVec(prometheus.CounterOpts(
-			opts("syncs_total", "Looks at ScheduledJobs.")), []string{"result"}),
-		syncSeconds: histogram("sync_duration_seconds", "How long one look at a ScheduledJob took.",
+			opts("syncs_total", "Syncs of ScheduledJobs.")), []string{"result"}),
+		syncSeconds: histogram("sync_duration_seconds", "How long one sync of a ScheduledJob took.",
 			prometheus.ExponentialBuckets(0.001, 2, 15)),
 		lateness: histogram("start_lateness_seconds", "From the due time of a run to the creation of its Job.",
 			prometheus.ExponentialBuckets(0.01, 2, 18)),

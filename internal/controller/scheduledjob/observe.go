@@ -41,7 +41,7 @@ func (c *Controller) template(ctx context.Context, namespace, name string) (*cor
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for PodTemplate %s/%s: %w", namespace, name, err)
+		return nil, fmt.Errorf("getting PodTemplate %s/%s: %w", namespace, name, err)
 	}
 	return &found.Template, nil
 }

@@ -40,13 +40,13 @@ func Read(file, work string, do func(Image) error) error {
 	names, err := topNames(file)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s is no archive of an image: %w", file, err)
+		return fmt.Errorf("%s is not an image archive: %w", file, err)
 	case names["manifest.json"]:
 		return readDocker(file, do)
 	case names["index.json"]:
 		return readLayoutArchive(file, work, do)
 	}
-	return fmt.Errorf("%s is no archive of an image: it holds neither a manifest.json (docker save) nor an index.json (OCI)", file)
+	return fmt.Errorf("%s is not an image archive: it has neither a manifest.json (docker save) nor an index.json (OCI)", file)
 }
 
 // open opens an archive, which may be compressed with gzip.
@@ -118,7 +118,7 @@ func readDocker(file string, do func(Image) error) error {
 			}
 			tag = &t
 		} else if len(manifest) > 1 {
-			return errors.New("of several images in an archive each must have a name")
+			return errors.New("an archive of several images must name each of them")
 		}
 		image, err := tarball.Image(opener, tag)
 		if err != nil {

@@ -17,7 +17,7 @@ var nameAnnotations = []string{"io.containerd.image.name", "org.opencontainers.i
 func readLayout(dir string, do func(Image) error) error {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
-		return fmt.Errorf("%s is no OCI layout: %w", dir, err)
+		return fmt.Errorf("%s is not an OCI layout: %w", dir, err)
 	}
 	manifest, err := index.IndexManifest()
 	if err != nil {

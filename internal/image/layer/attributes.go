@@ -27,7 +27,7 @@ const maxID = math.MaxUint32 - 1
 func attributesOf(h *tar.Header, owned bool) (attributes, error) {
 	a := attributes{mode: uint32(h.Mode) & 0o7777, uid: h.Uid, gid: h.Gid, owned: owned, modified: bounded(h.ModTime)}
 	if owned && (h.Uid < 0 || h.Uid > maxID || h.Gid < 0 || h.Gid > maxID) {
-		return a, fmt.Errorf("its owner %d:%d cannot be: ids are from 0 to %d", h.Uid, h.Gid, maxID)
+		return a, fmt.Errorf("its owner %d:%d is not valid: IDs are from 0 to %d", h.Uid, h.Gid, maxID)
 	}
 	a.xattrs = xattrsOf(h)
 	return a, nil
@@ -87,10 +87,10 @@ func (a attributes) setOwner(dir int, name string) error {
 	err := unix.Fchownat(dir, name, a.uid, a.gid, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.EINVAL): // The user namespace does not have this ID.
-		return fmt.Errorf("it belongs to %d:%d, and these ids are not all among those of this user: "+
+		return fmt.Errorf("its owner is %d:%d, and this user does not have both of these IDs: "+
 			"add subordinate ids for this user in /etc/subuid and /etc/subgid", a.uid, a.gid)
 	case err != nil:
-		return fmt.Errorf("give it to %d:%d: %w", a.uid, a.gid, err)
+		return fmt.Errorf("set its owner to %d:%d: %w", a.uid, a.gid, err)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func readChanges(dir *os.File) (changes, error) {
 	var c changes
 	fd, err := unix.Openat(int(dir.Fd()), changesName, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return c, fmt.Errorf("the layer %s was not unpacked whole: %w", dir.Name(), err)
+		return c, fmt.Errorf("the layer %s was not unpacked completely: %w", dir.Name(), err)
 	}
 	f := os.NewFile(uintptr(fd), changesName)
 	defer f.Close()

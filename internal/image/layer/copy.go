@@ -40,7 +40,7 @@ func (m *merging) put(from *os.File, name string, to *os.File, as, p string) err
 		return err
 	}
 	if err := copyFile(from, name, s, to, as); err != nil {
-		return fmt.Errorf("copy it, for it cannot be linked: %w", err)
+		return fmt.Errorf("copy it, as it cannot be linked: %w", err)
 	}
 	made, _, err := stat(to, as)
 	m.copies.of[inodeOf(made)] = inodeOf(s)

@@ -164,7 +164,7 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	case tar.TypeChar, tar.TypeBlock:
 		return u.leaveOut(p)
 	}
-	return fmt.Errorf("its type %q is none that a layer can have", h.Typeflag)
+	return fmt.Errorf("its type %q is not allowed in a layer", h.Typeflag)
 }
 
 func (u *unpacking) whiteout(dir, name string) error {

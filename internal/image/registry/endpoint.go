@@ -73,7 +73,7 @@ func (d *endpoint) try(ctx context.Context, key int, what string, header http.He
 	url := d.host.URL(d.reference.Registry, d.reference.Repository, what)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, &Error{Kind: ErrSettings, Detail: "the host's address makes no URL"}
+		return nil, &Error{Kind: ErrSettings, Detail: "the host's address is not valid in a URL"}
 	}
 	req.Header = header.Clone()
 	resp, err := client.Do(req)
@@ -99,7 +99,7 @@ func (d *endpoint) client(ctx context.Context, key int) (*http.Client, *Error) {
 	}
 	registry, err := name.NewRegistry(d.host.Address)
 	if err != nil {
-		return nil, &Error{Kind: ErrSettings, Detail: "the host's address is not one"}
+		return nil, &Error{Kind: ErrSettings, Detail: "the host's address is not valid"}
 	}
 	auth := authn.Anonymous
 	if len(d.credentials) > 0 {

@@ -13,17 +13,17 @@ var ErrInvalidName = errors.New("not the name of an image") // InvalidImageName
 // The kinds of errors. Each *Error is one of them; use errors.Is. On the right is the reason with which the kubelet lets a
 // container wait for such an image.
 var (
-	ErrNotFound     = errors.New("not found")                                       // ErrImagePull
-	ErrUnauthorized = errors.New("not allowed")                                     // ErrImagePull
-	ErrUnavailable  = errors.New("registry is unavailable")                         // RegistryUnavailable
-	ErrTLS          = errors.New("no secure connection")                            // ErrImagePull
-	ErrRateLimited  = errors.New("too many requests")                               // ErrImagePull
-	ErrMismatch     = errors.New("content is not what its digest or size promises") // ErrImagePull
-	ErrNoPlatform   = errors.New("no image for this platform")                      // ErrImagePull
-	ErrUnsupported  = errors.New("not a supported image")                           // ErrImagePull
-	ErrTooLarge     = errors.New("too large")                                       // ErrImagePull
-	ErrSettings     = errors.New("registry settings are wrong")                     // ErrImagePull
-	ErrBadAnswer    = errors.New("unexpected answer")                               // ErrImagePull
+	ErrNotFound     = errors.New("not found")                                 // ErrImagePull
+	ErrUnauthorized = errors.New("not allowed")                               // ErrImagePull
+	ErrUnavailable  = errors.New("registry is unavailable")                   // RegistryUnavailable
+	ErrTLS          = errors.New("no secure connection")                      // ErrImagePull
+	ErrRateLimited  = errors.New("too many requests")                         // ErrImagePull
+	ErrMismatch     = errors.New("content does not match its digest or size") // ErrImagePull
+	ErrNoPlatform   = errors.New("no image for this platform")                // ErrImagePull
+	ErrUnsupported  = errors.New("not a supported image")                     // ErrImagePull
+	ErrTooLarge     = errors.New("too large")                                 // ErrImagePull
+	ErrSettings     = errors.New("registry settings are wrong")               // ErrImagePull
+	ErrBadAnswer    = errors.New("unexpected answer")                         // ErrImagePull
 )
 
 // Error says what could not be fetched, from where, and why.

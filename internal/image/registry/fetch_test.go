@@ -222,7 +222,7 @@ func TestFetchAsksTheRegistryWhereAMirrorLies(t *testing.T) {
 		t.Error(err)
 	}
 	h.server.Close()
-	if err := h.fetch(helped, h.file(nil)); !errors.Is(err, ours.ErrUnavailable) || !strings.Contains(err.Error(), "before that, content is not what") {
+	if err := h.fetch(helped, h.file(nil)); !errors.Is(err, ours.ErrUnavailable) || !strings.Contains(err.Error(), "before that, content does not match") {
 		t.Errorf("error: %v", err)
 	}
 	if err := h.fetch(alone, h.file(nil)); !errors.Is(err, ours.ErrMismatch) {

@@ -112,9 +112,9 @@ func noPlatform(want v1.Platform, there []string) error {
 	list := strings.Join(there[:min(len(there), maxPlatforms)], ", ")
 	switch {
 	case len(there) == 0:
-		list = "none"
+		list = "no platform"
 	case len(there) > maxPlatforms:
 		list += fmt.Sprintf(" and %d more", len(there)-maxPlatforms)
 	}
-	return &Error{Kind: ErrNoPlatform, Detail: fmt.Sprintf("this machine is %s, there is %s", want, shorten(list))}
+	return &Error{Kind: ErrNoPlatform, Detail: fmt.Sprintf("this machine is %s, the image is for %s", want, shorten(list))}
 }

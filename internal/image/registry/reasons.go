@@ -53,7 +53,7 @@ func failed(ctx context.Context, err error) *Error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		e.Detail = "the connection ended early"
 	case strings.Contains(err.Error(), "invalid realm in www-authenticate"):
-		return &Error{Kind: ErrBadAnswer, Detail: "the registry sends us to a token server on a private address that is " +
+		return &Error{Kind: ErrBadAnswer, Detail: "the registry refers to a token server on a private address that is " +
 			"not its own, or without HTTPS"}
 	case strings.Contains(err.Error(), "bearer response"):
 		return &Error{Kind: ErrBadAnswer, Detail: "the token server gave no token"}
@@ -70,7 +70,7 @@ func insecure(err error) (detail string, ok bool) {
 	var alert tls.AlertError
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the registry speaks plain HTTP; if that is meant, name it with http:// in a hosts.toml", true
+		return "the registry uses plain HTTP; to allow that, name it with http:// in a hosts.toml", true
 	case errors.As(err, &unknown):
 		return unknown.Error() + "; a hosts.toml can name its ca", true
 	case errors.As(err, &verify):

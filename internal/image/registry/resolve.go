@@ -27,7 +27,7 @@ func (c *Client) Resolve(ctx context.Context, ref Reference) (*Image, error) {
 	d := top
 	for depth := 0; d.index != nil; depth++ {
 		if depth == maxDepth {
-			return nil, unsupported("there are indexes within indexes within indexes")
+			return nil, unsupported("its indexes are nested too deeply")
 		}
 		if d, err = c.inIndex(ctx, from, d); err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (c *Client) smallAt(ctx context.Context, d *endpoint, r request) ([]byte, t
 		return nil, "", failed(ctx, err)
 	}
 	if int64(len(data)) > r.limit {
-		return nil, "", &Error{Kind: ErrTooLarge, Detail: r.what + " is larger than it may be or says it is"}
+		return nil, "", &Error{Kind: ErrTooLarge, Detail: r.what + " is larger than allowed, or than its manifest says"}
 	}
 	promised := r.digest
 	if promised == (v1.Hash{}) {

@@ -58,7 +58,7 @@ func TestResolvePicksThePlatform(t *testing.T) {
 	}
 	h.config.Platform = v1.Platform{OS: "linux", Architecture: "s390x"}
 	_, err := h.resolve("perl:5.34.0")
-	if !errors.Is(err, ours.ErrNoPlatform) || !strings.Contains(err.Error(), "this machine is linux/s390x, there is linux/amd64, linux/amd64/v3, linux/arm/v5") {
+	if !errors.Is(err, ours.ErrNoPlatform) || !strings.Contains(err.Error(), "this machine is linux/s390x, the image is for linux/amd64, linux/amd64/v3, linux/arm/v5") {
 		t.Errorf("error: %v", err)
 	}
 }

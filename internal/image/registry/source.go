@@ -69,7 +69,7 @@ func (s *source) each(ctx context.Context, may func(hosts.Host) bool, do func(*e
 		before = append(before, &at)
 	}
 	if len(before) == 0 {
-		return &Error{Kind: ErrSettings, Detail: fmt.Sprintf("no host of %s may be asked for this", s.reference.Registry)}
+		return &Error{Kind: ErrSettings, Detail: fmt.Sprintf("the settings of %s allow no host for this request", s.reference.Registry)}
 	}
 	last := before[len(before)-1]
 	last.others = before[:len(before)-1]

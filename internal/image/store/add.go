@@ -62,7 +62,7 @@ func describe(name string, from Source) (Image, error) {
 	layers := config.RootFS.DiffIDs
 	switch {
 	case len(layers) != len(from.Layers):
-		return Image{}, fmt.Errorf("%s is no image that can be run: its config has %d layers, its manifest %d",
+		return Image{}, fmt.Errorf("%s is not an image that can run: its config has %d layers, its manifest %d",
 			name, len(layers), len(from.Layers))
 	case len(layers) > maxLayers:
 		return Image{}, fmt.Errorf("%s has %d layers, more than %d", name, len(layers), maxLayers)

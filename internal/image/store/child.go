@@ -120,7 +120,7 @@ func (t childTask) unpack(compressed io.Reader) error {
 		return err
 	}
 	if got := "sha256:" + hex.EncodeToString(sum.Sum(nil)); got != t.Digest {
-		return fmt.Errorf("what it holds has the digest %s", got)
+		return fmt.Errorf("its content has the digest %s", got)
 	}
 	if err := writeSize(t.Unpack, sizeOfLayer); err != nil {
 		return err

@@ -29,7 +29,7 @@ type incomingLayer struct {
 const deliverySize = 256 << 10
 
 // errRestarted ends a reader when the download begins again.
-var errRestarted = errors.New("the layer is fetched anew")
+var errRestarted = errors.New("the layer is downloaded again")
 
 func newIncomingLayer(file *os.File) *incomingLayer {
 	a := &incomingLayer{file: file}

@@ -86,7 +86,7 @@ func Open(dir string) (*Store, error) {
 	}
 	// Other users who may write to the store could make this user run their files, so it is checked like a data directory.
 	if _, err := datadir.Check(dir); err != nil {
-		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
+		return nil, fmt.Errorf("open the image store (--image-dir selects another one): %w", err)
 	}
 	for _, name := range []string{"", configsName, kept(layersName), kept(treesName), workName} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
@@ -95,7 +95,7 @@ func Open(dir string) (*Store, error) {
 	}
 	// Check again, as another user may have created what was missing meanwhile.
 	if _, err := datadir.Check(dir); err != nil {
-		return nil, fmt.Errorf("open the image store (--image-dir is another one): %w", err)
+		return nil, fmt.Errorf("open the image store (--image-dir selects another one): %w", err)
 	}
 	return &Store{dir: dir}, nil
 }
