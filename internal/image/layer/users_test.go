@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The tests run as root, as root of a user namespace with one ID or with manyIDs from firstID on, and as nobody.
-const nobody, firstID, manyIDs = 65534, 100_000, 65_536
+// The tests run as root, as root of a user namespace with one ID or with manyIDs from firstID on, and as unprivileged.
+const unprivileged, firstID, manyIDs = 65534, 100_000, 65_536
 
 // inside is the environment variable that is set when the tests run as another user.
 const inside = "STINT_LAYER_TEST_INSIDE"
@@ -41,7 +41,7 @@ func TestAllAsOtherUsers(t *testing.T) {
 	})
 	t.Run("no rights", func(t *testing.T) {
 		needRoot(t)
-		runAll(t, nobody, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}})
+		runAll(t, unprivileged, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}})
 	})
 }
 
