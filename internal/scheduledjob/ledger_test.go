@@ -19,7 +19,7 @@ import (
 // ledger checks every decision and write against rules that must always hold.
 type ledger struct {
 	w *world
-	// created are runs whose Job was created, each once; refused are those whose Job was refused for good; asked are those
+	// created are runs whose Job was created, each once; refused are those whose Job was refused for good; requested are those
 	// that users requested and did not take back.
 	created, refused, requested sets.Set[string]
 	// completed are finished runs, still listed or not; skipped are pending runs that were skipped.

@@ -16,7 +16,7 @@ import (
 
 // Fetch downloads a layer into file, which is open for reading and writing and may have the beginning of the layer from an
 // earlier try. On success the file has the layer, verified, but not synced to disk. After most errors it keeps what was
-// downloaded, for the next try; after ErrMismatch it is empty. Fetch calls told with the number of bytes in the file, and
+// downloaded, for the next try; after ErrMismatch it is empty. Fetch calls report with the number of bytes in the file, and
 // with 0 before it discards them to download the layer again.
 func (c *Client) Fetch(ctx context.Context, image *Image, layer Layer, file *os.File, report func(done int64)) error {
 	d := &download{client: c, image: image, layer: layer, file: file, report: report}

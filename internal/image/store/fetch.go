@@ -38,7 +38,7 @@ func (s *Store) addFetched(ctx context.Context, id v1.Hash, files string, l Laye
 }
 
 // unpackIncoming unpacks a layer while it is downloaded. It returns the error of unpacking and that of the download. The error
-// of unpacking counts only if the download has verified what was unpacked: otherwise the archive itself was wrong.
+// of unpacking counts only once the download is verified: before that, wrong bytes may have caused it.
 func unpackIncoming(ctx context.Context, id v1.Hash, files string, a *incomingLayer) (unpacked, err error) {
 	for {
 		in := a.reader()

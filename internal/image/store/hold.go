@@ -13,7 +13,7 @@ import (
 )
 
 // getOrBuild returns a layer or tree, which is not removed until it is closed. If it is missing, do fills it. If another program is
-// making it, have waits for that.
+// making it, getOrBuild waits for that.
 func (s *Store) getOrBuild(ctx context.Context, kind string, id v1.Hash, do func(files string) error) (*os.File, error) {
 	if dir := s.hold(kind, id); dir != nil {
 		return dir, nil

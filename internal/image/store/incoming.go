@@ -16,7 +16,7 @@ type incomingLayer struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	// done is how many bytes the file has; beginning is how often the download has begun again.
+	// done is how many bytes the file has; generation is how often the download has begun again.
 	done       int64
 	generation int
 	// ended reports whether the download is over; failure is nil if the layer is complete and verified.

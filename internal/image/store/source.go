@@ -25,7 +25,7 @@ type Layer struct {
 	Size   int64
 	// Open reads a layer that is on this machine.
 	Open func() (io.ReadCloser, error)
-	// Fetch downloads a layer into file, which may have its beginning from an earlier try, and verifies it. It calls told with the
+	// Fetch downloads a layer into file, which may have its beginning from an earlier try, and verifies it. It calls report with the
 	// number of bytes in the file, and with 0 just before it discards them to begin again: they are read meanwhile.
 	Fetch func(ctx context.Context, file *os.File, report func(done int64)) error
 }
