@@ -76,14 +76,14 @@ func (c Config) complete() (_ Config, err error) {
 const logRemovalDelay = 10 * time.Second
 
 // timings are those that tests change; a zero one is the constant of that name.
-type timings struct{ reportAfter, leaveWithin, logRemovalDelay, lookAtDisk, measureEvery time.Duration }
+type timings struct{ reportAfter, stopTimeout, logRemovalDelay, checkDiskEvery, measureEvery time.Duration }
 
 func (t timings) complete() timings {
 	return timings{
 		reportAfter:     cmp.Or(t.reportAfter, reportAfter),
-		leaveWithin:     cmp.Or(t.leaveWithin, leaveWithin),
+		stopTimeout:     cmp.Or(t.stopTimeout, stopTimeout),
 		logRemovalDelay: cmp.Or(t.logRemovalDelay, logRemovalDelay),
-		lookAtDisk:      cmp.Or(t.lookAtDisk, lookAtDisk),
+		checkDiskEvery:  cmp.Or(t.checkDiskEvery, checkDiskEvery),
 		measureEvery:    cmp.Or(t.measureEvery, measureEvery),
 	}
 }

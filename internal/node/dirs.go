@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/node/removal"
 	"github.com/stint-dev/stint/internal/node/runtime"
-	"github.com/stint-dev/stint/internal/node/trash"
 )
 
 // podDirs owns the folders of the pods. What they hold stays until the pod has ended:
@@ -21,12 +21,12 @@ import (
 //	pods/<uid>/termination/<container>.<n>    the message of attempt n
 type podDirs struct {
 	dir      string
-	removals *trash.Can
+	removals *removal.Queue
 }
 
 func newPodDirs(dataDir string, rt runtime.Runtime, leaveWithin time.Duration) *podDirs {
 	d := &podDirs{dir: filepath.Join(dataDir, "pods")}
-	d.removals = trash.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
+	d.removals = removal.New(d.dir, leaveWithin, func(ctx context.Context, folder string) {
 		// What the runtime cannot do is tried without it.
 		_ = rt.RemovePod(ctx, types.UID(folder), filepath.Join(d.dir, folder))
 	})
@@ -44,14 +44,14 @@ func (d *podDirs) terminationMessage(id runtime.ID) string {
 // remove removes the folder of a pod, which the runtime has let go of.
 func (d *podDirs) remove(uid types.UID) error { return d.removals.Remove(string(uid)) }
 
-// recover throws away the folders of pods that are over, from a time when the node did not see to them.
-func (d *podDirs) recover(lives func(types.UID) bool) error {
+// removeLeftovers throws away the folders of pods that are over, from a time when the node did not see to them.
+func (d *podDirs) removeLeftovers(active func(types.UID) bool) error {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() && !lives(types.UID(e.Name())) {
+		if e.IsDir() && !active(types.UID(e.Name())) {
 			d.removals.Add(e.Name(), time.Time{})
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 // As often as a kubelet.
 const (
-	lookAtDisk    = 10 * time.Second
-	collectImages = 5 * time.Minute
+	checkDiskEvery     = 10 * time.Second
+	collectImagesEvery = 5 * time.Minute
 )
 
 // disk keeps room on the file systems that the node's pods need, and knows where there is none.
@@ -23,8 +23,8 @@ type disk struct {
 	node   string
 	dirs   []string
 	images *imageGC
-	// lookEvery is how often it looks.
-	lookEvery time.Duration
+	// checkEvery is how often it looks.
+	checkEvery time.Duration
 	// report has the node's object say how it is.
 	report func(context.Context) error
 	// event records an event of the node.
@@ -35,13 +35,13 @@ type disk struct {
 	pressure string
 }
 
-func (d *disk) underPressure() string {
+func (d *disk) currentPressure() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.pressure
 }
 
-func (d *disk) change(pressure string) (changed bool) {
+func (d *disk) setPressure(pressure string) (changed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	changed = d.pressure != pressure
@@ -51,8 +51,8 @@ func (d *disk) change(pressure string) (changed bool) {
 
 // run keeps room until ctx ends. No pod waits for it.
 func (d *disk) run(ctx context.Context) {
-	look, collect := time.NewTicker(d.lookEvery), time.NewTicker(collectImages)
-	defer look.Stop()
+	check, collect := time.NewTicker(d.checkEvery), time.NewTicker(collectImagesEvery)
+	defer check.Stop()
 	defer collect.Stop()
 	d.images.collect(ctx)
 	for {
@@ -60,7 +60,7 @@ func (d *disk) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-check.C:
 		case <-collect.C:
 			d.images.collect(ctx)
 		case <-d.images.pulled:
@@ -71,25 +71,25 @@ func (d *disk) run(ctx context.Context) {
 
 // reportDiskPressure reports pressure when it begins and ends. Before it is reported, images are removed.
 func (d *disk) reportDiskPressure(ctx context.Context) {
-	before := d.underPressure()
-	if before == "" && d.judge(ctx, "") != "" {
+	before := d.currentPressure()
+	if before == "" && d.check(ctx, "") != "" {
 		d.images.collect(ctx)
 	}
-	if !d.change(d.judge(ctx, before)) {
+	if !d.setPressure(d.check(ctx, before)) {
 		return
 	}
 	if err := d.report(ctx); err != nil {
-		d.change(before) // to be tried again
+		d.setPressure(before) // to be tried again
 		warn(ctx, "report the pressure of disks", err)
 		return
 	}
-	d.tell(before)
+	d.recordPressure(before)
 }
 
-// tell writes an event where pressure has begun or ended.
-func (d *disk) tell(before string) {
+// recordPressure writes an event where pressure has begun or ended.
+func (d *disk) recordPressure(before string) {
 	status := fmt.Sprintf("Node %s status is now: ", d.node)
-	switch now := d.underPressure(); {
+	switch now := d.currentPressure(); {
 	case now == "" && before != "":
 		d.event(corev1.EventTypeNormal, "NodeHasNoDiskPressure", status+"NodeHasNoDiskPressure")
 	case now != "" && before == "":
@@ -97,8 +97,8 @@ func (d *disk) tell(before string) {
 	}
 }
 
-// judge returns why the node is under pressure. A file system that cannot be looked at changes nothing.
-func (d *disk) judge(ctx context.Context, before string) string {
+// check returns why the node is under pressure. A file system that cannot be looked at changes nothing.
+func (d *disk) check(ctx context.Context, before string) string {
 	var systems []diskpressure.FileSystem
 	for _, dir := range d.dirs {
 		space, err := filesystem.SpaceOf(dir)
@@ -115,7 +115,7 @@ func (d *disk) judge(ctx context.Context, before string) string {
 func (d *disk) condition() corev1.NodeCondition {
 	c := corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse,
 		Reason: "KubeletHasNoDiskPressure", Message: "there is room on the file systems of the data directory and of the images"}
-	if why := d.underPressure(); why != "" {
+	if why := d.currentPressure(); why != "" {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, "KubeletHasDiskPressure", why
 	}
 	return c

@@ -39,7 +39,7 @@ func fill(t *testing.T, path string, mib int) {
 	}
 }
 
-func (h *house) untilPressure(want corev1.ConditionStatus) (message string) {
+func (h *testNode) untilPressure(want corev1.ConditionStatus) (message string) {
 	h.t.Helper()
 	var last *corev1.Node
 	h.eventually("the node's condition DiskPressure is "+string(want), func() bool {
@@ -58,7 +58,7 @@ func (h *house) untilPressure(want corev1.ConditionStatus) (message string) {
 	return message
 }
 
-func (h *house) untilEvent(reason string) string {
+func (h *testNode) untilEvent(reason string) string {
 	h.t.Helper()
 	for {
 		if e := h.event(); strings.Contains(e, reason) {
@@ -70,8 +70,8 @@ func (h *house) untilEvent(reason string) string {
 func TestANodeWhoseDiskIsFullTakesNoPods(t *testing.T) {
 	disk := smallDisk(t)
 	rt := newScripted()
-	h := newHouse(t, rt)
-	h.startNode(func(c *node.Config) { c.Dir = disk; c.LookAtDisk(time.Millisecond) })
+	h := newTestNode(t, rt)
+	h.startNode(func(c *node.Config) { c.Dir = disk; c.CheckDiskEvery(time.Millisecond) })
 	h.untilPressure(corev1.ConditionFalse)
 	runs := h.create(build("runs", []string{"wait"}, nil))
 	h.until(runs, "the pod runs", inPhase(corev1.PodRunning))
@@ -101,10 +101,10 @@ func TestANodeWhoseDiskIsFullTakesNoPods(t *testing.T) {
 	h.until(runs, "the pod that ran has stayed", inPhase(corev1.PodSucceeded))
 }
 
-func TestANodeThatStartsOnAFullDiskTellsOfIt(t *testing.T) {
+func TestANodeThatStartsOnAFullDiskReportsPressure(t *testing.T) {
 	disk := smallDisk(t)
 	fill(t, filepath.Join(disk, "file"), 60)
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) { c.Dir = disk })
 	h.untilEvent("NodeHasDiskPressure")
 	h.untilPressure(corev1.ConditionTrue)
@@ -139,7 +139,7 @@ func TestANodeRemovesImagesThatNoPodUses(t *testing.T) {
 	add(t, s, "docker.io/library/idle:1", 2)
 	rt := newScripted()
 	rt.info.CanRunImages = true
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.create(build("waits", []string{"wait"}, func(p *corev1.Pod) {
 		p.Spec.Containers[0].Image = "used:1"
 		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/later"}}
@@ -165,11 +165,11 @@ func TestImagesAreRemovedBeforeADiskCountsAsFull(t *testing.T) {
 	disk := smallDisk(t)
 	s := openStore(t, filepath.Join(disk, "store"))
 	add(t, s, "docker.io/library/idle:1", 20)
-	h := newHouse(t, newScripted())
+	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) {
 		c.Dir, c.Images = disk, s
 		c.ImageGC = store.GCPolicy{HighThreshold: 90, LowThreshold: 80}
-		c.LookAtDisk(time.Millisecond)
+		c.CheckDiskEvery(time.Millisecond)
 	})
 	h.untilPressure(corev1.ConditionFalse)
 	fill(t, filepath.Join(disk, "file"), 40)

@@ -20,7 +20,7 @@ const (
 // evict deletes a pod that a taint of the node sends away, and returns when it will be due; zero is never. As in
 // kube-controller-manager the time that a pod tolerates a taint counts from when the taint was first seen.
 func (w *podWorkers) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) (due time.Time) {
-	taint, after, sent := w.placer.evictingTaint(&api.Spec)
+	taint, after, sent := w.scheduler.evictingTaint(&api.Spec)
 	if !sent || api.DeletionTimestamp != nil || !w.taken(api) {
 		p.taintedSince = time.Time{}
 		return time.Time{}

@@ -11,13 +11,13 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-// abandonedGrace is what the containers of a pod get that vanished from the API server: it was deleted with no grace.
-const abandonedGrace = 2 * time.Second
+// vanishedGrace is what the containers of a pod get that vanished from the API server: it was deleted with no grace.
+const vanishedGrace = 2 * time.Second
 
 // finish deals with a pod that is over as far as the API server is concerned: its final status is stored, or it is
 // gone. What still runs is ended, then nothing of the pod is left but its logs.
 func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone bool) {
-	w.placer.release(p.uid)
+	w.scheduler.release(p.uid)
 	if running := p.running(); len(running) > 0 {
 		w.stopVanished(ctx, p, api)
 		return
@@ -29,15 +29,15 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 		return
 	}
 	p.mu.Lock()
-	over := p.absent || p.endSeen
+	observed := p.absent || p.finalObserved
 	p.mu.Unlock()
-	if over {
+	if observed {
 		if gone {
 			// What the containers printed while they were stopped.
 			w.keepLogs(p, api)
 		}
 		w.alarms.set(p.uid, time.Time{})
-		w.uses.remove(api)
+		w.configUsers.remove(api)
 		w.pods.drop(p.uid)
 	}
 }
@@ -48,12 +48,12 @@ func (w *podWorkers) stopVanished(ctx context.Context, p *pod, api *corev1.Pod) 
 		if !h.StopBy.IsZero() {
 			continue
 		}
-		if err := w.runtime.Stop(ctx, h.Last.ID, abandonedGrace); err != nil {
+		if err := w.runtime.Stop(ctx, h.Last.ID, vanishedGrace); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
 			w.alarms.set(p.uid, now().Add(retryAfter))
 			continue
 		}
-		p.stopping(h.Last.Container, now().Add(abandonedGrace))
+		p.setStopBy(h.Last.Container, now().Add(vanishedGrace))
 		if api != nil {
 			w.events.recordEvents(p, api, []lifecycle.Event{lifecycle.Killing(h.Last.Container, h.Last.Attempt)})
 		}
@@ -97,12 +97,12 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 // keepLogs has the keeper decide on the logs of a pod that may be known from the runtime only.
 func (w *podWorkers) keepLogs(p *pod, api *corev1.Pod) {
 	if api != nil {
-		w.keeper.PodDeleted(api)
+		w.logRetention.PodDeleted(api)
 		return
 	}
 	for _, h := range p.containers {
 		if h.Last != nil {
-			w.keeper.PodVanished(h.Last.PodNamespace, h.Last.PodName, p.uid)
+			w.logRetention.PodVanished(h.Last.PodNamespace, h.Last.PodName, p.uid)
 			return
 		}
 	}

@@ -12,20 +12,20 @@ import (
 
 func (n *Node) podHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { n.podSeen(obj.(*corev1.Pod)) },
-		UpdateFunc: func(_, obj any) { n.podSeen(obj.(*corev1.Pod)) },
+		AddFunc:    func(obj any) { n.observePod(obj.(*corev1.Pod)) },
+		UpdateFunc: func(_, obj any) { n.observePod(obj.(*corev1.Pod)) },
 		DeleteFunc: func(obj any) {
 			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = last.Obj
 			}
 			if api, ok := obj.(*corev1.Pod); ok {
-				n.podGone(api)
+				n.podDeleted(api)
 			}
 		},
 	}
 }
 
-func (n *Node) podSeen(api *corev1.Pod) {
+func (n *Node) observePod(api *corev1.Pod) {
 	if api.Spec.NodeName != "" && api.Spec.NodeName != n.Name() {
 		n.podBoundElsewhere(api)
 		return
@@ -38,17 +38,17 @@ func (n *Node) podSeen(api *corev1.Pod) {
 		}
 		p = n.pods.getOrAdd(api.UID)
 	}
-	before, news := p.observe(api)
+	before, changed := p.observe(api)
 	if ended {
 		p.mu.Lock()
-		p.endSeen = true
+		p.finalObserved = true
 		p.mu.Unlock()
-		news = true
+		changed = true
 	}
-	if before != nil && news && showsItself(api) {
-		p.refresh()
+	if before != nil && changed && showsOwnMetadata(api) {
+		p.markStale()
 	}
-	if news {
+	if changed {
 		n.workers.wake(api.UID)
 	}
 }
@@ -62,16 +62,16 @@ func (n *Node) lost(api *corev1.Pod) bool {
 // podBoundElsewhere lets go of a pod that another client has bound to another node.
 func (n *Node) podBoundElsewhere(api *corev1.Pod) {
 	if p := n.pods.get(api.UID); p != nil {
-		p.stopOrphansAtExit()
+		p.markAbsent()
 		n.workers.wake(api.UID)
 	}
 }
 
-func (n *Node) podGone(api *corev1.Pod) {
+func (n *Node) podDeleted(api *corev1.Pod) {
 	n.logRetention.PodDeleted(api)
 	if p := n.pods.get(api.UID); p != nil {
 		p.observe(api)
-		p.stopOrphansAtExit()
+		p.markAbsent()
 		n.workers.wake(api.UID)
 	}
 }
@@ -82,8 +82,8 @@ func awaitsRemoval(api *corev1.Pod) bool {
 		(api.DeletionGracePeriodSeconds == nil || *api.DeletionGracePeriodSeconds > 0)
 }
 
-// showsItself reports whether a volume of the pod shows the pod's own labels or annotations.
-func showsItself(api *corev1.Pod) bool {
+// showsOwnMetadata reports whether a volume of the pod shows the pod's own labels or annotations.
+func showsOwnMetadata(api *corev1.Pod) bool {
 	for i := range api.Spec.Volumes {
 		v := &api.Spec.Volumes[i]
 		if v.DownwardAPI != nil || v.Projected != nil {
@@ -97,15 +97,15 @@ func showsItself(api *corev1.Pod) bool {
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		object, ok := obj.(*corev1.Node)
-		if ok && object.Name == n.Name() && n.scheduler.taint(taints.Of(object), taints.DiskPressure(object)) {
+		if ok && object.Name == n.Name() && n.scheduler.setTaints(taints.Of(object), taints.DiskPressure(object)) {
 			n.workers.wake(n.pods.uids()...)
 		}
 	}
 	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }, DeleteFunc: func(any) { n.registration.deleted() }}
 }
 
-// useHandler wakes the pods that refer to a ConfigMap or Secret when it changes.
-func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
+// configHandler wakes the pods that refer to a ConfigMap or Secret when it changes.
+func (n *Node) configHandler(secret bool) cache.ResourceEventHandler {
 	changed := func(obj any) {
 		object, ok := obj.(metav1.Object)
 		if !ok {
@@ -113,7 +113,7 @@ func (n *Node) useHandler(secret bool) cache.ResourceEventHandler {
 		}
 		for _, uid := range n.configUsers.of(config.Use{Secret: secret, Namespace: object.GetNamespace(), Name: object.GetName()}) {
 			if p := n.pods.get(uid); p != nil {
-				p.refresh()
+				p.markStale()
 				n.workers.wake(uid)
 			}
 		}

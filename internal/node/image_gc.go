@@ -21,8 +21,8 @@ type imageGC struct {
 	event func(kind, reason, message string)
 	// pulled gets a value when the store has got a new image.
 	pulled chan struct{}
-	// complaint is the last one about images that could not be removed: it is told once.
-	complaint string
+	// warned is the last one about images that could not be removed: it is told once.
+	warned string
 }
 
 // collect removes images, and tells where that was not enough.
@@ -45,16 +45,16 @@ func (gc *imageGC) collect(ctx context.Context) {
 			" take more than --image-store-limit, or their file system is fuller than --image-gc-high-threshold: "+
 			filesystem.Text(c.Lacking)+" too much")
 	default:
-		gc.complaint = ""
+		gc.warned = ""
 	}
 }
 
 // warnOnce tells of trouble once, until it is over.
 func (gc *imageGC) warnOnce(reason, message string) {
-	if gc.complaint != reason {
+	if gc.warned != reason {
 		gc.event(corev1.EventTypeWarning, reason, message)
 	}
-	gc.complaint = reason
+	gc.warned = reason
 }
 
 // added has images collected that have become too many.

@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 )
 
-// tellPullsEvery is how often the node's object tells how far pulls are, and how long a pull takes before it is told of.
-const tellPullsEvery = time.Second
+// annotatePullsEvery is how often the node's object tells how far pulls are, and how long a pull takes before it is told of.
+const annotatePullsEvery = time.Second
 
 // pullProgress keeps the annotation of the node's object that tells how far pulls are.
 type pullProgress struct {
@@ -38,24 +38,24 @@ func (p *pullProgress) run(ctx context.Context) {
 
 // annotateUntilPulled returns when no pull runs any more, and none is told of.
 func (p *pullProgress) annotateUntilPulled(ctx context.Context) {
-	ticker := time.NewTicker(tellPullsEvery)
+	ticker := time.NewTicker(annotatePullsEvery)
 	defer ticker.Stop()
-	told := ""
+	written := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return // the next one to run takes the annotation away
 		case <-ticker.C:
 		}
-		text, some := p.text()
-		if text != told {
+		text, running := p.text()
+		if text != written {
 			if err := p.write(ctx, text); err != nil {
 				warn(ctx, "tell how far pulls are", err)
 			} else {
-				told = text
+				written = text
 			}
 		}
-		if !some && told == "" {
+		if !running && written == "" {
 			return
 		}
 	}
@@ -76,16 +76,16 @@ func (p *pullProgress) write(ctx context.Context, text string) error {
 }
 
 // text is what the annotation should say, and whether pulls run.
-func (p *pullProgress) text() (text string, some bool) {
+func (p *pullProgress) text() (text string, running bool) {
 	if p.images == nil {
 		return "", false
 	}
-	pulls, some := p.images.Pulls(now().Add(-tellPullsEvery))
-	return progress.Text(pulls), some
+	pulls, running := p.images.Pulls(now().Add(-annotatePullsEvery))
+	return progress.Text(pulls), running
 }
 
-// begin has pulls be told of.
-func (p *pullProgress) begin() {
+// pullBegan has pulls be told of.
+func (p *pullProgress) pullBegan() {
 	select {
 	case p.begun <- struct{}{}:
 	default:

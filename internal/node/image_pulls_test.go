@@ -14,7 +14,7 @@ import (
 	pictures "github.com/stint-dev/stint/test/images"
 )
 
-func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
+func TestTheNodeReportsPullProgress(t *testing.T) {
 	s := imageStore(t)
 	noise := make([]byte, 1<<20)
 	_, _ = rand.Read(noise)
@@ -23,7 +23,7 @@ func TestTheNodeTellsHowFarPullsAre(t *testing.T) {
 	host := pictures.ServeBehind(t, map[string]v1.Image{"a:1": image}, pictures.Hold(1<<20, goOn))
 	rt := newScripted()
 	rt.info.CanRunImages = true
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Images = s })
 	pulls := func() []progress.Pull {
 		object, err := h.client.Nodes().Get(t.Context(), "", "here")

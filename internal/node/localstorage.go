@@ -44,15 +44,15 @@ func (e *localStorageEviction) run(ctx context.Context) {
 		began := now()
 		if e.runtime.Info().CanMeasure {
 			for _, uid := range e.pods.uids() {
-				e.judge(ctx, uid)
+				e.check(ctx, uid)
 			}
 		}
 		pause.Reset(max(e.every, measureRest*now().Sub(began)))
 	}
 }
 
-// judge has a pod evicted that takes too much.
-func (e *localStorageEviction) judge(ctx context.Context, uid types.UID) {
+// check has a pod evicted that takes too much.
+func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 	p := e.pods.get(uid)
 	if p == nil || ctx.Err() != nil {
 		return

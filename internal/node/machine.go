@@ -31,8 +31,8 @@ func nameFor(given, dir string) (string, error) {
 		return given, checkName("its name", given)
 	}
 	file := filepath.Join(dir, "node-name")
-	kept, err := datadir.ReadFile(file)
-	if name := strings.TrimSpace(string(kept)); err == nil && name != "" {
+	stored, err := datadir.ReadFile(file)
+	if name := strings.TrimSpace(string(stored)); err == nil && name != "" {
 		return name, checkName(file, name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,10 +22,10 @@ func validUTF8YAML(message string) string {
 // withMessage gives a failed container that left no message the end of its log, where its spec asks for that.
 func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Status {
 	s.TerminationMessage = validUTF8YAML(s.TerminationMessage)
-	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBack(api, s.Container) {
+	if api == nil || s.State != runtime.Exited || s.ExitCode == 0 || s.TerminationMessage != "" || !fallsBackToLogs(api, s.Container) {
 		return s
 	}
-	text, err := w.logs.LastWords(api, s.Container, s.Attempt)
+	text, err := w.logs.Tail(api, s.Container, s.Attempt)
 	if err != nil {
 		text = "the log could not be read: " + err.Error()
 	}
@@ -33,7 +33,7 @@ func (w *podWorkers) withMessage(api *corev1.Pod, s runtime.Status) runtime.Stat
 	return s
 }
 
-func fallsBack(api *corev1.Pod, container string) bool {
+func fallsBackToLogs(api *corev1.Pod, container string) bool {
 	for _, list := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
 		for i := range list {
 			if list[i].Name == container {

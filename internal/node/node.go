@@ -24,7 +24,7 @@ type Node struct {
 	scheduler    *scheduler
 	alarms       *alarms
 	workers      *podWorkers
-	logRetention *podlogs.Keeper
+	logRetention *podlogs.Retention
 	dirs         *podDirs
 	disk         *disk
 	eviction     *localStorageEviction
@@ -59,8 +59,8 @@ func (n *Node) watch() error {
 		{"pods", n.Client.Pods().Informer(), n.podHandler()},
 		{"nodes", n.Client.Nodes().Informer(), n.nodeHandler()},
 		{"jobs", n.Client.Jobs().Informer(), n.logRetention.JobHandler()},
-		{"configmaps", n.Client.ConfigMaps().Informer(), n.useHandler(false)},
-		{"secrets", n.Client.Secrets().Informer(), n.useHandler(true)},
+		{"configmaps", n.Client.ConfigMaps().Informer(), n.configHandler(false)},
+		{"secrets", n.Client.Secrets().Informer(), n.configHandler(true)},
 	} {
 		registration, err := w.informer.AddEventHandler(w.handler)
 		if err != nil {

@@ -25,18 +25,18 @@ type pod struct {
 	api *corev1.Pod
 	// absent: the informer has shown that the API server has the pod no more.
 	absent bool
-	// endSeen: the informer has shown the pod with a final status.
-	endSeen bool
+	// finalObserved: the informer has shown the pod with a final status.
+	finalObserved bool
 	// stale: what the pod's volumes show may have changed, or what it waited for may be there.
 	stale bool
 	// eviction is why the pod is ended, once it is.
 	eviction *lifecycle.Eviction
 	// runtimeStatuses holds news of the runtime that no worker has seen.
 	runtimeStatuses []runtime.Status
-	// followers are closed when the attempt has ended.
-	followers map[runtime.ID]chan struct{}
+	// exitWaiters are closed when the attempt has ended.
+	exitWaiters map[runtime.ID]chan struct{}
 
-	known         bool
+	restored      bool
 	containers    map[string]lifecycle.History
 	startFailures map[string]lifecycle.StartFailure
 	tries         map[string]int
@@ -50,9 +50,9 @@ type pod struct {
 	taintedSince time.Time
 	// changedAt is since when the API server's status is out of date; zero if it is not.
 	changedAt time.Time
-	noticed   map[lifecycle.EventKey]bool
-	// missing: a write has shown that the API server has the pod no more.
-	missing bool
+	recorded  map[lifecycle.EventKey]bool
+	// notFound: a write has shown that the API server has the pod no more.
+	notFound bool
 	// cleaned: runtime and disk hold nothing of the pod any more.
 	cleaned bool
 	// failures in a row to write.
@@ -64,7 +64,7 @@ func newPod(uid types.UID) *pod {
 }
 
 // observe takes in a version of the pod, unless a newer one is known. It returns the one that was known before.
-func (p *pod) observe(api *corev1.Pod) (before *corev1.Pod, news bool) {
+func (p *pod) observe(api *corev1.Pod) (before *corev1.Pod, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before = p.api
@@ -88,23 +88,23 @@ func (p *pod) addRuntimeStatus(s runtime.Status) {
 	if s.State != runtime.Exited {
 		return
 	}
-	if c, ok := p.followers[s.ID]; ok {
+	if c, ok := p.exitWaiters[s.ID]; ok {
 		close(c)
-		delete(p.followers, s.ID)
+		delete(p.exitWaiters, s.ID)
 	}
 }
 
-// open empties the inbox.
-func (p *pod) open() []runtime.Status {
+// takeRuntimeStatuses empties the statuses.
+func (p *pod) takeRuntimeStatuses() []runtime.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	inbox := p.runtimeStatuses
+	statuses := p.runtimeStatuses
 	p.runtimeStatuses = nil
-	return inbox
+	return statuses
 }
 
-// add files news under its container and returns the attempts that nobody will ask for again.
-func (p *pod) add(s runtime.Status) (outdated []runtime.ID) {
+// addAttempt files news under its container and returns the attempts that nobody will ask for again.
+func (p *pod) addAttempt(s runtime.Status) (outdated []runtime.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.containers[s.Container]
@@ -140,8 +140,8 @@ func (p *pod) running() []lifecycle.History {
 	return running
 }
 
-// stopping notes until when a container has been given to end.
-func (p *pod) stopping(container string, by time.Time) {
+// setStopBy notes until when a container has been given to end.
+func (p *pod) setStopBy(container string, by time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.containers[container]
@@ -153,28 +153,28 @@ func (p *pod) stopping(container string, by time.Time) {
 func (p *pod) current() (api *corev1.Pod, gone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.api, p.absent || p.missing
+	return p.api, p.absent || p.notFound
 }
 
-// first tells whether this notice has not been given before.
-func (p *pod) first(key lifecycle.EventKey) bool {
-	if p.noticed[key] {
+// firstTime tells whether this notice has not been given before.
+func (p *pod) firstTime(key lifecycle.EventKey) bool {
+	if p.recorded[key] {
 		return false
 	}
-	if p.noticed == nil {
-		p.noticed = map[lifecycle.EventKey]bool{}
+	if p.recorded == nil {
+		p.recorded = map[lifecycle.EventKey]bool{}
 	}
-	p.noticed[key] = true
+	p.recorded[key] = true
 	return true
 }
 
-func (p *pod) stopOrphansAtExit() {
+func (p *pod) markAbsent() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.absent = true
 }
 
-func (p *pod) refresh() {
+func (p *pod) markStale() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stale = true

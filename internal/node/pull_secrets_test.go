@@ -50,7 +50,7 @@ func TestAPodWhosePullSecretComesLaterRuns(t *testing.T) {
 	host := pictures.ServeBehind(t, map[string]v1.Image{"a:1": image}, pictures.Login("me", "sesame"))
 	rt := newScripted()
 	rt.info.CanRunImages = true
-	h := newHouse(t, rt)
+	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Images = s })
 
 	pod := h.create(build("a", []string{"exit", "0"}, func(p *corev1.Pod) {

@@ -25,11 +25,11 @@ const (
 
 // statusManager writes into the statuses of pods what becomes of them, in few writes.
 type statusManager struct {
-	pods   client.Resource[*corev1.Pod]
-	node   string
-	placer *scheduler
-	alarms *alarms
-	events podEvents
+	pods      client.Resource[*corev1.Pod]
+	node      string
+	scheduler *scheduler
+	alarms    *alarms
+	events    podEvents
 	// after is how long a change waits for others.
 	after time.Duration
 	// quiet: this node is there to end pods only, and reports of none that it waits.
@@ -51,7 +51,7 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 	if !t.Before(due) {
 		if m.write(ctx, p, api, m.bind(d.Status)) {
 			p.changedAt = time.Time{}
-			m.events.started(p, api)
+			m.events.recordStarted(p, api)
 		}
 		due = p.retryTime()
 	}
@@ -60,22 +60,22 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 
 // reportWaiting tells, once, what a pod waits for.
 func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) {
-	reason, message := m.placer.explain(p.uid)
+	reason, message := m.scheduler.explain(p.uid)
 	if message == "" || m.quiet || hasWaitReason(api, reason, message) {
 		return
 	}
 	if p.waitingSince.IsZero() {
 		p.waitingSince = t
 	}
-	due := waitingDue(p.waitingSince, m.placer.lastMoved())
+	due := waitingDue(p.waitingSince, m.scheduler.lastMoved())
 	if reason == corev1.PodReasonUnschedulable {
 		due = p.waitingSince // However the queue moves, this pod's turn will not come.
 	}
 	if !t.Before(due) {
-		told := m.write(ctx, p, api, func(pod *corev1.Pod) {
+		written := m.write(ctx, p, api, func(pod *corev1.Pod) {
 			pod.Status = lifecycle.WithCondition(pod.Status, lifecycle.UnscheduledCondition(pod.Generation, reason, message), t)
 		})
-		if told {
+		if written {
 			m.events.Event(api, corev1.EventTypeWarning, "FailedScheduling", message)
 		}
 		due = p.retryTime()
@@ -103,7 +103,7 @@ func hasWaitReason(api *corev1.Pod, reason, message string) bool {
 
 // reportEnd writes the final status. It reports whether to go on with the pod at once.
 func (m *statusManager) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, change func(*corev1.Pod)) bool {
-	if m.write(ctx, p, api, change) || p.missing {
+	if m.write(ctx, p, api, change) || p.notFound {
 		return true
 	}
 	m.alarms.set(p.uid, p.retryTime())
@@ -130,7 +130,7 @@ func (m *statusManager) write(ctx context.Context, p *pod, api *corev1.Pod, chan
 		return true
 	case apierrors.IsNotFound(err):
 		p.mu.Lock()
-		p.missing = true
+		p.notFound = true
 		p.mu.Unlock()
 		return false
 	}

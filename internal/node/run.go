@@ -44,11 +44,11 @@ func (n *Node) Run(ctx context.Context) error {
 
 // begin returns when the node is known to the API server, and knows its pods and their containers.
 func (n *Node) begin(ctx context.Context) error {
-	n.disk.change(n.disk.judge(ctx, ""))
+	n.disk.setPressure(n.disk.check(ctx, ""))
 	if err := n.registration.register(ctx); err != nil {
 		return err
 	}
-	n.disk.tell("")
+	n.disk.recordPressure("")
 	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
 		return ctx.Err()
 	}
@@ -66,7 +66,7 @@ func (n *Node) recover(ctx context.Context) error {
 		p := n.pods.getOrAdd(s.PodUID)
 		p.addRuntimeStatus(s)
 		if api := n.cachedPod(s); api != nil {
-			n.podSeen(api) // It may have ended for the API server, and its containers get their grace all the same.
+			n.observePod(api) // It may have ended for the API server, and its containers get their grace all the same.
 		}
 		p.mu.Lock()
 		p.absent = p.absent || p.api == nil
@@ -74,20 +74,20 @@ func (n *Node) recover(ctx context.Context) error {
 		n.workers.wake(s.PodUID)
 	}
 	n.finishDeletions(ctx)
-	return n.recoverDirs()
+	return n.removeLeftoverDirs()
 }
 
-// recoverDirs has removed what pods that have ended or are gone have left, from a time when the node did not see to them.
-func (n *Node) recoverDirs() error {
-	exists, lives := map[types.UID]bool{}, map[types.UID]bool{}
+// removeLeftoverDirs has removed what pods that have ended or are gone have left, from a time when the node did not see to them.
+func (n *Node) removeLeftoverDirs() error {
+	exists, active := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
 		pod := obj.(*corev1.Pod)
-		exists[pod.UID], lives[pod.UID] = true, !lifecycle.Final(pod.Status.Phase)
+		exists[pod.UID], active[pod.UID] = true, !lifecycle.Final(pod.Status.Phase)
 	}
-	knownOr := func(those map[types.UID]bool) func(types.UID) bool {
-		return func(uid types.UID) bool { return those[uid] || n.pods.get(uid) != nil }
+	knownOr := func(uids map[types.UID]bool) func(types.UID) bool {
+		return func(uid types.UID) bool { return uids[uid] || n.pods.get(uid) != nil }
 	}
-	if err := errors.Join(n.dirs.recover(knownOr(lives)), n.logRetention.Recover(knownOr(exists))); err != nil {
+	if err := errors.Join(n.dirs.removeLeftovers(knownOr(active)), n.logRetention.Recover(knownOr(exists))); err != nil {
 		return fmt.Errorf("node: look for left-over folders: %w", err)
 	}
 	return nil
@@ -113,12 +113,12 @@ func (n *Node) listen(ctx context.Context) {
 			if !open {
 				return
 			}
-			n.ended(s)
+			n.observeExit(s)
 		}
 	}
 }
 
-func (n *Node) ended(s runtime.Status) {
+func (n *Node) observeExit(s runtime.Status) {
 	if p := n.pods.get(s.PodUID); p != nil {
 		p.addRuntimeStatus(s)
 		n.workers.wake(s.PodUID)

@@ -45,10 +45,10 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	delete(p.startFailures, s.Container.Name)
 	delete(p.tries, s.Container.Name)
 	delete(p.wantedSince, s.Container.Name)
-	if status.StartError != "" && p.first(lifecycle.EventKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
+	if status.StartError != "" && p.firstTime(lifecycle.EventKey{Reason: "Failed", Container: c.Container, Attempt: c.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, "Failed", "Error: container %s could not start: %s", c.Container, status.StartError)
 	}
-	w.events.readOnly(p, api, status)
+	w.events.recordReadOnly(p, api, status)
 	p.addRuntimeStatus(status)
 }
 
@@ -58,12 +58,12 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 		Pod:                    api,
 		Spec:                   s.Container,
 		Attempt:                s.Attempt,
-		Since:                  p.wanted(name),
+		Since:                  p.firstWanted(name),
 		VolumesDir:             w.dirs.volumes(p.uid),
 		LogPath:                w.logs.Path(api, name, s.Attempt),
 		TerminationMessageFile: w.dirs.terminationMessage(runtime.ID{PodUID: p.uid, Container: name, Attempt: s.Attempt}),
 		Warn: func(reason, message string) {
-			if p.first(lifecycle.EventKey{Reason: reason}) {
+			if p.firstTime(lifecycle.EventKey{Reason: reason}) {
 				w.events.Event(api, corev1.EventTypeWarning, reason, message)
 			}
 		},
@@ -90,7 +90,7 @@ func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reas
 	if reason == containers.ReasonCreating {
 		event = "FailedMount"
 	}
-	if p.first(lifecycle.EventKey{Reason: event, Container: name, Attempt: s.Attempt}) {
+	if p.firstTime(lifecycle.EventKey{Reason: event, Container: name, Attempt: s.Attempt}) {
 		w.events.Eventf(api, corev1.EventTypeWarning, event, "Error: %v", err)
 	}
 }
@@ -111,8 +111,8 @@ func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, wait
 	w.events.Eventf(api, kind, reason, "%s", waiting.Message)
 }
 
-// wanted is when the container was to be started first.
-func (p *pod) wanted(container string) (since time.Time) {
+// firstWanted is when the container was to be started first.
+func (p *pod) firstWanted(container string) (since time.Time) {
 	if since, ok := p.wantedSince[container]; ok {
 		return since
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// leaveWithin bounds how long a node that stops waits for containers that it has told to end.
-const leaveWithin = abandonedGrace + 500*time.Millisecond
+// stopTimeout bounds how long a node that stops waits for containers that it has told to end.
+const stopTimeout = vanishedGrace + 500*time.Millisecond
 
-// stopOrphansAtExit ends containers whose pods are gone: the API server does not show them any more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
+// markAbsent ends containers whose pods are gone: the API server does not show them any more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
 func (n *Node) stopOrphansAtExit(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.leaveWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.stopTimeout)
 	defer cancel()
 	left := n.stopOrphans(ctx)
 	for len(left) > 0 {
@@ -46,7 +46,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 		if s.State != runtime.Running || !n.orphaned(ctx, s) {
 			continue
 		}
-		if err := n.Runtime.Stop(ctx, s.ID, abandonedGrace); err != nil {
+		if err := n.Runtime.Stop(ctx, s.ID, vanishedGrace); err != nil {
 			warn(ctx, "stop container", err, "pod", s.PodUID, "container", s.Container)
 			continue
 		}

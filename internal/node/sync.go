@@ -31,9 +31,9 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.observeFirst(p, api)
 	w.refresh(ctx, p, api)
 	t := now()
-	placed := w.placer.admit(api, !p.startTime.IsZero())
+	placed := w.scheduler.admit(api, !p.startTime.IsZero())
 	if placed {
-		p.takeStart(t)
+		p.setStartTime(t)
 	}
 	d := lifecycle.Decide(lifecycle.Observation{
 		Pod:           api,
@@ -58,7 +58,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	case len(d.Start) > 0:
 		return true
 	case d.Ended:
-		w.placer.release(p.uid)
+		w.scheduler.release(p.uid)
 		return w.status.reportEnd(ctx, p, api, w.status.bind(d.Status))
 	case !placed:
 		w.status.reportWaiting(ctx, p, api, t)
@@ -71,7 +71,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 // observeFirst looks at a pod for the first time: what its stored status tells of an earlier life, and whether this node
 // can run it.
 func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
-	if p.known {
+	if p.restored {
 		return
 	}
 	p.mu.Lock()
@@ -80,12 +80,12 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 		p.eviction = e
 	}
 	p.mu.Unlock()
-	p.known = true
+	p.restored = true
 	p.startTime = firstStart(p, api)
 	if err := w.containers.Check(api); err != nil {
 		p.refusal = &lifecycle.Refusal{Reason: "NotSupported", Message: err.Error()}
 	}
-	w.uses.add(api)
+	w.configUsers.add(api)
 }
 
 // firstStart is when a pod of an earlier life was taken; zero for a new pod.
@@ -106,9 +106,9 @@ func firstStart(p *pod, api *corev1.Pod) time.Time {
 
 // processRuntimeStatuses files what the runtime has told, and lets it forget attempts that will not be asked for again.
 func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
-	for _, s := range p.open() {
+	for _, s := range p.takeRuntimeStatuses() {
 		api, _ := p.current()
-		if outdated := p.add(w.withMessage(api, s)); len(outdated) > 0 {
+		if outdated := p.addAttempt(w.withMessage(api, s)); len(outdated) > 0 {
 			if err := w.runtime.Forget(ctx, outdated...); err != nil {
 				warn(ctx, "the runtime keeps an old attempt", err, "pod", p.uid)
 			}
@@ -143,7 +143,7 @@ func (w *podWorkers) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (
 			retry = now().Add(retryAfter)
 			continue
 		}
-		p.stopping(s.ID.Container, by)
+		p.setStopBy(s.ID.Container, by)
 	}
 	return retry
 }

@@ -26,15 +26,15 @@ type podWorkers struct {
 	runtime runtime.Runtime
 	pods    *pods
 	// containers, dirs and logs are what a container is made of, and what it leaves.
-	containers *containers.Maker
-	dirs       *podDirs
-	logs       *podlogs.Store
-	keeper     *podlogs.Keeper
-	placer     *scheduler
-	uses       *configUsers
-	alarms     *alarms
-	status     *statusManager
-	events     podEvents
+	containers   *containers.Maker
+	dirs         *podDirs
+	logs         *podlogs.Store
+	logRetention *podlogs.Retention
+	scheduler    *scheduler
+	configUsers  *configUsers
+	alarms       *alarms
+	status       *statusManager
+	events       podEvents
 }
 
 // wake has pods looked at.
@@ -77,7 +77,7 @@ func (w *podWorkers) syncOne(ctx context.Context, uid types.UID) {
 
 // taken reports whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
 func (w *podWorkers) taken(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName == w.node || w.placer.holds(pod.UID)
+	return pod.Spec.NodeName == w.node || w.scheduler.hasReserved(pod.UID)
 }
 
 func (w *podWorkers) host(pod *corev1.Pod) lifecycle.Host {

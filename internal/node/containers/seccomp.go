@@ -23,8 +23,8 @@ const maxProfile = 1 << 20
 type filters struct {
 	dir string
 
-	mu    sync.Mutex
-	known map[uint64]filter
+	mu       sync.Mutex
+	compiled map[uint64]filter
 }
 
 type filter struct {
@@ -53,15 +53,15 @@ func (f *filters) of(api *corev1.Pod, c *corev1.Container, capabilities uint64) 
 func (f *filters) runtimeDefault(capabilities uint64) (filter, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if compiled, ok := f.known[capabilities]; ok {
+	if compiled, ok := f.compiled[capabilities]; ok {
 		return compiled, nil
 	}
 	compiled, err := compile(seccomp.RuntimeDefault(), capabilities)
 	if err == nil {
-		if f.known == nil {
-			f.known = map[uint64]filter{}
+		if f.compiled == nil {
+			f.compiled = map[uint64]filter{}
 		}
-		f.known[capabilities] = compiled
+		f.compiled[capabilities] = compiled
 	}
 	return compiled, err
 }

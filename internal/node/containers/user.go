@@ -72,8 +72,8 @@ func groupsOf(s *corev1.PodSecurityContext) []uint32 {
 	return groups
 }
 
-// sharing is how the pod's volumes are given to its fsGroup; nil if they are not.
-func (m *Maker) sharing(api *corev1.Pod) func(context.Context, string, uint32) error {
+// groupSetterFor is how the pod's volumes are given to its fsGroup; nil if they are not.
+func (m *Maker) groupSetterFor(api *corev1.Pod) func(context.Context, string, uint32) error {
 	s := api.Spec.SecurityContext
 	switch {
 	case s == nil || s.FSGroup == nil:

@@ -29,10 +29,10 @@ type FileSystem struct {
 }
 
 // Check returns what is short on the first file system that is, in words that stay the same while it is; empty is no
-// pressure. Was reports whether there has been pressure before.
-func Check(was bool, systems []FileSystem) (message string) {
+// pressure. UnderPressure reports whether there has been pressure before.
+func Check(underPressure bool, systems []FileSystem) (message string) {
 	percentBytes, percentInodes := beginsBytes, beginsInodes
-	if was {
+	if underPressure {
 		percentBytes, percentInodes = endsBytes, endsInodes
 	}
 	for _, f := range systems {

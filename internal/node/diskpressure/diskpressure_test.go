@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/diskpressure"
 )
 
-func TestJudge(t *testing.T) {
+func TestCheck(t *testing.T) {
 	const mib, gib = 1 << 20, 1 << 30
 	space := func(total, free int64) filesystem.Space { return filesystem.Space{Bytes: total, BytesAvailable: free} }
 	inodes := func(total, free int64) filesystem.Space {

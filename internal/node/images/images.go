@@ -73,11 +73,11 @@ type Manager struct {
 	store  *store.Store
 	// wake is called for each pod that has waited for a pull, when that is over.
 	wake func(types.UID)
-	// tell is called when a pull begins and ends.
-	tell func(pod types.UID, event Event)
+	// record is called when a pull begins and ends.
+	record func(pod types.UID, event Event)
 
 	mu    sync.Mutex
-	pulls map[key]*pulling
+	pulls map[key]*pullState
 	// known are those that were found in the store as of version.
 	known   map[string]*Image
 	version [2]int64
@@ -97,7 +97,7 @@ type key struct{ image, secrets string }
 
 // New makes a manager that pulls images with c into s.
 func New(c *registry.Client, s *store.Store, wake func(types.UID), tell func(types.UID, Event)) *Manager {
-	return &Manager{client: c, store: s, wake: wake, tell: tell, pulls: map[key]*pulling{}, known: map[string]*Image{}}
+	return &Manager{client: c, store: s, wake: wake, record: tell, pulls: map[key]*pullState{}, known: map[string]*Image{}}
 }
 
 // Get returns the image, or a *Waiting. It never waits itself: a pull goes on until ctx ends.
@@ -114,7 +114,7 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 	if r.Policy != corev1.PullAlways || fresh {
 		image, err := m.find(ref)
 		if image != nil {
-			m.use(image)
+			m.touch(image)
 		}
 		if image != nil || err != nil {
 			return image, err
@@ -125,10 +125,10 @@ func (m *Manager) Get(ctx context.Context, r Request) (*Image, error) {
 			Message: fmt.Sprintf("Container image %q is not present with pull policy of Never: stint image load or pull it", r.Image)}
 	}
 	if p == nil {
-		p = &pulling{waiting: map[types.UID]bool{}}
+		p = &pullState{waiting: map[types.UID]bool{}}
 		m.pulls[k] = p
 	}
-	return nil, m.await(ctx, p, ref, r)
+	return nil, m.waitForPull(ctx, p, ref, r)
 }
 
 // find looks for an image on this machine. The caller holds m.mu.
@@ -143,26 +143,26 @@ func (m *Manager) find(ref registry.Reference) (*Image, error) {
 	}
 	stored, ok, err := m.store.Get(name)
 	if err != nil || !ok {
-		return nil, inspected(name, err)
+		return nil, inspectError(name, err)
 	}
 	config, err := m.store.Config(stored)
 	if err != nil {
-		return nil, inspected(name, err)
+		return nil, inspectError(name, err)
 	}
 	image := &Image{Image: stored, Tree: m.store.Tree(stored), Config: config.Config, repository: ref.Name()}
 	m.known[name] = image
 	return image, nil
 }
 
-// use has the image be one that was used now. Where that fails it is only taken for older than it is.
-func (m *Manager) use(image *Image) {
+// touch has the image be one that was used now. Where that fails it is only taken for older than it is.
+func (m *Manager) touch(image *Image) {
 	if t := time.Now(); t.Sub(image.touchedAt) >= touchEvery {
 		image.touchedAt = t
 		_ = m.store.Touch(image.Image)
 	}
 }
 
-func inspected(name string, err error) error {
+func inspectError(name string, err error) error {
 	if err == nil {
 		return nil
 	}

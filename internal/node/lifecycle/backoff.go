@@ -29,11 +29,11 @@ func ranLong(s *runtime.Status) bool {
 	return s.FinishedAt.Sub(s.StartedAt) >= forgetCrashesAfter
 }
 
-// nextCrashCount is the streak once attempt has followed last. A gap between the two means that the attempts in it are
+// nextCrashCount is the count once attempt has followed last. A gap between the two means that the attempts in it are
 // not known; they count as crashes.
-func nextCrashCount(last *runtime.Status, streak, attempt int32) int32 {
+func nextCrashCount(last *runtime.Status, count, attempt int32) int32 {
 	if last.State == runtime.Exited && ranLong(last) {
 		return attempt - last.Attempt
 	}
-	return streak + attempt - last.Attempt
+	return count + attempt - last.Attempt
 }

@@ -17,12 +17,12 @@ func at(seconds int) time.Time { return t0.Add(time.Duration(seconds) * time.Sec
 
 // world is a pod with its containers' attempts.
 type world struct {
-	pod        *corev1.Pod
-	containers map[string]lifecycle.History
-	hindrances map[string]lifecycle.StartFailure
-	refusal    *lifecycle.Refusal
-	eviction   *lifecycle.Eviction
-	unplaced   bool
+	pod           *corev1.Pod
+	containers    map[string]lifecycle.History
+	startFailures map[string]lifecycle.StartFailure
+	refusal       *lifecycle.Refusal
+	eviction      *lifecycle.Eviction
+	unplaced      bool
 }
 
 func newWorld(policy corev1.RestartPolicy, containers ...string) *world {
@@ -83,8 +83,8 @@ func (w *world) exited(name string, attempt int32, code int32, ended time.Time) 
 	})
 }
 
-// overruled has somebody else end the pod.
-func (w *world) overruled(phase corev1.PodPhase) *world {
+// endedExternally has somebody else end the pod.
+func (w *world) endedExternally(phase corev1.PodPhase) *world {
 	w.pod.Status.Phase = phase
 	return w
 }
@@ -110,7 +110,7 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 		Placed:        !w.unplaced,
 		StartTime:     t0,
 		Containers:    w.containers,
-		StartFailures: w.hindrances,
+		StartFailures: w.startFailures,
 		Refusal:       w.refusal,
 		Eviction:      w.eviction,
 		Host:          lifecycle.Host{IP: "192.0.2.1", Runtime: "process"},

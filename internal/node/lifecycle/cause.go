@@ -43,11 +43,11 @@ func refused(p *plan) *cause {
 }
 
 func lost(p *plan) *cause {
-	for _, u := range p.containers {
-		if u.Last != nil && u.Last.Lost {
+	for _, c := range p.containers {
+		if c.Last != nil && c.Last.Lost {
 			return &cause{
 				phase:      corev1.PodFailed,
-				message:    "container " + u.c.Name + " was lost together with the process that held it",
+				message:    "container " + c.spec.Name + " was lost together with the process that held it",
 				deadline:   p.Now.Add(p.grace()),
 				disruption: true,
 				cutShort:   true,
@@ -58,10 +58,10 @@ func lost(p *plan) *cause {
 }
 
 func initFailed(p *plan) *cause {
-	for _, u := range p.containers {
-		if u.role == initial && u.Exited() && u.Last.ExitCode != 0 && !restartsInit(p.Pod, u.c, u.Last.ExitCode) &&
-			p.inTime(u.Last.FinishedAt) {
-			return &cause{phase: corev1.PodFailed, deadline: u.Last.FinishedAt.Add(p.grace())}
+	for _, c := range p.containers {
+		if c.role == initial && c.Exited() && c.Last.ExitCode != 0 && !restartsInit(p.Pod, c.spec, c.Last.ExitCode) &&
+			p.beforeLimits(c.Last.FinishedAt) {
+			return &cause{phase: corev1.PodFailed, deadline: c.Last.FinishedAt.Add(p.grace())}
 		}
 	}
 	return nil
@@ -69,25 +69,25 @@ func initFailed(p *plan) *cause {
 
 func completed(p *plan) *cause {
 	var last time.Time
-	for _, u := range p.containers {
-		if u.role != main {
+	for _, c := range p.containers {
+		if c.role != main {
 			continue
 		}
-		if !u.Exited() || restarts(p.Pod, u.c, u.Last.ExitCode) {
+		if !c.Exited() || restarts(p.Pod, c.spec, c.Last.ExitCode) {
 			return nil
 		}
-		if u.Last.FinishedAt.After(last) {
-			last = u.Last.FinishedAt
+		if c.Last.FinishedAt.After(last) {
+			last = c.Last.FinishedAt
 		}
 	}
-	if !p.inTime(last) {
+	if !p.beforeLimits(last) {
 		return nil
 	}
 	return &cause{deadline: last.Add(p.grace())}
 }
 
 func deadlineExceeded(p *plan) *cause {
-	limit, ok := p.limit()
+	limit, ok := p.activeDeadline()
 	if !ok || p.Now.Before(limit) {
 		return nil
 	}
@@ -108,8 +108,8 @@ func deleted(p *plan) *cause {
 	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cutShort: true}
 }
 
-// limit is when the pod's active deadline is reached.
-func (p *plan) limit() (time.Time, bool) {
+// activeDeadline is when the pod's active deadline is reached.
+func (p *plan) activeDeadline() (time.Time, bool) {
 	seconds := p.Pod.Spec.ActiveDeadlineSeconds
 	if seconds == nil || p.StartTime.IsZero() {
 		return time.Time{}, false
@@ -117,12 +117,12 @@ func (p *plan) limit() (time.Time, bool) {
 	return p.StartTime.Add(time.Duration(*seconds) * time.Second), true
 }
 
-// inTime reports whether what has ended at t came before a limit.
-func (p *plan) inTime(t time.Time) bool {
+// beforeLimits reports whether what has ended at t came before a limit.
+func (p *plan) beforeLimits(t time.Time) bool {
 	if p.Eviction != nil && t.After(p.Eviction.At) {
 		return false
 	}
-	limit, ok := p.limit()
+	limit, ok := p.activeDeadline()
 	return !ok || !t.After(limit)
 }
 

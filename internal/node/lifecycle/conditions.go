@@ -44,10 +44,10 @@ func (p *plan) initializedCondition() corev1.PodCondition {
 		return p.condition(corev1.PodInitialized, true, "", "")
 	}
 	var names []string
-	for _, u := range p.containers {
-		incomplete := u.role == initial && !(u.Exited() && u.Last.ExitCode == 0)
-		if incomplete || u.role == sidecar && u.Last == nil {
-			names = append(names, u.c.Name)
+	for _, c := range p.containers {
+		incomplete := c.role == initial && !(c.Exited() && c.Last.ExitCode == 0)
+		if incomplete || c.role == sidecar && c.Last == nil {
+			names = append(names, c.spec.Name)
 		}
 	}
 	return p.condition(corev1.PodInitialized, false, "ContainersNotInitialized",
@@ -56,13 +56,13 @@ func (p *plan) initializedCondition() corev1.PodCondition {
 
 // initializedOnce is initialized for a pod whose sidecars may have stopped since.
 func (p *plan) initializedOnce() bool {
-	for _, u := range p.containers {
-		if u.role == main && u.Last != nil {
+	for _, c := range p.containers {
+		if c.role == main && c.Last != nil {
 			return true
 		}
 	}
-	for _, u := range p.containers {
-		if u.role == initial && !(u.Exited() && u.Last.ExitCode == 0) || u.role == sidecar && u.Last == nil {
+	for _, c := range p.containers {
+		if c.role == initial && !(c.Exited() && c.Last.ExitCode == 0) || c.role == sidecar && c.Last == nil {
 			return false
 		}
 	}
@@ -77,9 +77,9 @@ func (p *plan) readyCondition(kind corev1.PodConditionType) corev1.PodCondition 
 		return p.condition(kind, false, "PodFailed", "")
 	}
 	var unready []string
-	for _, u := range p.containers {
-		if u.role != initial && !u.Running() {
-			unready = append(unready, u.c.Name)
+	for _, c := range p.containers {
+		if c.role != initial && !c.Running() {
+			unready = append(unready, c.spec.Name)
 		}
 	}
 	if len(unready) == 0 {

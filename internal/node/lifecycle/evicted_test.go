@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
 
-func TestAnEvictionIsRecalled(t *testing.T) {
+func TestAnEvictionIsRestored(t *testing.T) {
 	w := newWorld(never, "a").runs("a", 0, t0).evicted(at(1))
 	w.pod.Status = w.decide(at(1)).Status
 	w.exited("a", 0, 143, at(2))

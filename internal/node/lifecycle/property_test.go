@@ -49,7 +49,7 @@ func TestAnyLife(t *testing.T) {
 			h.act()
 			h.step()
 		}
-		h.settle()
+		h.runToEnd()
 	})
 }
 
@@ -200,8 +200,8 @@ func (h *history) checkStatus(d lifecycle.Decision) {
 	}
 }
 
-// settle: when every container succeeds from now on, and ends when it is told to, the pod comes to its end.
-func (h *history) settle() {
+// runToEnd: when every container succeeds from now on, and ends when it is told to, the pod comes to its end.
+func (h *history) runToEnd() {
 	for range 200 {
 		d := h.step()
 		if d.Ended {

@@ -26,9 +26,9 @@ func (p *plan) report() {
 		s.HostIPs = []corev1.HostIP{{IP: p.Host.IP}}
 		s.PodIPs = []corev1.PodIP{{IP: p.Host.IP}}
 	}
-	for _, u := range p.containers {
-		status := p.containerStatus(u)
-		if u.role == main {
+	for _, c := range p.containers {
+		status := p.containerStatus(c)
+		if c.role == main {
 			s.ContainerStatuses = append(s.ContainerStatuses, status)
 		} else {
 			s.InitContainerStatuses = append(s.InitContainerStatuses, status)
@@ -48,8 +48,8 @@ func (p *plan) phase() corev1.PodPhase {
 	if !p.initialized() {
 		return corev1.PodPending
 	}
-	for _, u := range p.containers {
-		if u.role == main && u.Last == nil {
+	for _, c := range p.containers {
+		if c.role == main && c.Last == nil {
 			return corev1.PodPending
 		}
 	}
@@ -60,8 +60,8 @@ func (p *plan) finalPhase() corev1.PodPhase {
 	if p.end.phase != "" {
 		return p.end.phase
 	}
-	for _, u := range p.containers {
-		if u.role == main && (u.Last == nil || u.Last.ExitCode != 0) {
+	for _, c := range p.containers {
+		if c.role == main && (c.Last == nil || c.Last.ExitCode != 0) {
 			return corev1.PodFailed
 		}
 	}

@@ -18,8 +18,8 @@ type cursor struct {
 	file    *os.File
 	buffer  *bufio.Reader
 	pending []byte
-	// aside: nothing is written to the current file any more.
-	aside bool
+	// rotated: nothing is written to the current file any more.
+	rotated bool
 }
 
 // line returns the next whole line without its end, or io.EOF while there is none.
@@ -39,7 +39,7 @@ func (c *cursor) line() ([]byte, error) {
 			return line, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
-			if err := c.leave(); err != nil {
+			if err := c.finishFile(); err != nil {
 				return nil, err
 			}
 		default:
@@ -48,14 +48,14 @@ func (c *cursor) line() ([]byte, error) {
 	}
 }
 
-// leave goes on to the next file at the end of the current one. What was written to it until it was set aside is read
+// finishFile goes on to the next file at the end of the current one. What was written to it until it was set rotated is read
 // first. io.EOF if it is the newest.
-func (c *cursor) leave() error {
-	if c.aside {
+func (c *cursor) finishFile() error {
+	if c.rotated {
 		return c.advance()
 	}
 	_, err := c.next()
-	c.aside = err == nil
+	c.rotated = err == nil
 	return err
 }
 
@@ -81,7 +81,7 @@ func (c *cursor) advance() error {
 			return fmt.Errorf("open log: %w", failed)
 		}
 		c.close()
-		c.file, c.buffer, c.pending, c.aside = f, bufio.NewReaderSize(f, 32<<10), nil, false
+		c.file, c.buffer, c.pending, c.rotated = f, bufio.NewReaderSize(f, 32<<10), nil, false
 		return nil
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often a follower looks for new lines.
-const lookEvery = 100 * time.Millisecond
+// pollEvery is how often a follower looks for new lines.
+const pollEvery = 100 * time.Millisecond
 
 // Open reads the log at path. Ended is closed when the container writes no more; a follower reads on until then.
 // Closing the reader or ending ctx stops it.
@@ -110,7 +110,7 @@ func count(path string, opts Options) (int64, error) {
 }
 
 func wait(ctx context.Context, ended <-chan struct{}) error {
-	timer := time.NewTimer(lookEvery)
+	timer := time.NewTimer(pollEvery)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -41,7 +41,7 @@ func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.P
 	}
 	ended, known := s.live.Ended(id)
 	if !known {
-		ended = over
+		ended = closedChan
 		if err := s.whyGone(dir, of); err != nil {
 			return nil, err
 		}

@@ -11,19 +11,19 @@ const block = 4 << 10
 
 // trim drops the logs of the pods that ended first until the others fit. Before all are counted it cannot tell which
 // those are.
-func (k *Keeper) trim() {
-	if k.Frozen || !k.counted {
+func (r *Retention) trim() {
+	if r.Frozen || !r.counted {
 		return
 	}
 	var until time.Time
-	for k.kept.bytes > k.Limit {
-		l := k.kept.oldest[0]
-		k.kept.remove(l)
-		k.trash.Add(l.folder, l.dropAfter)
-		until = l.mark.Ended
+	for r.retained.bytes > r.Limit {
+		l := r.retained.oldest[0]
+		r.retained.remove(l)
+		r.removals.Add(l.folder, l.dropAfter)
+		until = l.owner.Ended
 	}
-	if until.After(k.dropped) {
-		k.dropUntil(until)
+	if until.After(r.dropped) {
+		r.dropUntil(until)
 	}
 }
 
@@ -42,7 +42,7 @@ func measure(dir string) (int64, error) {
 		if e.IsDir() {
 			size = block
 		}
-		if e.Name() != markName {
+		if e.Name() != ownerName {
 			bytes += (size + block - 1) / block * block
 		}
 		return nil

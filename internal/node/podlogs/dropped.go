@@ -44,23 +44,23 @@ func writeDropped(dir string, t time.Time) error {
 	return replace(filepath.Join(dir, droppedName), text)
 }
 
-// open notes whether logs are kept from now on. See dropped.
-func (k *Keeper) open() {
-	if k.Frozen {
+// recordLimit notes whether logs are kept from now on. See dropped.
+func (r *Retention) recordLimit() {
+	if r.Frozen {
 		return
 	}
-	k.dropped = readDropped(k.dir)
+	r.dropped = readDropped(r.dir)
 	switch {
-	case k.Limit == 0 && !k.dropped.Equal(noLogsRetained):
-		k.dropUntil(noLogsRetained)
-	case k.Limit > 0 && k.dropped.Equal(noLogsRetained):
-		k.dropUntil(now())
+	case r.Limit == 0 && !r.dropped.Equal(noLogsRetained):
+		r.dropUntil(noLogsRetained)
+	case r.Limit > 0 && r.dropped.Equal(noLogsRetained):
+		r.dropUntil(now())
 	}
 }
 
-func (k *Keeper) dropUntil(t time.Time) {
-	k.dropped = t
-	if err := writeDropped(k.dir, t); err != nil {
+func (r *Retention) dropUntil(t time.Time) {
+	r.dropped = t
+	if err := writeDropped(r.dir, t); err != nil {
 		slog.Warn("note that logs were dropped", "error", err)
 	}
 }

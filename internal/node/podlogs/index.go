@@ -10,7 +10,7 @@ import (
 // retainedLog is the folder of a deleted pod.
 type retainedLog struct {
 	folder string
-	mark   mark
+	owner  logOwner
 	bytes  int64
 	// dropAfter gives those who read the log of a pod that was just deleted time to come to its end.
 	dropAfter time.Time
@@ -36,19 +36,19 @@ func (x *index) add(l *retainedLog) {
 		x.remove(before)
 	}
 	x.byFolder[l.folder] = l
-	if x.ofJob[l.mark.JobUID] == nil {
-		x.ofJob[l.mark.JobUID] = map[*retainedLog]bool{}
+	if x.ofJob[l.owner.JobUID] == nil {
+		x.ofJob[l.owner.JobUID] = map[*retainedLog]bool{}
 	}
-	x.ofJob[l.mark.JobUID][l] = true
+	x.ofJob[l.owner.JobUID][l] = true
 	heap.Push(&x.oldest, l)
 	x.bytes += l.bytes
 }
 
 func (x *index) remove(l *retainedLog) {
 	delete(x.byFolder, l.folder)
-	delete(x.ofJob[l.mark.JobUID], l)
-	if len(x.ofJob[l.mark.JobUID]) == 0 {
-		delete(x.ofJob, l.mark.JobUID)
+	delete(x.ofJob[l.owner.JobUID], l)
+	if len(x.ofJob[l.owner.JobUID]) == 0 {
+		delete(x.ofJob, l.owner.JobUID)
 	}
 	heap.Remove(&x.oldest, l.place)
 	x.bytes -= l.bytes
@@ -58,7 +58,7 @@ func (x *index) remove(l *retainedLog) {
 type retainedHeap []*retainedLog
 
 func (h retainedHeap) Len() int           { return len(h) }
-func (h retainedHeap) Less(i, j int) bool { return h[i].mark.Ended.Before(h[j].mark.Ended) }
+func (h retainedHeap) Less(i, j int) bool { return h[i].owner.Ended.Before(h[j].owner.Ended) }
 
 func (h retainedHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

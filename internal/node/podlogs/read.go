@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// over is the end of an attempt that has ended.
-var over = func() chan struct{} {
+// closedChan is the end of an attempt that has ended.
+var closedChan = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
@@ -34,7 +34,7 @@ func (s *Store) PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLo
 	}
 	ended, known := s.live.Ended(id)
 	if !known {
-		ended = over
+		ended = closedChan
 	}
 	return logs.Open(ctx, s.Path(pod, id.Container, id.Attempt), ended, logs.OptionsFrom(opts, now())), nil
 }

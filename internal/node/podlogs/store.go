@@ -32,21 +32,21 @@ type Attempts interface {
 }
 
 // Stored reads the logs that nodes have left in a data directory, where none runs now.
-func Stored(dataDir string) *Store { return Of(dataDir, none{}) }
+func Stored(dataDir string) *Store { return Of(dataDir, noAttempts{}) }
 
 // Of reads the logs of a node with this data directory. It answers once the informers of the node have synced.
 func Of(dataDir string, live Attempts, synced ...cache.InformerSynced) *Store {
 	return &Store{dir: filepath.Join(dataDir, "logs"), live: live, synced: synced}
 }
 
-// none are the attempts where no node runs.
-type none struct{}
+// noAttempts are the attempts where no node runs.
+type noAttempts struct{}
 
 // Newest knows no attempt.
-func (none) Newest(types.UID, string) (int32, bool) { return 0, false }
+func (noAttempts) Newest(types.UID, string) (int32, bool) { return 0, false }
 
 // Ended knows no attempt.
-func (none) Ended(runtime.ID) (<-chan struct{}, bool) { return nil, false }
+func (noAttempts) Ended(runtime.ID) (<-chan struct{}, bool) { return nil, false }
 
 // Path is the file that an attempt at a container prints to.
 func (s *Store) Path(pod *corev1.Pod, container string, attempt int32) string {
@@ -77,8 +77,8 @@ const (
 	fallbackBytes = 2048
 )
 
-// LastWords is the end of the log of an attempt: the message of a container that left none.
-func (s *Store) LastWords(pod *corev1.Pod, container string, attempt int32) (string, error) {
+// Tail is the end of the log of an attempt: the message of a container that left none.
+func (s *Store) Tail(pod *corev1.Pod, container string, attempt int32) (string, error) {
 	return logs.Last(s.Path(pod, container, attempt), fallbackLines, fallbackBytes)
 }
 

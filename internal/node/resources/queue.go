@@ -45,7 +45,7 @@ func (q *Queue) Reserve(uid types.UID, r Request) {
 	if _, ok := q.held[uid]; ok {
 		return
 	}
-	q.leave(uid)
+	q.dequeue(uid)
 	q.held[uid] = r
 	q.free = q.free.minus(r)
 }
@@ -71,7 +71,7 @@ func (q *Queue) Wait(uid types.UID, r Request, created time.Time) {
 
 // Release takes the pod out, whether it waits or holds a share.
 func (q *Queue) Release(uid types.UID) {
-	q.leave(uid)
+	q.dequeue(uid)
 	if r, ok := q.held[uid]; ok {
 		delete(q.held, uid)
 		q.free = q.free.plus(r)
@@ -127,7 +127,7 @@ func (q *Queue) Fits(uid types.UID) bool {
 	return !ok || len(w.request.short(q.all)) == 0
 }
 
-func (q *Queue) leave(uid types.UID) {
+func (q *Queue) dequeue(uid types.UID) {
 	w, ok := q.pods[uid]
 	if !ok {
 		return

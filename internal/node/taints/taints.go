@@ -38,8 +38,8 @@ func DiskPressure(node *corev1.Node) string {
 // scheduler, which a pod that names its node bypasses.
 func FindBlockingTaint(taints []corev1.Taint, pod *corev1.PodSpec) (first corev1.Taint, ok bool) {
 	for _, t := range taints {
-		keeps := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
-		if keeps && toleration(pod, &t) == nil {
+		blocks := t.Effect == corev1.TaintEffectNoExecute || t.Effect == corev1.TaintEffectNoSchedule && pod.NodeName == ""
+		if blocks && toleration(pod, &t) == nil {
 			return t, true
 		}
 	}

@@ -93,7 +93,7 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 			mount.Group, _ = pod.group()
 			return mount, makeVolume(mount.HostPath)
 		}
-		return mount, makeEmptyDir(mount.HostPath, pod.sharer(ctx))
+		return mount, makeEmptyDir(mount.HostPath, pod.groupSetter(ctx))
 	case v.HostPath != nil && readOnly && isMissing(v.HostPath):
 		return mount, makeVolume(mount.HostPath)
 	case v.HostPath != nil:
@@ -104,7 +104,7 @@ func (m Maker) prepare(ctx context.Context, pod Pod, v *corev1.Volume, readOnly 
 	if err != nil {
 		return mount, err
 	}
-	return mount, write(mount.HostPath, files, pod.sharer(ctx))
+	return mount, write(mount.HostPath, files, pod.groupSetter(ctx))
 }
 
 func showsObjects(v *corev1.Volume) bool {
@@ -122,8 +122,8 @@ func (p Pod) group() (group uint32, shared bool) {
 	return uint32(*p.Spec.SecurityContext.FSGroup), true
 }
 
-// sharer shares a directory of the pod's with its group; nil if there is none.
-func (p Pod) sharer(ctx context.Context) groupSetter {
+// groupSetter shares a directory of the pod's with its group; nil if there is none.
+func (p Pod) groupSetter(ctx context.Context) groupSetter {
 	group, shared := p.group()
 	if !shared {
 		return nil

@@ -10,26 +10,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// makeEmptyDir makes a folder that every user of the pod may write to. It is put together aside, so that one that is there is
+// makeEmptyDir makes a folder that every user of the pod may write to. It is put together temporary, so that one that is there is
 // as it shall be, and what containers have made of it since then stays.
-func makeEmptyDir(path string, share groupSetter) error {
+func makeEmptyDir(path string, setGroup groupSetter) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
 	// No volume has such a name.
-	aside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := makeVolume(aside); err != nil {
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
+	if err := makeVolume(temporary); err != nil {
 		return err
 	}
-	if err := os.Chmod(aside, 0o777); err != nil {
+	if err := os.Chmod(temporary, 0o777); err != nil {
 		return err
 	}
-	if share != nil {
-		if err := share(aside); err != nil {
+	if setGroup != nil {
+		if err := setGroup(temporary); err != nil {
 			return err
 		}
 	}
-	return os.Rename(aside, path)
+	return os.Rename(temporary, path)
 }
 
 // makeVolume makes the directory that a container sees. Those above it are for the server's user alone.

@@ -12,9 +12,9 @@ func endedExternally(p *plan) *cause {
 		return nil
 	}
 	deadline := p.Now.Add(p.grace())
-	for _, u := range p.containers {
-		if !u.StopBy.IsZero() && u.StopBy.Before(deadline) {
-			deadline = u.StopBy // Sidecars get what the others have left.
+	for _, c := range p.containers {
+		if !c.StopBy.IsZero() && c.StopBy.Before(deadline) {
+			deadline = c.StopBy // Sidecars get what the others have left.
 		}
 	}
 	return &cause{phase: p.Pod.Status.Phase, deadline: deadline, cutShort: true}
@@ -23,17 +23,17 @@ func endedExternally(p *plan) *cause {
 // LacksContainerEnds tells whether the final status of a pod of which nothing runs shows a container that has not ended: somebody else
 // has written it.
 func LacksContainerEnds(stored corev1.PodStatus, known map[string]History) bool {
-	told := map[string]bool{}
+	terminated := map[string]bool{}
 	for _, statuses := range [][]corev1.ContainerStatus{stored.InitContainerStatuses, stored.ContainerStatuses} {
 		for i := range statuses {
 			if statuses[i].State.Running != nil {
 				return true
 			}
-			told[statuses[i].Name] = statuses[i].State.Terminated != nil
+			terminated[statuses[i].Name] = statuses[i].State.Terminated != nil
 		}
 	}
 	for name, h := range known {
-		if h.Exited() && !told[name] {
+		if h.Exited() && !terminated[name] {
 			return true
 		}
 	}
@@ -43,9 +43,9 @@ func LacksContainerEnds(stored corev1.PodStatus, known map[string]History) bool 
 // AddContainerEnds returns the final status that somebody else has written, with how the containers have ended. What the pod came to,
 // and why, stays as it was written.
 func AddContainerEnds(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
-	told := *stored.DeepCopy()
-	told.ContainerStatuses = decided.ContainerStatuses
-	told.InitContainerStatuses = decided.InitContainerStatuses
-	told.Conditions = mergeConditions(stored.Conditions, decided.Conditions, now)
-	return told
+	completed := *stored.DeepCopy()
+	completed.ContainerStatuses = decided.ContainerStatuses
+	completed.InitContainerStatuses = decided.InitContainerStatuses
+	completed.Conditions = mergeConditions(stored.Conditions, decided.Conditions, now)
+	return completed
 }

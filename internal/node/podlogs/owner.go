@@ -17,11 +17,11 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// markName is the file in a pod's log folder that says whose log it is; it is there once the pod is deleted.
-const markName = "kept.json"
+// ownerName is the file in a pod's log folder that says whose log it is; it is there once the pod is deleted.
+const ownerName = "kept.json"
 
-// mark is what a kept log needs to be known of its pod.
-type mark struct {
+// logOwner is what a kept log needs to be known of its pod.
+type logOwner struct {
 	Job    string    `json:"job"`
 	JobUID types.UID `json:"jobUID"`
 	// Index is the completion index, if there is one.
@@ -30,31 +30,31 @@ type mark struct {
 	Ended time.Time `json:"ended"`
 }
 
-// markFor is the mark of a deleted pod, if a Job owns it.
-func markFor(api *corev1.Pod) (mark, bool) {
-	job := jobOf(api)
+// ownerOf is the mark of a deleted pod, if a Job owns it.
+func ownerOf(api *corev1.Pod) (logOwner, bool) {
+	job := jobReference(api)
 	if job == nil {
-		return mark{}, false
+		return logOwner{}, false
 	}
-	m := mark{Job: job.Name, JobUID: job.UID}
+	owner := logOwner{Job: job.Name, JobUID: job.UID}
 	if _, indexed := api.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed {
-		m.Index = strconv.Itoa(core.IndexOf(api))
+		owner.Index = strconv.Itoa(core.IndexOf(api))
 	}
 	for _, list := range [][]corev1.ContainerStatus{api.Status.InitContainerStatuses, api.Status.ContainerStatuses} {
 		for i := range list {
-			if t := list[i].State.Terminated; t != nil && t.FinishedAt.After(m.Ended) {
-				m.Ended = t.FinishedAt.UTC().Truncate(time.Second)
+			if t := list[i].State.Terminated; t != nil && t.FinishedAt.After(owner.Ended) {
+				owner.Ended = t.FinishedAt.UTC().Truncate(time.Second)
 			}
 		}
 	}
-	if m.Ended.IsZero() {
-		m.Ended = now().UTC().Truncate(time.Second)
+	if owner.Ended.IsZero() {
+		owner.Ended = now().UTC().Truncate(time.Second)
 	}
-	return m, true
+	return owner, true
 }
 
-// jobOf is the Job that owns a pod, if one does.
-func jobOf(api *corev1.Pod) *metav1.OwnerReference {
+// jobReference is the Job that owns a pod, if one does.
+func jobReference(api *corev1.Pod) *metav1.OwnerReference {
 	owner := metav1.GetControllerOf(api)
 	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
 		return nil
@@ -62,27 +62,27 @@ func jobOf(api *corev1.Pod) *metav1.OwnerReference {
 	return owner
 }
 
-func readMark(dir string) (m mark, err error) {
-	text, err := datadir.ReadFile(filepath.Join(dir, markName))
+func readOwner(dir string) (owner logOwner, err error) {
+	text, err := datadir.ReadFile(filepath.Join(dir, ownerName))
 	if err != nil {
-		return m, err
+		return owner, err
 	}
-	if err := json.Unmarshal(text, &m); err != nil || m.JobUID == "" {
-		return mark{}, fmt.Errorf("%s of %s says nothing", markName, dir)
+	if err := json.Unmarshal(text, &owner); err != nil || owner.JobUID == "" {
+		return logOwner{}, fmt.Errorf("%s of %s says nothing", ownerName, dir)
 	}
-	return m, nil
+	return owner, nil
 }
 
-// writeMark writes the mark unless it is there already.
-func writeMark(dir string, m mark) error {
-	if before, err := readMark(dir); err == nil && before == m {
+// writeOwner writes the mark unless it is there already.
+func writeOwner(dir string, owner logOwner) error {
+	if before, err := readOwner(dir); err == nil && before == owner {
 		return nil
 	}
-	text, err := json.Marshal(m)
+	text, err := json.Marshal(owner)
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(dir, markName), text)
+	return replace(filepath.Join(dir, ownerName), text)
 }
 
 // replace writes a file whole or not at all, whenever the process dies. It does not wait for the disk, which thousands

@@ -1,0 +1,97 @@
+// Package trash removes folders of one directory aside from everything else: a pod may leave many files.
+package removal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/stint-dev/stint/internal/beneath"
+)
+
+// Queue removes the folders that are thrown into it.
+type Queue struct {
+	dir string
+	// stopTimeout bounds how long it goes on after the node has been told to stop.
+	stopTimeout time.Duration
+	// before is done to a folder before it is removed.
+	before func(ctx context.Context, folder string)
+	queue  workqueue.TypedInterface[deferredRemoval]
+}
+
+// deferredRemoval is a folder to remove, at a time.
+type deferredRemoval struct {
+	folder string
+	at     time.Time
+}
+
+// New makes a can for the folders in dir. Before, unless nil, is called with each of them before it is removed.
+func New(dir string, leaveWithin time.Duration, before func(ctx context.Context, folder string)) *Queue {
+	if before == nil {
+		before = func(context.Context, string) {}
+	}
+	return &Queue{dir: dir, stopTimeout: leaveWithin, before: before, queue: workqueue.NewTyped[deferredRemoval]()}
+}
+
+// Add has a folder be removed, at a time; zero is soon.
+func (q *Queue) Add(folder string, at time.Time) { q.queue.Add(deferredRemoval{folder, at}) }
+
+// Close has Run return once it has dealt with all that was added.
+func (q *Queue) Close() { q.queue.ShutDown() }
+
+// Run works until the can is closed. When ctx ends nothing remaining any more; what then takes too long to remove is found
+// at the next start.
+func (q *Queue) Run(ctx context.Context) {
+	stopping, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	context.AfterFunc(ctx, func() { time.AfterFunc(q.stopTimeout, cancel) })
+	for {
+		r, down := q.queue.Get()
+		if down {
+			return
+		}
+		waitUntil(ctx, r.at)
+		q.remove(stopping, r.folder)
+		q.queue.Done(r)
+	}
+}
+
+func waitUntil(ctx context.Context, until time.Time) {
+	remaining := time.Until(until)
+	if remaining <= 0 {
+		return
+	}
+	select {
+	case <-time.After(remaining):
+	case <-ctx.Done():
+	}
+}
+
+func (q *Queue) remove(stopping context.Context, folder string) {
+	if stopping.Err() == nil {
+		q.before(stopping, folder)
+	}
+	if stopping.Err() != nil {
+		return
+	}
+	if err := q.Remove(folder); err != nil {
+		slog.Warn("remove what a pod left", "error", err)
+	}
+}
+
+// Remove removes a folder at once.
+func (q *Queue) Remove(folder string) error {
+	dir, err := beneath.Open(q.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Remove(folder)
+}
