@@ -22,7 +22,8 @@ func (ps *pods) Ended(id runtime.ID) (ended <-chan struct{}, known bool) {
 	return nil, false
 }
 
-// newest returns the number of the newest attempt at the container.
+// newest returns the number of the newest attempt at the container. It includes runtime statuses that no worker has
+// processed yet.
 func (p *pod) newest(container string) (attempt int32, started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,7 +38,7 @@ func (p *pod) newest(container string) (attempt int32, started bool) {
 	return attempt, started
 }
 
-// closedChan is the end of an attempt that has ended.
+// closedChan stands for the end of an attempt that has ended already.
 var closedChan = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)

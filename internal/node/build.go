@@ -32,7 +32,7 @@ func (n *Node) build() {
 	n.buildRegistration(manager, ip)
 }
 
-// buildWorkers makes what brings pods forward.
+// buildWorkers makes the parts that run pods: workers, scheduler, status manager and local storage eviction.
 func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	w := &podWorkers{
 		queue: workqueue.NewTyped[types.UID](), node: n.Name(), address: ip, client: n.Client.Pods(), runtime: n.Runtime,
@@ -54,7 +54,7 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 	n.eviction = &localStorageEviction{pods: n.pods, runtime: n.Runtime, dirs: n.dirs, logs: n.Logs, every: n.times.measureEvery, wake: w.wake}
 }
 
-// buildRegistration makes what reports the node itself.
+// buildRegistration makes the parts that keep the Node, its disks and its images up to date.
 func (n *Node) buildRegistration(manager *images.Manager, ip string) {
 	reference := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name(), UID: types.UID(n.Name())}}
 	event := func(kind, reason, message string) { n.Recorder.Event(reference, kind, reason, message) }

@@ -15,13 +15,13 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// untilStarted returns once the runtime runs the pod: long before anything is written of it.
+// untilStarted waits until the runtime runs the pod, which is long before its status is written.
 func (h *testNode) untilStarted(rt *scripted, pod *corev1.Pod) {
 	h.t.Helper()
 	h.eventually("the pod is started", func() bool { return len(rt.startedOf(pod.UID)) > 0 }, func() any { return pod.Name })
 }
 
-// untilStopped returns what the pod is given to end.
+// untilStopped waits until the pod is told to stop, and returns its grace period.
 func (h *testNode) untilStopped(rt *scripted, pod *corev1.Pod) time.Duration {
 	h.t.Helper()
 	h.eventually("it is asked to end", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })

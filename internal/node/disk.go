@@ -12,26 +12,27 @@ import (
 	"github.com/stint-dev/stint/internal/node/diskpressure"
 )
 
-// As often as a kubelet.
+// The periods are a kubelet's.
 const (
 	checkDiskEvery     = 10 * time.Second
 	collectImagesEvery = 5 * time.Minute
 )
 
-// disk keeps room on the file systems that the node's pods need, and knows where there is none.
+// disk watches the free space of the file systems that pods need. If there is too little, it removes images and reports
+// disk pressure.
 type disk struct {
 	node   string
 	dirs   []string
 	images *imageGC
-	// checkEvery is how often it looks.
+	// checkEvery is the period of the checks.
 	checkEvery time.Duration
-	// report has the node's object say how it is.
+	// report writes the Node.
 	report func(context.Context) error
-	// event records an event of the node.
+	// event records an event about the Node.
 	event func(kind, reason, message string)
 
 	mu sync.Mutex
-	// pressure is why the node takes no pods; empty if it does.
+	// pressure is the message of the condition DiskPressure; empty if there is none.
 	pressure string
 }
 
@@ -49,7 +50,7 @@ func (d *disk) setPressure(pressure string) (changed bool) {
 	return changed
 }
 
-// run keeps room until ctx ends. No pod waits for it.
+// run checks the disks and removes images until ctx ends. No pod waits for it.
 func (d *disk) run(ctx context.Context) {
 	check, collect := time.NewTicker(d.checkEvery), time.NewTicker(collectImagesEvery)
 	defer check.Stop()
@@ -69,7 +70,7 @@ func (d *disk) run(ctx context.Context) {
 	}
 }
 
-// reportDiskPressure reports pressure when it begins and ends. Before it is reported, images are removed.
+// reportDiskPressure writes the Node when disk pressure begins or ends. Before it reports pressure, it removes images.
 func (d *disk) reportDiskPressure(ctx context.Context) {
 	before := d.currentPressure()
 	if before == "" && d.check(ctx, "") != "" {
@@ -79,14 +80,14 @@ func (d *disk) reportDiskPressure(ctx context.Context) {
 		return
 	}
 	if err := d.report(ctx); err != nil {
-		d.setPressure(before) // to be tried again
+		d.setPressure(before) // so that the next check reports it again
 		warn(ctx, "report the pressure of disks", err)
 		return
 	}
 	d.recordPressure(before)
 }
 
-// recordPressure writes an event where pressure has begun or ended.
+// recordPressure records an event if pressure has begun or ended.
 func (d *disk) recordPressure(before string) {
 	status := fmt.Sprintf("Node %s status is now: ", d.node)
 	switch now := d.currentPressure(); {
@@ -97,7 +98,8 @@ func (d *disk) recordPressure(before string) {
 	}
 }
 
-// check returns why the node is under pressure. A file system that cannot be looked at changes nothing.
+// check returns why the node is under disk pressure; empty if it is not. If the space of a file system cannot be read,
+// the result is before.
 func (d *disk) check(ctx context.Context, before string) string {
 	var systems []diskpressure.FileSystem
 	for _, dir := range d.dirs {
@@ -111,7 +113,7 @@ func (d *disk) check(ctx context.Context, before string) string {
 	return diskpressure.Check(before != "", systems)
 }
 
-// condition is that of the node's object.
+// condition returns the Node's condition DiskPressure.
 func (d *disk) condition() corev1.NodeCondition {
 	c := corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse,
 		Reason: "KubeletHasNoDiskPressure", Message: "there is room on the file systems of the data directory and of the images"}

@@ -21,7 +21,7 @@ import (
 
 const pendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
 
-// failExternally writes what a controller writes that has lost its patience with a pod.
+// failExternally fails the pod as a controller does at its pending timeout.
 func (h *testNode) failExternally(pod *corev1.Pod) *corev1.Pod {
 	h.t.Helper()
 	written, err := h.client.Pods().ModifyStatus(h.t.Context(), pod, func(p *corev1.Pod) {
@@ -34,8 +34,8 @@ func (h *testNode) failExternally(pod *corev1.Pod) *corev1.Pod {
 	return written
 }
 
-// checkContainerEnds waits until the status that somebody else has written tells how the containers have ended, and is what it was
-// otherwise.
+// checkContainerEnds waits until the status that another client has written shows all containers as terminated, and
+// checks that the rest of it has not changed.
 func (h *testNode) checkContainerEnds(failed *corev1.Pod, want map[string]corev1.ContainerStateTerminated) {
 	h.t.Helper()
 	pod := h.until(failed, "its containers are told to have ended", func(p *corev1.Pod) bool {
@@ -68,7 +68,7 @@ func (h *testNode) checkContainerEnds(failed *corev1.Pod, want map[string]corev1
 	}
 }
 
-// withMissingConfigMap has a second container that cannot start, as its ConfigMap is missing.
+// withMissingConfigMap adds a second container, which cannot start as its ConfigMap is missing.
 func withMissingConfigMap(p *corev1.Pod) {
 	p.Spec.Containers = append(p.Spec.Containers, corev1.Container{
 		Name: "late", Image: "none", Command: []string{"exit", "0"},
@@ -126,7 +126,7 @@ func TestAPodFailedByAnotherClientKeepsItsGraceOverRestarts(t *testing.T) {
 	failed := h.failExternally(stuck)
 	h.untilSeen(failed)
 	h.startNode(nil)
-	// It has begun to end before, by however much the test takes.
+	// However long the test has taken, most of the day must be left.
 	if grace := h.untilStopped(rt, pod); grace.Hours() < 12 {
 		t.Errorf("it gets %s of a day", grace)
 	}
@@ -168,8 +168,8 @@ func TestAPodThatCanNeverFitIsUnschedulableAndOthersWaitForTheirTurn(t *testing.
 	}
 }
 
-// What a pod has started by the time that somebody fails it ends, the main containers before the sidecars, and what they
-// printed can still be read.
+// The containers of a pod that another client fails are stopped, main containers before sidecars, and their logs can
+// still be read.
 func TestRealProcessesOfAPodFailedByAnotherClient(t *testing.T) {
 	h := newTestNode(t, processes(t, t.TempDir()))
 	h.startNode(nil)

@@ -16,13 +16,13 @@ import (
 	noderuntime "github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Events are writes too, so there are few: none for a pod that ends by itself within a moment, Started together with
-// the report that the pod runs, and always those that tell of trouble or of the end of a container from outside.
+// Events are writes too, so there are few: none for a pod that exits by itself within reportAfter, Started together
+// with the report that the pod runs, and always those about failures and about containers that are stopped.
 
 // podEvents records the events of pods.
 type podEvents struct{ record.EventRecorder }
 
-// recordEvents turns events into events, each once.
+// recordEvents records each event once.
 func (e podEvents) recordEvents(p *pod, api *corev1.Pod, events []lifecycle.Event) {
 	for _, event := range events {
 		if p.firstTime(event.Key) {
@@ -31,8 +31,8 @@ func (e podEvents) recordEvents(p *pod, api *corev1.Pod, events []lifecycle.Even
 	}
 }
 
-// recordReadOnly records an event for the directories that a container cannot write to because the machine lacks mount points in
-// them, once a container, however often it starts.
+// recordReadOnly records a warning about directories that a container cannot write to, because the machine lacks mount
+// points in them. It does so once per container, however often that restarts.
 func (e podEvents) recordReadOnly(p *pod, api *corev1.Pod, s noderuntime.Status) {
 	const reason = "MissingMountPoint"
 	if len(s.MissingMountPoints) == 0 || !p.firstTime(lifecycle.EventKey{Reason: reason, Container: s.Container}) {
@@ -61,7 +61,7 @@ func readOnlyMessage(container, dir string, missing []noderuntime.MissingMountPo
 		dir, container, strings.Join(paths, " and "), strings.Join(commands, " && "))
 }
 
-// recordStarted records that containers run, once for each attempt.
+// recordStarted records that containers run, once per attempt.
 func (e podEvents) recordStarted(p *pod, api *corev1.Pod) {
 	for _, h := range p.running() {
 		if p.firstTime(lifecycle.EventKey{Reason: "Started", Container: h.Last.Container, Attempt: h.Last.Attempt}) {
@@ -70,7 +70,7 @@ func (e podEvents) recordStarted(p *pod, api *corev1.Pod) {
 	}
 }
 
-// recordPull writes the events that a kubelet writes of pulls.
+// recordPull records the events that a kubelet records about pulls.
 func (e podEvents) recordPull(api *corev1.Pod, event images.Event) {
 	switch {
 	case event.Begins:

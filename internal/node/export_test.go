@@ -2,7 +2,7 @@ package node
 
 import "time"
 
-// The times of a node that tests change, since a machine may stand still for longer.
+// These set times of a node for tests, as a slow machine may exceed the defaults.
 
 func (c *Config) MeasureEvery(d time.Duration)    { c.times.measureEvery = d }
 func (c *Config) ReportAfter(d time.Duration)     { c.times.reportAfter = d }

@@ -53,13 +53,13 @@ func (n *Node) observePod(api *corev1.Pod) {
 	}
 }
 
-// lost reports whether a pod that another client has ended shows containers that run here. Unless the runtime has them, they
-// went with the machine.
+// lost reports whether a pod with a final status, which another client has written, shows containers that run on this
+// node. If the runtime does not have them, they were lost with the machine's processes.
 func (n *Node) lost(api *corev1.Pod) bool {
 	return api.Spec.NodeName == n.Name() && lifecycle.LacksContainerEnds(api.Status, nil)
 }
 
-// podBoundElsewhere lets go of a pod that another client has bound to another node.
+// podBoundElsewhere handles a pod that another client has bound to another node: this node stops managing it.
 func (n *Node) podBoundElsewhere(api *corev1.Pod) {
 	if p := n.pods.get(api.UID); p != nil {
 		p.markAbsent()
@@ -76,13 +76,13 @@ func (n *Node) podDeleted(api *corev1.Pod) {
 	}
 }
 
-// awaitsRemoval reports whether a deleted pod waits for the node to say that it has ended.
+// awaitsRemoval reports whether a deleted pod stays until its node deletes it with a grace period of 0.
 func awaitsRemoval(api *corev1.Pod) bool {
 	return api.DeletionTimestamp != nil &&
 		(api.DeletionGracePeriodSeconds == nil || *api.DeletionGracePeriodSeconds > 0)
 }
 
-// showsOwnMetadata reports whether a volume of the pod shows the pod's own labels or annotations.
+// showsOwnMetadata reports whether a volume of the pod may show the pod's own labels or annotations.
 func showsOwnMetadata(api *corev1.Pod) bool {
 	for i := range api.Spec.Volumes {
 		v := &api.Spec.Volumes[i]
@@ -93,7 +93,7 @@ func showsOwnMetadata(api *corev1.Pod) bool {
 	return false
 }
 
-// nodeHandler heeds the taints of the node's object, and has it made again if it is deleted: the node still runs.
+// nodeHandler observes the Node's taints, and recreates the Node if it is deleted, as this node still runs.
 func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	seen := func(obj any) {
 		object, ok := obj.(*corev1.Node)
@@ -104,7 +104,7 @@ func (n *Node) nodeHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: seen, UpdateFunc: func(_, obj any) { seen(obj) }, DeleteFunc: func(any) { n.registration.deleted() }}
 }
 
-// configHandler wakes the pods that refer to a ConfigMap or Secret when it changes.
+// configHandler requeues the pods that refer to a ConfigMap or Secret when it changes.
 func (n *Node) configHandler(secret bool) cache.ResourceEventHandler {
 	changed := func(obj any) {
 		object, ok := obj.(metav1.Object)

@@ -6,7 +6,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/images"
 )
 
-// imagePulled has a pod that has waited for an image try again.
+// imagePulled requeues a pod that has waited for an image.
 func (n *Node) imagePulled(uid types.UID) {
 	if p := n.pods.get(uid); p != nil {
 		p.markStale()

@@ -10,22 +10,22 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// imageGC removes images that were not used for long, where there are too many.
+// imageGC removes images that have not been used for long, when images take too much space.
 type imageGC struct {
-	// store is nil where containers run from no images.
+	// store is nil if containers cannot run from images.
 	store  *store.Store
 	policy store.GCPolicy
-	// inUse are the names of images that must stay.
+	// inUse returns the names of images that must stay.
 	inUse func() []string
-	// event records an event of the node.
+	// event records an event about the Node.
 	event func(kind, reason, message string)
-	// pulled gets a value when the store has got a new image.
+	// pulled receives a value when the store has a new image.
 	pulled chan struct{}
-	// warned is the last one about images that could not be removed: it is told once.
+	// warned is the reason of the last warning; empty once a collection has succeeded.
 	warned string
 }
 
-// collect removes images, and tells where that was not enough.
+// collect removes images, and records a warning if that was not enough.
 func (gc *imageGC) collect(ctx context.Context) {
 	if gc.store == nil {
 		return
@@ -49,7 +49,7 @@ func (gc *imageGC) collect(ctx context.Context) {
 	}
 }
 
-// warnOnce tells of trouble once, until it is over.
+// warnOnce records a warning, but not again until the reason has changed or a collection has succeeded.
 func (gc *imageGC) warnOnce(reason, message string) {
 	if gc.warned != reason {
 		gc.event(corev1.EventTypeWarning, reason, message)
@@ -57,7 +57,7 @@ func (gc *imageGC) warnOnce(reason, message string) {
 	gc.warned = reason
 }
 
-// added has images collected that have become too many.
+// added triggers a collection after a pull.
 func (gc *imageGC) added() {
 	select {
 	case gc.pulled <- struct{}{}:

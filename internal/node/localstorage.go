@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// measureEvery is as often as a kubelet looks at its pods.
+	// measureEvery is the period of a kubelet.
 	measureEvery = 10 * time.Second
-	// measureRest is how many times as long as measuring the pause after it is at least.
+	// measureRest is the minimum pause between measurements, as a multiple of the time that the last one took.
 	measureRest = 10
 )
 
-// localStorageEviction evicts pods that take more of the disk than they may.
+// localStorageEviction evicts pods that exceed their limits of disk space.
 type localStorageEviction struct {
 	pods    *pods
 	runtime runtime.Runtime
@@ -51,7 +51,7 @@ func (e *localStorageEviction) run(ctx context.Context) {
 	}
 }
 
-// check has a pod evicted that takes too much.
+// check evicts a pod that exceeds a limit.
 func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 	p := e.pods.get(uid)
 	if p == nil || ctx.Err() != nil {
@@ -72,7 +72,7 @@ func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 	}
 }
 
-// usageOf measures a pod with these running containers.
+// usageOf measures the disk usage of a pod with these running containers.
 func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, running []runtime.ID) (localstorage.Usage, error) {
 	var names, dirs []string
 	for _, containers := range [][]corev1.Container{api.Spec.InitContainers, api.Spec.Containers} {
@@ -106,7 +106,8 @@ func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, run
 	return usage, nil
 }
 
-// measurable returns the pod and its running containers if it has begun, is not over, and is not being evicted.
+// measurable returns the pod and its running containers if it has started, has not terminated, and is not being
+// evicted.
 func (p *pod) measurable() (*corev1.Pod, []runtime.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -105,7 +105,7 @@ func TestAnEvictedPodStaysEvictedOverARestart(t *testing.T) {
 	h.checkEvicted(pod, podExceeds1Mi)
 }
 
-// A host process of an older version lives on over an upgrade.
+// A host process of an older version, which cannot measure, survives an upgrade.
 func TestWhereNothingMeasuresNothingIsEvicted(t *testing.T) {
 	rt := newScripted()
 	rt.info.CanMeasure = false
@@ -144,7 +144,7 @@ const write = `dd if=/dev/zero bs=1k count=2048 2>/dev/null | tr '\0' '\n' >`
 func TestContainersFromImagesAreEvicted(t *testing.T) {
 	dir := t.TempDir()
 	t.Cleanup(func() {
-		// What other users have written is the host's to remove.
+		// Only the host process can remove what other users have written.
 		await.Until(t, "the host process is gone", func() bool {
 			_, err := os.Stat(filepath.Join(dir, "roots"))
 			return os.IsNotExist(err)

@@ -64,7 +64,7 @@ func (h *testNode) deleteJob(job *batchv1.Job) {
 	h.untilJobCached(job, false)
 }
 
-// createEndedPod is a pod of the Job that has ended on another machine, at this second, and whose log is here.
+// createEndedPod creates a pod of the Job that terminated on another machine, at this second, and whose log is here.
 func (h *testNode) createEndedPod(job *batchv1.Job, name string, second int) *corev1.Pod {
 	h.t.Helper()
 	ended := metav1.Unix(1_700_000_000+int64(second), 0)
@@ -92,14 +92,15 @@ func (h *testNode) createEndedPod(job *batchv1.Job, name string, second int) *co
 	return pod
 }
 
-// footprint is what the folder of one that has printed takes: itself, the container's, the log and the mark.
+// footprint is the size of the log folder of such a pod: the folder itself, the container's, the log and the file of
+// the owner.
 const footprint = 4 * 4 << 10
 
 func (h *testNode) folder(pod *corev1.Pod) string {
 	return filepath.Join(h.dir, "logs", fmt.Sprintf("%s_%s_%s", pod.Namespace, pod.Name, pod.UID))
 }
 
-// checkFolders waits until just these pods have log folders.
+// checkFolders waits until exactly these pods have log folders.
 func (h *testNode) checkFolders(why string, pods ...*corev1.Pod) {
 	h.t.Helper()
 	var want []string
@@ -149,7 +150,7 @@ func (h *testNode) attempt(pod *corev1.Pod, attempt int32, opts corev1.PodLogOpt
 	return string(text), err
 }
 
-// untilHello waits until the pod says hello. It runs before, and a shell before it has set its trap.
+// untilHello waits until the pod has printed hello. It runs before that, but its shell may not have set the trap yet.
 func (h *testNode) untilHello(pod *corev1.Pod) {
 	h.t.Helper()
 	h.eventually("it speaks", func() bool {
@@ -158,7 +159,7 @@ func (h *testNode) untilHello(pod *corev1.Pod) {
 	}, func() any { return pod.Name })
 }
 
-// A pod that is deleted while it runs says more until it ends; all of it is kept until its Job goes.
+// A pod that is deleted while it runs prints more until it exits. All of it is kept until its Job is deleted.
 func TestLogsOutliveThePodsOfAJob(t *testing.T) {
 	dir := t.TempDir()
 	h := newTestNode(t, processes(t, dir))
@@ -174,12 +175,12 @@ func TestLogsOutliveThePodsOfAJob(t *testing.T) {
 		h.deletePod(p, 30)
 		h.until(p, "it is gone", gone)
 	}
-	h.untilOwnerRecorded(pod) // So the node has been told of both.
+	h.untilOwnerRecorded(pod) // So the node has observed both deletions.
 	text, err := h.attempt(pod, 0, corev1.PodLogOptions{Follow: true})
 	if err != nil || text != "hello\nbye\n" {
 		t.Errorf("the kept log is %q, %v", text, err)
 	}
-	h.stopNode() // Nothing lingers then.
+	h.stopNode() // Removals are no longer delayed then.
 	h.checkFolders("what belongs to no Job goes", pod)
 	h.startNode(nil)
 	h.deleteJob(job)
@@ -209,7 +210,7 @@ func TestOldestLogsGoFirst(t *testing.T) {
 	three := func(c *node.Config) { c.KeepLogs = ptr.To[int64](3 * footprint) }
 	h.startNode(three)
 	job := h.job("many", batchv1.NonIndexedCompletion)
-	// In the order of their deletion, which is not that of their ends.
+	// In the order of their deletion, which is not the order in which they terminated.
 	var pods []*corev1.Pod
 	for _, second := range []int{3, 1, 5, 2, 4} {
 		pods = append(pods, h.createEndedPod(job, fmt.Sprintf("many-%d", second), second))
@@ -238,7 +239,7 @@ func TestOldestLogsGoFirst(t *testing.T) {
 	if text, err := h.attempt(pods[0], 0, corev1.PodLogOptions{}); err != nil || text != "I am many-3\n" {
 		t.Errorf("asked for one that is kept: %q, %v", text, err)
 	}
-	// One more after a restart: what was kept before counts.
+	// One more after a restart: logs that were retained before it count.
 	sixth := h.createEndedPod(job, "many-6", 6)
 	h.deletePod(sixth, 0)
 	h.untilOwnerRecorded(sixth)
@@ -270,7 +271,7 @@ func TestWhatTheNodeFindsAtItsStart(t *testing.T) {
 		h.untilOwnerRecorded(p)
 	}
 	h.stopNode()
-	// Deleted while no node ran, or as one was killed before it could mark the folder.
+	// Deleted while no node ran, or while one was killed before it could write the owner.
 	unmarked := h.createEndedPod(stays, "stays-bbbbb", 2)
 	ofIndex := h.createEndedPod(indexed, "array-1-7-ccccc", 2)
 	strange := h.createEndedPod(stays, "another-name", 2)

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
-// Node runs pods: it puts its parts together, and takes in what the API server and the runtime tell of pods.
+// Node runs pods. It connects its parts, and observes changes of pods from the API server and the runtime.
 type Node struct {
 	Config
 	// Logs reads what the node's pods have printed.
@@ -71,20 +71,20 @@ func (n *Node) watch() error {
 	return nil
 }
 
-// hasSynced reports whether the node has heard of all that was there when it began.
+// hasSynced reports whether the node's event handlers have seen all objects that existed at its start.
 func (n *Node) hasSynced() bool {
 	return !slices.ContainsFunc(n.synced, func(synced cache.InformerSynced) bool { return !synced() })
 }
 
-// Taken reports whether the pod is this node's: it is bound to it, or has its share of the machine and will be.
+// Taken reports whether the pod is this node's: it is bound to it, or has its resources and will be bound.
 func (n *Node) Taken(pod *corev1.Pod) bool { return n.workers.taken(pod) }
 
-// warn logs what went wrong, unless that is because ctx is over.
+// warn logs an error, unless ctx has ended, which is then its cause.
 func warn(ctx context.Context, what string, err error, attributes ...any) {
 	if ctx.Err() == nil {
 		slog.WarnContext(ctx, what, append(attributes, "error", err)...)
 	}
 }
 
-// now is the one place where the node asks the clock for its decisions.
+// now is the only place where the node reads the clock for its decisions.
 func now() time.Time { return time.Now() }

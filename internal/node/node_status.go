@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// Annotations of the node's object that tell what its pods can count on.
+// Annotations of the Node that say what its pods can rely on.
 const (
 	isolationAnnotation  = "stint.dev/isolation"
 	unenforcedAnnotation = "stint.dev/limits-not-enforced"
@@ -99,7 +99,7 @@ func (r *registration) ready() corev1.NodeCondition {
 	}
 }
 
-// withTimes gives a condition its times.
+// withTimes sets the times of a condition.
 func withTimes(condition corev1.NodeCondition, before []corev1.NodeCondition) corev1.NodeCondition {
 	t := metav1.NewTime(now().Truncate(time.Second))
 	condition.LastHeartbeatTime, condition.LastTransitionTime = t, t

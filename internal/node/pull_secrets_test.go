@@ -30,7 +30,7 @@ func imageStore(t *testing.T) *store.Store {
 	return s
 }
 
-// waitsFor is for pods whose container waits with one of the reasons.
+// waitsFor returns a check for pods with a container that waits for one of the reasons.
 func waitsFor(reasons ...string) func(*corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		for _, s := range p.Status.ContainerStatuses {

@@ -141,7 +141,7 @@ func TestManyPodsRunOnceEach(t *testing.T) {
 	rt.check(t)
 }
 
-// A kill between the two writes of a deletion leaves a pod that is as good as deleted.
+// A kill between the two writes of a deletion leaves a pod that has no grace period any more, but exists.
 func TestANodeThatStartsFinishesDeletions(t *testing.T) {
 	h := newTestNode(t, newScripted())
 	bound := func(p *corev1.Pod) {
@@ -161,7 +161,7 @@ func TestANodeThatStartsFinishesDeletions(t *testing.T) {
 	h.until(held, "it waits for its finalizer", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
 }
 
-// dropFinalizers writes past the API server, which would delete the pod.
+// dropFinalizers writes to the store directly, as the API server would delete the pod.
 func (h *testNode) dropFinalizers(pod *corev1.Pod) {
 	h.t.Helper()
 	key := "/registry/pods/" + pod.Namespace + "/" + pod.Name

@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Run runs the node until ctx ends. Containers of pods run on then, and the next Run takes them back.
+// Run runs the node until ctx ends. Containers of pods run on then, and the next Run manages them again.
 func (n *Node) Run(ctx context.Context) error {
 	if err := n.begin(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -42,7 +42,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return nil
 }
 
-// begin returns when the node is known to the API server, and knows its pods and their containers.
+// begin registers the node, and returns when it knows its pods and their containers.
 func (n *Node) begin(ctx context.Context) error {
 	n.disk.setPressure(n.disk.check(ctx, ""))
 	if err := n.registration.register(ctx); err != nil {
@@ -55,8 +55,8 @@ func (n *Node) begin(ctx context.Context) error {
 	return n.recover(ctx)
 }
 
-// recover learns what the runtime holds before any pod is looked at. What belongs to no pod gets an entry too, and
-// is ended through it.
+// recover reads the runtime's attempts before any pod is synced. Attempts without a pod get an entry too, through which
+// they are stopped.
 func (n *Node) recover(ctx context.Context) error {
 	attempts, err := n.Runtime.List(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (n *Node) recover(ctx context.Context) error {
 		p := n.pods.getOrAdd(s.PodUID)
 		p.addRuntimeStatus(s)
 		if api := n.cachedPod(s); api != nil {
-			n.observePod(api) // It may have ended for the API server, and its containers get their grace all the same.
+			n.observePod(api) // Its status may be final, but its containers still get their grace period.
 		}
 		p.mu.Lock()
 		p.absent = p.absent || p.api == nil
@@ -77,7 +77,7 @@ func (n *Node) recover(ctx context.Context) error {
 	return n.removeLeftoverDirs()
 }
 
-// removeLeftoverDirs has removed what pods that have ended or are gone have left, from a time when the node did not see to them.
+// removeLeftoverDirs removes the folders of pods that terminated or were deleted while the node did not run.
 func (n *Node) removeLeftoverDirs() error {
 	exists, active := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
@@ -93,7 +93,7 @@ func (n *Node) removeLeftoverDirs() error {
 	return nil
 }
 
-// cachedPod is the pod of an attempt as the informer shows it, or nil.
+// cachedPod returns the cached pod of an attempt, or nil.
 func (n *Node) cachedPod(s runtime.Status) *corev1.Pod {
 	obj, _, err := n.Client.Pods().Informer().GetStore().GetByKey(s.PodNamespace + "/" + s.PodName)
 	if api, ok := obj.(*corev1.Pod); err == nil && ok && api.UID == s.PodUID {
@@ -102,7 +102,7 @@ func (n *Node) cachedPod(s runtime.Status) *corev1.Pod {
 	return nil
 }
 
-// listen takes in the ends of containers.
+// listen observes the exits of containers.
 func (n *Node) listen(ctx context.Context) {
 	events := n.Runtime.Events()
 	for {
@@ -125,8 +125,8 @@ func (n *Node) observeExit(s runtime.Status) {
 	}
 }
 
-// finishDeletions deletes the pods whose deletion was cut off: the API server first notes that there is no grace left,
-// and then deletes. What was killed between the two leaves a pod that nothing else would remove.
+// finishDeletions deletes the pods whose deletion was cut off: the API server first sets the grace period to 0, and
+// then deletes. If it is killed between the two, nothing else would delete the pod.
 func (n *Node) finishDeletions(ctx context.Context) {
 	at := int64(0)
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
@@ -141,7 +141,7 @@ func (n *Node) finishDeletions(ctx context.Context) {
 	}
 }
 
-// deletionCutOff reports whether nothing but the last step is left of the pod's deletion.
+// deletionCutOff reports whether only the last step of the pod's deletion is missing.
 func deletionCutOff(api *corev1.Pod) bool {
 	return api.DeletionTimestamp != nil && !awaitsRemoval(api) && len(api.Finalizers) == 0
 }

@@ -17,21 +17,21 @@ import (
 	"github.com/stint-dev/stint/internal/node/taints"
 )
 
-// scheduler guards the queue for the machine's resources, and keeps out of it what the node's taints keep out.
+// scheduler decides which pods may start: it owns the queue for the machine's resources, and applies the node's taints.
 type scheduler struct {
-	// wake has pods looked at that get their share.
+	// wake requeues pods that have got their resources.
 	wake func(...types.UID)
 
 	mu    sync.Mutex
 	queue *resources.Queue
-	// waiting are the pods without a share, whether they are in the queue or not.
+	// waiting are the pods without resources, including those that a taint keeps out of the queue.
 	waiting map[types.UID]*corev1.Pod
 	taints  []corev1.Taint
-	// diskPressure is why there is the taint of that name.
+	// diskPressure is why the node has the taint of that name.
 	diskPressure string
-	// closed: no pod is to be taken, whatever it tolerates.
+	// closed: no new pod may start, whatever it tolerates.
 	closed bool
-	// moved is when a pod last got its share.
+	// moved is when a pod last got its resources.
 	moved time.Time
 }
 
@@ -44,7 +44,7 @@ func newScheduler(allocatable corev1.ResourceList, closed bool, wake func(...typ
 	}
 }
 
-// admit reports whether the pod has its share, or gets it now. One that has started has it in any case.
+// admit reports whether the pod has its resources, or gets them now. A pod that has started gets them in any case.
 func (s *scheduler) admit(pod *corev1.Pod, started bool) bool {
 	switch {
 	case s.hasReserved(pod.UID):
@@ -60,7 +60,7 @@ func (s *scheduler) admit(pod *corev1.Pod, started bool) bool {
 	return s.hasReserved(pod.UID)
 }
 
-// wait lets the pod wait for its share.
+// wait adds the pod to the queue.
 func (s *scheduler) wait(pod *corev1.Pod) {
 	s.mu.Lock()
 	s.enqueue(pod)
@@ -78,7 +78,7 @@ func (s *scheduler) enqueue(pod *corev1.Pod) {
 	s.queue.Wait(pod.UID, resources.RequestOf(pod), pod.CreationTimestamp.Time)
 }
 
-// reserve is for a pod that runs already.
+// reserve reserves the resources of a pod that runs already.
 func (s *scheduler) reserve(pod *corev1.Pod) {
 	request := resources.RequestOf(pod)
 	s.mu.Lock()
@@ -87,7 +87,7 @@ func (s *scheduler) reserve(pod *corev1.Pod) {
 	s.queue.Reserve(pod.UID, request)
 }
 
-// release gives the pod's share, or its place in the queue, to others.
+// release frees the pod's resources, or its place in the queue, for other pods.
 func (s *scheduler) release(uid types.UID) {
 	s.mu.Lock()
 	delete(s.waiting, uid)
@@ -97,7 +97,7 @@ func (s *scheduler) release(uid types.UID) {
 	s.wake(placed...)
 }
 
-// setTaints has the node's taints be these, and reports whether they were others.
+// setTaints sets the node's taints, and reports whether they have changed.
 func (s *scheduler) setTaints(now []corev1.Taint, diskPressure string) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,19 +112,19 @@ func (s *scheduler) setTaints(now []corev1.Taint, diskPressure string) (changed 
 	return true
 }
 
-// byAge has pods of the same second in the order of their names.
+// byAge orders pods by their creation, and those of the same second by name.
 func byAge(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// evictingTaint is taints.SendsAway of the node's taints.
+// evictingTaint is taints.FindEvictingTaint for the node's taints.
 func (s *scheduler) evictingTaint(pod *corev1.PodSpec) (first corev1.Taint, after time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return taints.FindEvictingTaint(s.taints, pod)
 }
 
-// tryBind gives shares to the pods whose turn it is, and returns them.
+// tryBind reserves resources for the pods whose turn it is, and returns these pods. The caller holds s.mu.
 func (s *scheduler) tryBind() []types.UID {
 	if s.closed {
 		return nil
@@ -137,7 +137,7 @@ func (s *scheduler) tryBind() []types.UID {
 	return placed
 }
 
-// lastMoved is when a pod last got its share.
+// lastMoved returns when a pod last got its resources.
 func (s *scheduler) lastMoved() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,8 @@ func (s *scheduler) explain(uid types.UID) (reason, message string) {
 	return lifecycle.WaitingForTurn, message
 }
 
-// taintMessage words what a pod has to wait for. A cordon is of its nature temporary, so it counts as waiting for a turn.
+// taintMessage returns the reason and message of a pod that a taint blocks. A cordon is temporary, so it counts as
+// waiting for a turn.
 func (s *scheduler) taintMessage(taint corev1.Taint) (reason, message string) {
 	message = untolerated(taint)
 	switch {

@@ -18,7 +18,7 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// start makes an attempt at a container, or notes why there could be none.
+// start starts a container, or stores why it could not.
 func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifecycle.Start) {
 	c, reason, err := w.containers.Make(ctx, w.startOf(p, api, s))
 	var waiting *images.Waiting
@@ -35,7 +35,7 @@ func (w *podWorkers) start(ctx context.Context, p *pod, api *corev1.Pod, s lifec
 	}
 	status, err := w.runtime.Start(ctx, c)
 	if ctx.Err() != nil {
-		// The next run finds out from the runtime whether this start came through.
+		// The next run asks the runtime whether this start has succeeded.
 		return
 	}
 	if err != nil {
@@ -70,8 +70,8 @@ func (w *podWorkers) startOf(p *pod, api *corev1.Pod, s lifecycle.Start) contain
 	}
 }
 
-// retryStart has the start tried again, later each time. Whatever changes in the pod's ConfigMaps and Secrets has it
-// tried at once.
+// retryStart stores why a start failed, to be tried again with growing delays. A change of the pod's ConfigMaps or
+// Secrets leads to a try at once.
 func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reason string, err error) {
 	name := s.Container.Name
 	if p.startFailures == nil {
@@ -95,7 +95,7 @@ func (w *podWorkers) retryStart(p *pod, api *corev1.Pod, s lifecycle.Start, reas
 	}
 }
 
-// awaitImage has the start tried again when the image may be there.
+// awaitImage stores that a start waits for its image.
 func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, waiting *images.Waiting) {
 	if p.startFailures == nil {
 		p.startFailures = map[string]lifecycle.StartFailure{}
@@ -111,7 +111,7 @@ func (w *podWorkers) awaitImage(p *pod, api *corev1.Pod, s lifecycle.Start, wait
 	w.events.Eventf(api, kind, reason, "%s", waiting.Message)
 }
 
-// firstWanted is when the container was to be started first.
+// firstWanted returns when the pending start of the container was first tried.
 func (p *pod) firstWanted(container string) (since time.Time) {
 	if since, ok := p.wantedSince[container]; ok {
 		return since
@@ -123,7 +123,7 @@ func (p *pod) firstWanted(container string) (since time.Time) {
 	return p.wantedSince[container]
 }
 
-// retryDelay is the delay before the next try, after so many.
+// retryDelay returns the delay before the next try, after so many.
 func retryDelay(tries int) time.Duration {
 	return min(retryAfter<<min(tries, 16), maxRetryAfter)
 }

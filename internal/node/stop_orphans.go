@@ -10,10 +10,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// stopTimeout bounds how long a node that stops waits for containers that it has told to end.
+// stopTimeout bounds how long a stopping node waits for containers that it has told to stop.
 const stopTimeout = vanishedGrace + 500*time.Millisecond
 
-// markAbsent ends containers whose pods are gone: the API server does not show them any more. All others run on. The workers have ended, and may have seen neither the deletion of a pod nor the start of a container.
+// stopOrphansAtExit stops containers whose pods are gone from the API server. All others run on. The workers have ended
+// by now, and may have missed the deletion of a pod or the start of a container.
 func (n *Node) stopOrphansAtExit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.times.stopTimeout)
 	defer cancel()
@@ -34,7 +35,7 @@ func (n *Node) stopOrphansAtExit(ctx context.Context) {
 	}
 }
 
-// stopOrphans returns the containers that it has told to end.
+// stopOrphans stops the containers without a pod, and returns those that it has told to stop.
 func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 	stopped := map[runtime.ID]bool{}
 	attempts, err := n.Runtime.List(ctx)
@@ -55,7 +56,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 	return stopped
 }
 
-// orphaned asks the API server, since informers lag behind.
+// orphaned reports whether the pod of an attempt is gone. It asks the API server, as informers lag behind.
 func (n *Node) orphaned(ctx context.Context, s runtime.Status) bool {
 	api, err := n.Client.Pods().Get(ctx, s.PodNamespace, s.PodName)
 	return apierrors.IsNotFound(err) || err == nil && api.UID != s.PodUID

@@ -10,14 +10,14 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// sync brings one pod forward as far as it goes now. A start is followed by another look, since the next container
-// may start on it.
+// sync repeats step until there is nothing more to do now. After a start it decides again, as the next container may
+// start then.
 func (w *podWorkers) sync(ctx context.Context, p *pod) {
 	for ctx.Err() == nil && w.step(ctx, p) {
 	}
 }
 
-// step decides once about the pod and does what was decided. It reports whether to decide again at once.
+// step decides once about the pod and applies the decision. It reports whether to decide again at once.
 func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.processRuntimeStatuses(ctx, p)
 	api, gone := p.current()
@@ -68,8 +68,8 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	return false
 }
 
-// observeFirst looks at a pod for the first time: what its stored status tells of an earlier life, and whether this node
-// can run it.
+// observeFirst prepares the first decision about a pod: it restores what the stored status says of an earlier run of
+// the node, and checks whether this node can run the pod.
 func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 	if p.restored {
 		return
@@ -88,7 +88,7 @@ func (w *podWorkers) observeFirst(p *pod, api *corev1.Pod) {
 	w.configUsers.add(api)
 }
 
-// firstStart is when a pod of an earlier life was taken; zero for a new pod.
+// firstStart returns when a pod of an earlier run was started; zero for a new pod.
 func firstStart(p *pod, api *corev1.Pod) time.Time {
 	if api.Status.StartTime != nil {
 		return api.Status.StartTime.Time
@@ -104,7 +104,8 @@ func firstStart(p *pod, api *corev1.Pod) time.Time {
 	return first
 }
 
-// processRuntimeStatuses files what the runtime has told, and lets it forget attempts that will not be asked for again.
+// processRuntimeStatuses adds the statuses from the runtime to the histories of the containers, and lets the runtime
+// forget attempts older than the previous one.
 func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
 	for _, s := range p.takeRuntimeStatuses() {
 		api, _ := p.current()
@@ -116,7 +117,8 @@ func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
 	}
 }
 
-// refresh rewrites volumes, and tries again what has been hindered, once something has changed that may matter.
+// refresh rewrites volumes, and drops start failures so that these starts are tried again, once an object has changed
+// that the pod refers to.
 func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	p.mu.Lock()
 	stale := p.stale
@@ -134,7 +136,7 @@ func (w *podWorkers) refresh(ctx context.Context, p *pod, api *corev1.Pod) {
 	}
 }
 
-// stop returns when to try again what could not be stopped.
+// stop stops containers. It returns when to try again if one could not be stopped; zero if all could.
 func (w *podWorkers) stop(ctx context.Context, p *pod, stops []lifecycle.Stop) (retry time.Time) {
 	for _, s := range stops {
 		by := now().Add(s.Grace)

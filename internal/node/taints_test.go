@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// createTaintedNode makes the node's object before the node does.
+// createTaintedNode creates the Node before the node registers itself.
 func (h *testNode) createTaintedNode(list ...corev1.Taint) *corev1.Node {
 	h.t.Helper()
 	object, err := h.client.Nodes().Create(h.t.Context(), &corev1.Node{

@@ -33,11 +33,11 @@ type testNode struct {
 	events *record.FakeRecorder
 
 	stopNode func()
-	// ended tells how the node's run ended.
+	// ended receives the result of the node's Run.
 	ended chan error
 }
 
-// newTestNode starts an API server. The node is started with its informers, once.
+// newTestNode starts an API server; startNode starts the node in it.
 func newTestNode(t testing.TB, rt runtime.Runtime) *testNode {
 	t.Helper()
 	h := &testNode{t: t, rt: rt}
@@ -84,7 +84,7 @@ func (h *testNode) startNode(change func(*node.Config)) {
 	h.t.Cleanup(h.stopNode)
 }
 
-// build is a pod with one container, that change may make another.
+// build returns a pod with one container, changed by change unless that is nil.
 func build(name string, command []string, change func(*corev1.Pod)) *corev1.Pod {
 	pod := wrappers.MakePod(name).Namespace("default").Containers("main").Image("none").Command(command...).Obj()
 	if change != nil {
@@ -102,7 +102,7 @@ func (h *testNode) create(pod *corev1.Pod) *corev1.Pod {
 	return created
 }
 
-// until polls for a state of the pod; nil is that it is gone.
+// until waits until the pod is in a state, and returns it; nil is a pod that does not exist.
 func (h *testNode) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool) *corev1.Pod {
 	h.t.Helper()
 	var last *corev1.Pod
@@ -119,7 +119,7 @@ func (h *testNode) until(pod *corev1.Pod, what string, is func(*corev1.Pod) bool
 	return last
 }
 
-// eventually waits, unless the node ends.
+// eventually waits until is returns true, unless the node ends.
 func (h *testNode) eventually(what string, is func() bool, state func() any) {
 	h.t.Helper()
 	await.Until(h.t, what, func() bool {
@@ -133,8 +133,8 @@ func (h *testNode) eventually(what string, is func() bool, state func() any) {
 	}, func() string { return fmt.Sprintf("%+v", state()) })
 }
 
-// untilSeen waits until the informers hold this version of the pod, or one that came of it. They outlive the node here; in a server that is
-// started again they are new, and hold all that was ever written.
+// untilSeen waits until the informers have this version of the pod or a later one. They outlive the node in these
+// tests. In a server that is restarted they are new, and have all that was ever written.
 func (h *testNode) untilSeen(pod *corev1.Pod) {
 	h.t.Helper()
 	store := h.client.Pods().Informer().GetStore()

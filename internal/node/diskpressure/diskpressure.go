@@ -22,14 +22,14 @@ const (
 	enoughInodes = 1_000_000
 )
 
-// FileSystem is one that the node's pods need.
+// FileSystem is a file system that pods need.
 type FileSystem struct {
 	Dir   string
 	Space filesystem.Space
 }
 
-// Check returns what is short on the first file system that is, in words that stay the same while it is; empty is no
-// pressure. UnderPressure reports whether there has been pressure before.
+// Check returns what is short on the first file system that is too full; empty means no pressure. The message stays the
+// same while the pressure lasts. UnderPressure says whether there was pressure before.
 func Check(underPressure bool, systems []FileSystem) (message string) {
 	percentBytes, percentInodes := beginsBytes, beginsInodes
 	if underPressure {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// manager is one with what it has told.
+// manager is a Manager whose calls of wake and record are kept.
 type manager struct {
 	*images.Manager
 	t      *testing.T
@@ -107,7 +107,7 @@ func TestAlwaysPullsForStartsThatComeLater(t *testing.T) {
 	m.wantImage(request)
 }
 
-// Pods that come later, and have the image pulled anew, keep none waiting for whom it was pulled.
+// A pod need not wait again because a later pod has the same image pulled anew.
 func TestAPullIsNotLostToLaterOnes(t *testing.T) {
 	m := newManager(t)
 	host := build.Serve(t, map[string]v1.Image{"a:1": small(t, v1.Config{})})
@@ -150,7 +150,7 @@ func TestPullSecretsOfPodsAreIndependent(t *testing.T) {
 	m.wantImage(right)
 	m.wantWaiting(wrong, images.ReasonBackOff)
 
-	// As on a cluster, what is there is every pod's whose policy does not say otherwise.
+	// As in a cluster, every pod may use a stored image, unless its own policy is Always.
 	wrong.Policy = corev1.PullIfNotPresent
 	m.wantImage(wrong)
 }

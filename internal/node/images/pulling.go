@@ -16,16 +16,18 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// pullState is what is known of the pulls of one image with the same secrets.
+// pullState is the state of the pulls of one image with the same secrets.
 type pullState struct {
 	running bool
-	// names are those by which pods have asked for the one that runs, which began then and is so far.
+	// names are the names by which pods have asked for the image of the running pull; began and progress are that
+	// pull's.
 	names    map[string]bool
 	began    time.Time
 	progress atomic.Pointer[store.Progress]
-	// succeeded is when the last one began that has succeeded.
+	// succeeded is when the last pull that has succeeded began.
 	succeeded time.Time
-	// waiting are the pods that wait for the one that runs, untold those that have not heard how the last one failed.
+	// waiting are the pods that wait for the running pull, notYetNotified those that have not been given the error of
+	// the last one.
 	waiting, notYetNotified map[types.UID]bool
 	// failures in a row, the last one at failedAt.
 	failures int
@@ -33,7 +35,7 @@ type pullState struct {
 	failure  error
 }
 
-// waitForPull has a pull running, unless it is too early after one that failed. The caller holds m.mu.
+// waitForPull starts a pull unless one runs, or it is too early after one that failed. The caller holds m.mu.
 func (m *Manager) waitForPull(ctx context.Context, p *pullState, ref registry.Reference, r Request) *Waiting {
 	if next := p.failedAt.Add(delay(p.failures)); !p.running && p.failures > 0 && time.Now().Before(next) {
 		w := &Waiting{Reason: ReasonBackOff, RetryAt: next,
@@ -55,7 +57,7 @@ func (m *Manager) waitForPull(ctx context.Context, p *pullState, ref registry.Re
 	return &Waiting{Reason: ReasonCreating, Message: progress.Message(r.Image), RetryAt: time.Now().Add(maxDelay)}
 }
 
-// delay is how long to wait after so many failures in a row.
+// delay returns the delay after so many failures in a row.
 func delay(failures int) time.Duration {
 	if failures == 0 {
 		return 0
@@ -78,7 +80,7 @@ func (m *Manager) pull(ctx context.Context, p *pullState, ref registry.Reference
 	}
 }
 
-// end notes how a pull has ended, and returns the pods that have waited for it.
+// end stores the outcome of a pull, and returns the pods that have waited for it.
 func (p *pullState) end(began time.Time, err error) map[types.UID]bool {
 	waiting := p.waiting
 	p.running, p.waiting, p.notYetNotified = false, map[types.UID]bool{}, nil
@@ -94,7 +96,7 @@ func (p *pullState) end(began time.Time, err error) map[types.UID]bool {
 	return waiting
 }
 
-// reasonOf is what a kubelet calls the failure of a pull.
+// reasonOf returns the waiting reason for a pull that has failed.
 func reasonOf(failure error) string {
 	if errors.Is(failure, registry.ErrUnavailable) {
 		return ReasonUnavailable

@@ -9,10 +9,11 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// maxPulls bounds how many pulls are told of at a time.
+// maxPulls bounds how many pulls are listed at a time.
 const maxPulls = 50
 
-// Pulls tells how far the pulls are that began by a time, the first first, and whether any run.
+// Pulls returns the progress of the running pulls that had begun by a time, the oldest first, and whether any pull
+// runs.
 func (m *Manager) Pulls(by time.Time) (pulls []progress.Pull, running bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,7 +25,7 @@ func (m *Manager) Pulls(by time.Time) (pulls []progress.Pull, running bool) {
 			continue
 		}
 		for name := range p.names {
-			if _, listed := began[name]; !listed { // else by pods with other secrets
+			if _, listed := began[name]; !listed { // Pods with other secrets may pull the same image.
 				began[name] = p.began
 				pulls = append(pulls, progress.Pull{Image: name, Done: current.Done, Total: current.Total})
 			}

@@ -83,19 +83,19 @@ func (w *world) exited(name string, attempt int32, code int32, ended time.Time) 
 	})
 }
 
-// endedExternally has somebody else end the pod.
+// endedExternally lets another client end the pod.
 func (w *world) endedExternally(phase corev1.PodPhase) *world {
 	w.pod.Status.Phase = phase
 	return w
 }
 
-// evicted has the node end the pod.
+// evicted lets the node evict the pod.
 func (w *world) evicted(at time.Time) *world {
 	w.eviction = &lifecycle.Eviction{Message: "too much", At: at}
 	return w
 }
 
-// stopping has a container told to end by a time.
+// stopping tells a container to stop by a time.
 func (w *world) stopping(name string, by time.Time) *world {
 	h := w.containers[name]
 	h.StopBy = by
@@ -117,7 +117,7 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 	})
 }
 
-// names of what is to be started, stopped.
+// starts returns the names of the containers to start.
 func starts(d lifecycle.Decision) []string {
 	names := []string{}
 	for _, s := range d.Start {

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// cause is why a pod comes to its end.
+// cause is why a pod must end.
 type cause struct {
 	// phase the pod ends in; empty leaves it to the exit codes.
 	phase corev1.PodPhase
@@ -16,14 +16,14 @@ type cause struct {
 	deadline time.Time
 	// shortGrace: the containers get no more than evictionGrace to end, whatever the pod's grace.
 	shortGrace bool
-	// disruption: the pod is not to blame.
+	// disruption: the pod ends through no fault of its own.
 	disruption bool
-	// cutShort: the containers did not come to their end by themselves.
+	// cutShort: the containers were stopped or lost, they have not exited by themselves.
 	cutShort bool
 }
 
-// causes are looked at in this order, and the first that applies is the one: what the pod did by itself before a
-// limit was reached goes before the limit.
+// causes are checked in this order, and the first that applies decides. What the containers did by themselves before a
+// limit was reached takes precedence over the limit.
 var causes = []func(*plan) *cause{
 	endedExternally,
 	refused,
@@ -104,11 +104,11 @@ func deleted(p *plan) *cause {
 	if p.Pod.DeletionTimestamp == nil {
 		return nil
 	}
-	// The timestamp of a deletion is when its grace is over.
+	// deletionTimestamp is when the grace period is over.
 	return &cause{deadline: p.Pod.DeletionTimestamp.Time, cutShort: true}
 }
 
-// activeDeadline is when the pod's active deadline is reached.
+// activeDeadline returns when the pod's activeDeadlineSeconds are over.
 func (p *plan) activeDeadline() (time.Time, bool) {
 	seconds := p.Pod.Spec.ActiveDeadlineSeconds
 	if seconds == nil || p.StartTime.IsZero() {
@@ -117,7 +117,7 @@ func (p *plan) activeDeadline() (time.Time, bool) {
 	return p.StartTime.Add(time.Duration(*seconds) * time.Second), true
 }
 
-// beforeLimits reports whether what has ended at t came before a limit.
+// beforeLimits reports whether a container that exited at t did so before the pod's eviction and active deadline.
 func (p *plan) beforeLimits(t time.Time) bool {
 	if p.Eviction != nil && t.After(p.Eviction.At) {
 		return false

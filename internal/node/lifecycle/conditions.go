@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// conditions are the ones that the node writes, without times: Merge knows when they changed.
+// conditions returns the conditions that the node writes, without times: Merge sets those.
 func (p *plan) conditions() []corev1.PodCondition {
 	list := []corev1.PodCondition{
 		p.condition(corev1.PodScheduled, true, "", ""),
@@ -54,7 +54,7 @@ func (p *plan) initializedCondition() corev1.PodCondition {
 		fmt.Sprintf("containers with incomplete status: [%s]", strings.Join(names, " ")))
 }
 
-// initializedOnce is initialized for a pod whose sidecars may have stopped since.
+// initializedOnce is initialized, but stays true for a pod whose sidecars have stopped since.
 func (p *plan) initializedOnce() bool {
 	for _, c := range p.containers {
 		if c.role == main && c.Last != nil {

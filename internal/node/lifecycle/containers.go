@@ -8,10 +8,10 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// unknownExitCode stands for the exit code of a container whose end nobody saw.
+// unknownExitCode is a kubelet's exit code for a container whose exit it has not seen.
 const unknownExitCode = 137
 
-// ContainerID is the id of an attempt in a pod's status.
+// ContainerID returns the containerID of an attempt in a pod's status.
 func ContainerID(scheme string, id runtime.ID) string {
 	return fmt.Sprintf("%s://%s/%s/%d", scheme, id.PodUID, id.Container, id.Attempt)
 }
@@ -49,7 +49,7 @@ func (p *plan) containerStatus(c container) corev1.ContainerStatus {
 	return s
 }
 
-// waitsToRestart tells whether an ended container will be started again, only later.
+// waitsToRestart reports whether an exited container will be started again, but not now.
 func (p *plan) waitsToRestart(c container) bool {
 	if p.end != nil || c.role == initial && (p.initialized() || !restartsInit(p.Pod, c.spec, c.Last.ExitCode)) {
 		return false
@@ -76,8 +76,8 @@ func (p *plan) starts(c container) bool {
 	return false
 }
 
-// neverStarted is the state of a container without an attempt. Once a pod has been cut off after it was
-// initialized, what did not start counts as failed.
+// neverStarted returns the state of a container without an attempt. If the pod was cut short after it was initialized,
+// main containers that have not started count as failed.
 func (p *plan) neverStarted(c container) corev1.ContainerState {
 	if p.Ended && p.end.cutShort && c.role == main && p.anyStarted() && p.initializedOnce() {
 		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{

@@ -17,19 +17,19 @@ const (
 	main
 )
 
-// container is one container with its part in the pod and its past.
+// container is a container of the pod with its role and its attempts.
 type container struct {
 	spec *corev1.Container
 	role role
 	History
 }
 
-// plan is a decision in the making.
+// plan is a decision while it is being made.
 type plan struct {
 	Observation
 	// containers in the order of the spec, init containers first.
 	containers []container
-	// end is nil while the pod is to go on.
+	// end is nil while the pod is to run on.
 	end *cause
 	Decision
 }
@@ -76,7 +76,7 @@ func roleOfInit(c *corev1.Container) role {
 	return initial
 }
 
-// start begins whatever may run now: init containers one after the other, then the main ones all together.
+// start starts the containers that may run now: init containers one after the other, then the main ones all together.
 func (p *plan) start() {
 	if limit, ok := p.activeDeadline(); ok {
 		p.requeueAt(limit)
@@ -99,7 +99,8 @@ func (p *plan) start() {
 	}
 }
 
-// initialized tells whether the main containers may run. Once one of them has, init containers are never run again.
+// initialized reports whether the main containers may run. Once one of them was started, init containers are never run
+// again.
 func (p *plan) initialized() bool {
 	done := true
 	for _, c := range p.containers {

@@ -21,7 +21,7 @@ type outcome struct {
 	Phase       corev1.PodPhase
 	Reason      string
 	Ended       bool
-	// RequeueAfter is in seconds since t0; 0 is no alarm.
+	// RequeueAfter is in seconds since t0; 0 is no requeue.
 	RequeueAfter int
 }
 

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// endedExternally is a pod that somebody else has ended: its status is final while containers run.
+// endedExternally applies if another client has ended the pod: its status is final while containers run.
 func endedExternally(p *plan) *cause {
 	if !Final(p.Pod.Status.Phase) {
 		return nil
@@ -14,14 +14,14 @@ func endedExternally(p *plan) *cause {
 	deadline := p.Now.Add(p.grace())
 	for _, c := range p.containers {
 		if !c.StopBy.IsZero() && c.StopBy.Before(deadline) {
-			deadline = c.StopBy // Sidecars get what the others have left.
+			deadline = c.StopBy // Sidecars get what the other containers have left of the grace period.
 		}
 	}
 	return &cause{phase: p.Pod.Status.Phase, deadline: deadline, cutShort: true}
 }
 
-// LacksContainerEnds tells whether the final status of a pod of which nothing runs shows a container that has not ended: somebody else
-// has written it.
+// LacksContainerEnds reports whether the final status of a pod, of which nothing runs, shows a container that has not
+// terminated. Then another client has written the status.
 func LacksContainerEnds(stored corev1.PodStatus, known map[string]History) bool {
 	terminated := map[string]bool{}
 	for _, statuses := range [][]corev1.ContainerStatus{stored.InitContainerStatuses, stored.ContainerStatuses} {
@@ -40,8 +40,8 @@ func LacksContainerEnds(stored corev1.PodStatus, known map[string]History) bool 
 	return false
 }
 
-// AddContainerEnds returns the final status that somebody else has written, with how the containers have ended. What the pod came to,
-// and why, stays as it was written.
+// AddContainerEnds returns the final status that another client has written, with the states of the terminated
+// containers added. Its phase, reason and message stay.
 func AddContainerEnds(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
 	completed := *stored.DeepCopy()
 	completed.ContainerStatuses = decided.ContainerStatuses

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubectl/pkg/util/qos"
 )
 
-// report writes the pod's status from the state of its containers, as they were observed.
+// report sets the pod's status from the observed state of its containers.
 func (p *plan) report() {
 	s := &p.Status
 	s.ObservedGeneration = p.Pod.Generation
@@ -38,7 +38,7 @@ func (p *plan) report() {
 	s.Conditions = p.conditions()
 }
 
-// metaTime is a time as the API keeps it, so that what is stored compares equal to what is reported.
+// metaTime truncates a time as the API does, so that a stored status compares equal to the same decided one.
 func metaTime(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }
 
 func (p *plan) phase() corev1.PodPhase {

@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// minGracePeriod is what a container gets to end in even when the pod's grace is used up.
+// minGracePeriod is what a container gets even if the pod's grace period is over.
 const minGracePeriod = 2 * time.Second
 
-// stop ends what runs: all but the sidecars at once, then the sidecars one by one, the last one first.
+// stop stops the running containers: all but the sidecars at once, then the sidecars one by one, the last one first.
 func (p *plan) stop() {
 	running, last := 0, -1
 	for i, c := range p.containers {
@@ -29,7 +29,7 @@ func (p *plan) stop() {
 	}
 }
 
-// recordEnd tells of an end that has a reason of its own.
+// recordEnd adds an event for an end that has a reason.
 func (p *plan) recordEnd() {
 	if p.end.reason != "" {
 		p.Events = append(p.Events, Event{
@@ -48,7 +48,7 @@ func (p *plan) runningExceptSidecars() []container {
 	return workers
 }
 
-// stopContainer asks for the container's end unless it has been asked to end as soon already.
+// stopContainer stops the container, unless it was already told to stop by then or earlier.
 func (p *plan) stopContainer(c container) {
 	by, least := p.end.deadline, p.Now.Add(minGracePeriod)
 	if p.end.shortGrace {
@@ -57,7 +57,7 @@ func (p *plan) stopContainer(c container) {
 	if by.Before(least) {
 		by = least
 	}
-	// A second of slack: a deadline that is only computed a little differently is the same.
+	// One second of tolerance: a deadline may come out slightly different when it is computed again.
 	if !c.StopBy.IsZero() && !by.Before(c.StopBy.Add(-time.Second)) {
 		return
 	}
@@ -65,7 +65,7 @@ func (p *plan) stopContainer(c container) {
 	p.Events = append(p.Events, Killing(c.spec.Name, c.Last.Attempt))
 }
 
-// Killing tells that a container is stopped.
+// Killing returns the event for a container that is stopped.
 func Killing(container string, attempt int32) Event {
 	return Event{
 		Key:     EventKey{Reason: "Killing", Container: container, Attempt: attempt},

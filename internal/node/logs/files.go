@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/process/crilog"
 )
 
-// cursor goes through the lines of a log, file by file, and can go on where it once came to the end.
+// cursor reads the lines of a log, file by file. After it has come to the end it can read on when there is more.
 type cursor struct {
 	path    string
 	file    *os.File
@@ -48,8 +48,8 @@ func (c *cursor) line() ([]byte, error) {
 	}
 }
 
-// finishFile goes on to the next file at the end of the current one. What was written to it until it was set rotated is read
-// first. io.EOF if it is the newest.
+// finishFile goes on to the next file at the end of the current one, but first reads what was written to the current
+// one before it was rotated. It returns io.EOF if the current file is the newest.
 func (c *cursor) finishFile() error {
 	if c.rotated {
 		return c.advance()
@@ -67,7 +67,7 @@ func (c *cursor) advance() error {
 			return err
 		}
 		f, failed := os.Open(next)
-		// The name may have passed to another file, or the file been removed, before it was opened.
+		// The file may have been rotated or removed before it was opened.
 		if again, err := c.next(); err != nil || again != next {
 			if failed == nil {
 				_ = f.Close()

@@ -22,8 +22,8 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// AttemptLogs returns what one attempt at a container of a pod has printed, though the pod may be gone. Opts names the
-// container; the first attempt at it is 0, and a negative number stands for the last that has printed something.
+// AttemptLogs returns what one attempt at a container of a pod has printed, even if the pod is gone. Opts names the
+// container. The first attempt is 0; a negative number means the last one that has printed something.
 func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error) {
 	if !cache.WaitForCacheSync(ctx.Done(), s.synced...) {
 		return nil, ctx.Err()
@@ -53,7 +53,7 @@ func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.P
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
 }
 
-// lastIn is the number of the newest log in a container's folder.
+// lastIn returns the number of the newest log in a container's folder.
 func lastIn(dir string) int32 {
 	last := 0
 	entries, _ := os.ReadDir(dir) //nolint:errcheck // Where there is no folder, nothing was printed.
@@ -66,7 +66,7 @@ func lastIn(dir string) int32 {
 	return int32(last)
 }
 
-// whyGone returns nothing where there is a log, or where the pod printed none.
+// whyGone returns a GoneError if the log was removed, and nil if it exists or the pod has printed nothing.
 func (s *Store) whyGone(dir string, of *stintv1.PodResult) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -9,8 +9,8 @@ import (
 // block is what the smallest file or folder takes on most disks. Counting in blocks bounds the number of files too.
 const block = 4 << 10
 
-// trim drops the logs of the pods that ended first until the others fit. Before all are counted it cannot tell which
-// those are.
+// trim removes the logs of the pods that terminated first until the others fit. It waits until all are counted, as it
+// cannot know the oldest before that.
 func (r *Retention) trim() {
 	if r.Frozen || !r.counted {
 		return
@@ -27,9 +27,9 @@ func (r *Retention) trim() {
 	}
 }
 
-// measure returns what a pod's folder takes.
+// measure returns how many bytes of the disk a pod's log folder takes.
 func measure(dir string) (int64, error) {
-	bytes := int64(block) // the mark
+	bytes := int64(block) // the file of the owner
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err

@@ -11,17 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// restoreLog decides on a folder that was found.
+// restoreLog decides about a folder whose owner is not known yet.
 func (r *Retention) restoreLog(ctx context.Context, folder string) {
 	owner, err := readOwner(filepath.Join(r.dir, folder))
 	if err != nil {
-		// Its pod went while no node ran, or the node died before it could say so.
+		// The pod was deleted while no node ran, or the node died before it could write the owner.
 		owner = r.guessJob(folder)
 	}
 	r.retainOrRemove(ctx, folder, owner, time.Time{})
 }
 
-// retainOrRemove keeps a folder, or drops it at a time.
+// retainOrRemove retains a folder if its Job exists, and otherwise removes it at a time.
 func (r *Retention) retainOrRemove(ctx context.Context, folder string, owner logOwner, dropAt time.Time) {
 	if !r.jobExists(ctx, folder, owner) {
 		r.removals.Add(folder, dropAt)
@@ -29,7 +29,7 @@ func (r *Retention) retainOrRemove(ctx context.Context, folder string, owner log
 	}
 	size, err := measure(filepath.Join(r.dir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
-		return // It printed nothing.
+		return // The pod has printed nothing.
 	}
 	if err == nil {
 		err = writeOwner(filepath.Join(r.dir, folder), owner)

@@ -7,18 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// retainedLog is the folder of a deleted pod.
+// retainedLog is the log folder of a deleted pod.
 type retainedLog struct {
 	folder string
 	owner  logOwner
 	bytes  int64
-	// dropAfter gives those who read the log of a pod that was just deleted time to come to its end.
+	// dropAfter is when the log may be removed: clients that read the log of a pod that was just deleted have time to
+	// reach its end.
 	dropAfter time.Time
-	// place is where the heap has it.
+	// place is the position in the heap.
 	place int
 }
 
-// index finds kept logs by what may happen to them: their pods are deleted once more, their Jobs go, or they are too many.
+// index finds retained logs by their folder, their Job and their age. They are needed when a pod is deleted once more,
+// when its Job is deleted, and when there are too many logs.
 type index struct {
 	byFolder map[string]*retainedLog
 	ofJob    map[types.UID]map[*retainedLog]bool
@@ -30,7 +32,7 @@ func newIndex() index {
 	return index{byFolder: map[string]*retainedLog{}, ofJob: map[types.UID]map[*retainedLog]bool{}}
 }
 
-// add counts a log, again where it is counted already: its pod may have printed more.
+// add counts a log. If it is counted already it is counted anew, as its pod may have printed more.
 func (x *index) add(l *retainedLog) {
 	if before := x.byFolder[l.folder]; before != nil {
 		x.remove(before)
@@ -54,7 +56,7 @@ func (x *index) remove(l *retainedLog) {
 	x.bytes -= l.bytes
 }
 
-// retainedHeap has the log of the pod that ended first at the top.
+// retainedHeap has the log of the pod that terminated first at the top.
 type retainedHeap []*retainedLog
 
 func (h retainedHeap) Len() int           { return len(h) }

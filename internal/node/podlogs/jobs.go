@@ -14,7 +14,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// jobExists reports whether the Job of a log exists and is to stay.
+// jobExists reports whether the Job of a log exists and is not being deleted.
 func (r *Retention) jobExists(ctx context.Context, folder string, owner logOwner) bool {
 	if owner.JobUID == "" {
 		return false
@@ -40,8 +40,8 @@ func (r *Retention) cachedJob(namespace, name string) *batchv1.Job {
 	return obj.(*batchv1.Job)
 }
 
-// guessJob finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The mark is
-// empty where no Job fits.
+// guessJob finds the Job of a log by the name that the controller gave the pod: JOB-RANDOM or JOB-INDEX-RANDOM. The
+// result is empty if no Job matches.
 func (r *Retention) guessJob(folder string) logOwner {
 	info, err := os.Stat(filepath.Join(r.dir, folder))
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Retention) guessJob(folder string) logOwner {
 		mode       batchv1.CompletionMode
 	}{{name, "", batchv1.NonIndexedCompletion}, {shorter, index, batchv1.IndexedCompletion}} {
 		job := r.cachedJob(namespace, c.job)
-		// The pod of an earlier Job of this name had printed before this one was made.
+		// A log that is older than the Job is of an earlier Job of the same name.
 		if job == nil || info.ModTime().Before(job.CreationTimestamp.Time) || core.ModeOf(job) != c.mode {
 			continue
 		}

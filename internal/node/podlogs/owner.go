@@ -17,20 +17,20 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// ownerName is the file in a pod's log folder that says whose log it is; it is there once the pod is deleted.
+// ownerName is the file in a pod's log folder that holds its logOwner, written once the pod is deleted.
 const ownerName = "kept.json"
 
-// logOwner is what a kept log needs to be known of its pod.
+// logOwner says which Job a retained log belongs to.
 type logOwner struct {
 	Job    string    `json:"job"`
 	JobUID types.UID `json:"jobUID"`
 	// Index is the completion index, if there is one.
 	Index string `json:"index,omitempty"`
-	// Ended is when the last container ended, or else when the pod was deleted.
+	// Ended is when the last container exited, or else when the pod was deleted.
 	Ended time.Time `json:"ended"`
 }
 
-// ownerOf is the mark of a deleted pod, if a Job owns it.
+// ownerOf returns the owner of a deleted pod's logs, if a Job owns the pod.
 func ownerOf(api *corev1.Pod) (logOwner, bool) {
 	job := jobReference(api)
 	if job == nil {
@@ -53,7 +53,7 @@ func ownerOf(api *corev1.Pod) (logOwner, bool) {
 	return owner, true
 }
 
-// jobReference is the Job that owns a pod, if one does.
+// jobReference returns the owner reference of a pod to its Job; nil if no Job owns it.
 func jobReference(api *corev1.Pod) *metav1.OwnerReference {
 	owner := metav1.GetControllerOf(api)
 	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
@@ -73,7 +73,7 @@ func readOwner(dir string) (owner logOwner, err error) {
 	return owner, nil
 }
 
-// writeOwner writes the mark unless it is there already.
+// writeOwner writes the owner unless it is stored already.
 func writeOwner(dir string, owner logOwner) error {
 	if before, err := readOwner(dir); err == nil && before == owner {
 		return nil
@@ -85,8 +85,8 @@ func writeOwner(dir string, owner logOwner) error {
 	return replace(filepath.Join(dir, ownerName), text)
 }
 
-// replace writes a file whole or not at all, whenever the process dies. It does not wait for the disk, which thousands
-// of deleted pods would take up for long: after a power failure a lost mark is guessed.
+// replace writes a file whole or not at all, even if the process is killed. It does not sync the disk, which would take
+// long for thousands of deleted pods: an owner that a power failure has destroyed is guessed.
 func replace(path string, text []byte) error {
 	fresh := path + ".new"
 	if err := os.WriteFile(fresh, text, 0o600); err != nil {

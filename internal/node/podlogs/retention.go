@@ -18,17 +18,17 @@ import (
 	"github.com/stint-dev/stint/internal/node/removal"
 )
 
-// DefaultLimit is how many bytes of logs of deleted pods are kept where nothing else is asked for.
+// DefaultLimit is how many bytes of logs of deleted pods are retained by default.
 const DefaultLimit int64 = 1 << 30
 
-// Retention keeps the logs of deleted pods for as long as their Jobs exist and all of them together stay within a bound.
+// Retention keeps the logs of deleted pods for as long as their Jobs exist, up to a limit for all of them together.
 //
-//	a pod is deleted ───────────┐                 ┌─ its Job exists: mark the folder, count it, drop the oldest
+//	a pod is deleted ───────────┐                 ┌─ its Job exists: write the owner, count the log, remove the oldest
 //	start: a folder has no pod ─┼──▶ queue ──▶ ───┤
-//	a Job is deleted ───────────┘                 └─ it does not: drop
+//	a Job is deleted ───────────┘                 └─ it does not: remove
 //
-// What is known of a kept log stands in its folder, so a start finds it again; a pod that is there costs nothing. Only
-// the worker of the queue touches kept and what follows it.
+// The owner of a retained log is stored in its folder, so the next start finds it again. Logs of pods that exist are
+// not tracked. Only the worker of the queue uses retained and the fields after it.
 type Retention struct {
 	RetentionConfig
 	dir      string
@@ -36,40 +36,42 @@ type Retention struct {
 	removals *removal.Queue
 
 	retained index
-	// dropped is the end of the last pod whose log was dropped; see readDropped.
+	// dropped is when the pod whose log was removed last terminated; see readDropped.
 	dropped time.Time
-	// counted: the folders that the node has found at its start are among kept.
+	// counted: retained includes the folders that the node found at its start.
 	counted bool
 }
 
-// RetentionConfig is what a Keeper needs.
+// RetentionConfig is what a Retention needs.
 type RetentionConfig struct {
 	Jobs client.Resource[*batchv1.Job]
-	// Limit bounds the logs that are kept, in bytes; 0 keeps none.
+	// Limit bounds the logs that are retained, in bytes; 0 retains none.
 	Limit int64
-	// Frozen: this node came to end pods only, and has not been told the limit.
+	// Frozen: this node only ends pods, and does not know the limit.
 	Frozen bool
-	// RemovalDelay is how long what belongs to no Job stays all the same, for those who are about to read its last lines.
+	// RemovalDelay is how long the logs of a deleted pod stay even without a Job, so that clients can read their last
+	// lines.
 	RemovalDelay time.Duration
-	// StopTimeout bounds how long logs are removed after the node has been told to stop.
+	// StopTimeout bounds how long logs are still removed after ctx of Run has ended.
 	StopTimeout time.Duration
 }
 
-// task is one of: a folder to decide on, a Job that is gone, or nothing: all that was found at the start is in the queue.
+// task is one of: a folder to decide about, a Job that was deleted, or neither, which means that all folders found at
+// the start have been queued before.
 type task struct {
 	folder string
-	// owner is empty where the folder was found.
+	// owner is empty if the folder was found, or its pod vanished.
 	owner      logOwner
 	deletedJob types.UID
 }
 
-// NewRetention makes the keeper of a store's logs.
+// NewRetention makes the log retention of a store.
 func NewRetention(s *Store, c RetentionConfig) *Retention {
 	return &Retention{RetentionConfig: c, dir: s.dir, queue: workqueue.NewTyped[task](), removals: removal.New(s.dir, c.StopTimeout, nil), retained: newIndex()}
 }
 
-// PodDeleted decides what becomes of the logs of a deleted pod. It may be called more than once for a pod, which may end
-// only later.
+// PodDeleted queues the logs of a deleted pod for retention or removal. It may be called more than once for a pod,
+// whose containers may exit later.
 func (r *Retention) PodDeleted(pod *corev1.Pod) {
 	folder := folderOf(pod.Namespace, pod.Name, pod.UID)
 	if owner, ok := ownerOf(pod); ok && (r.Limit > 0 || r.Frozen) {
@@ -79,12 +81,12 @@ func (r *Retention) PodDeleted(pod *corev1.Pod) {
 	r.removals.Add(folder, now().Add(r.RemovalDelay))
 }
 
-// PodVanished is PodDeleted for a pod of which only the name is known.
+// PodVanished is PodDeleted for a pod of which only the name and UID are known.
 func (r *Retention) PodVanished(namespace, name string, uid types.UID) {
 	r.queue.Add(task{folder: folderOf(namespace, name, uid)})
 }
 
-// Recover decides on the folders of an earlier run whose pods do not exist any more.
+// Recover queues the folders of an earlier run whose pods do not exist any more.
 func (r *Retention) Recover(exists func(types.UID) bool) error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +101,7 @@ func (r *Retention) Recover(exists func(types.UID) bool) error {
 	return nil
 }
 
-// JobHandler takes in that Jobs are deleted.
+// JobHandler observes the deletion of Jobs.
 func (r *Retention) JobHandler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
 		if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
@@ -111,11 +113,11 @@ func (r *Retention) JobHandler() cache.ResourceEventHandler {
 	}}
 }
 
-// Close has Run return once it has dealt with all that it was told.
+// Close makes Run return once it has processed the queue.
 func (r *Retention) Close() { r.queue.ShutDown() }
 
-// Run works until the keeper is closed. When ctx ends, what was found at the start waits for the next one, and nothing
-// lingers any more.
+// Run processes the queue until Close. After ctx has ended, folders that were found at the start are left to the next
+// start, and removals are no longer delayed.
 func (r *Retention) Run(ctx context.Context) {
 	var removing sync.WaitGroup
 	removing.Go(func() { r.removals.Run(ctx) })

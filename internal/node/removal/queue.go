@@ -1,4 +1,5 @@
-// Package trash removes folders of one directory aside from everything else: a pod may leave many files.
+// Package removal removes folders of one directory in the background, as a pod may leave many files, and at a given
+// time, as clients may still read them.
 package removal
 
 import (
@@ -13,12 +14,12 @@ import (
 	"github.com/stint-dev/stint/internal/beneath"
 )
 
-// Queue removes the folders that are thrown into it.
+// Queue removes the folders that are added to it.
 type Queue struct {
 	dir string
-	// stopTimeout bounds how long it goes on after the node has been told to stop.
+	// stopTimeout bounds how long folders are still removed after ctx of Run has ended.
 	stopTimeout time.Duration
-	// before is done to a folder before it is removed.
+	// before is called with a folder before it is removed.
 	before func(ctx context.Context, folder string)
 	queue  workqueue.TypedInterface[deferredRemoval]
 }
@@ -29,7 +30,7 @@ type deferredRemoval struct {
 	at     time.Time
 }
 
-// New makes a can for the folders in dir. Before, unless nil, is called with each of them before it is removed.
+// New makes a queue for the folders in dir. Before, unless nil, is called with each of them before it is removed.
 func New(dir string, leaveWithin time.Duration, before func(ctx context.Context, folder string)) *Queue {
 	if before == nil {
 		before = func(context.Context, string) {}
@@ -37,14 +38,14 @@ func New(dir string, leaveWithin time.Duration, before func(ctx context.Context,
 	return &Queue{dir: dir, stopTimeout: leaveWithin, before: before, queue: workqueue.NewTyped[deferredRemoval]()}
 }
 
-// Add has a folder be removed, at a time; zero is soon.
+// Add queues a folder to be removed at a time; zero is at once.
 func (q *Queue) Add(folder string, at time.Time) { q.queue.Add(deferredRemoval{folder, at}) }
 
-// Close has Run return once it has dealt with all that was added.
+// Close makes Run return once it has processed all that was added.
 func (q *Queue) Close() { q.queue.ShutDown() }
 
-// Run works until the can is closed. When ctx ends nothing remaining any more; what then takes too long to remove is found
-// at the next start.
+// Run removes folders until Close. After ctx has ended it no longer waits for their times, and what it cannot remove
+// within stopTimeout is left for the next start.
 func (q *Queue) Run(ctx context.Context) {
 	stopping, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -109,8 +109,7 @@ func TestRequestOf(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: no resource is given out twice, a pod in the way of nobody is not left waiting, and in
-// the end everybody has had a turn.
+// Whatever pods come and go, no resource is given out twice, and in the end every pod has had its turn.
 func TestAnyQueue(t *testing.T) {
 	all := resources.Request{MilliCPU: 4000, Memory: 4000, Pods: 6}
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Check returns why the pod's volumes cannot be had on this machine; nil if they can.
+// Check returns why this machine cannot provide the pod's volumes; nil if it can.
 func Check(pod *corev1.Pod, info runtime.Info) error {
 	byName := byName(pod)
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {

@@ -45,7 +45,7 @@ func TestVolumesThatShowObjectsAreReadOnly(t *testing.T) {
 	}
 }
 
-// What a subPath leads to is for the runtime to find out. What it says is for the user to mend, whatever is there.
+// Mounts checks only the text of a subPath, whatever exists on the disk. The runtime checks where it leads.
 func TestSubPath(t *testing.T) {
 	for sub, want := range map[string]string{"a": "a", "a/./b": "a/b", "..": "", "../x": "", "/etc": "", "a/../..": ""} {
 		t.Run(sub, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestSubPath(t *testing.T) {
 	}
 }
 
-// On a cluster the container runtime makes the directory. Here nothing is made on the machine that a pod only reads.
+// In a cluster the container runtime makes the directory. Here a read-only mount makes nothing on the machine.
 func TestAMissingHostPathIsEmptyWhenMountedReadOnly(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	directory := corev1.HostPathDirectory

@@ -51,7 +51,7 @@ func isGeneration(name string) bool {
 	return strings.HasPrefix(name, generationPrefix) && beneath.IsElement(name)
 }
 
-// removeOthers removes all generations but one: the one before, and what a crash has left.
+// removeOthers removes all generations but one: the previous one, and those that a crash has left.
 func removeOthers(dir, generation string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -121,7 +121,7 @@ func swap(dir, generation string) error {
 	return os.Rename(fresh, filepath.Join(dir, dataLink))
 }
 
-// link makes the names that users see, and removes those that are no more.
+// link makes the links that users see, and removes those of files that are gone.
 func link(dir string, files map[string]file) error {
 	wanted := map[string]bool{}
 	for path := range files {
@@ -154,7 +154,7 @@ func link(dir string, files map[string]file) error {
 // errDiffers ends the comparison of two generations early.
 var errDiffers = errors.New("differs")
 
-// same tells whether the generation holds exactly these files.
+// same reports whether the generation holds exactly these files.
 func same(generation string, files map[string]file, shared bool) bool {
 	found := 0
 	err := filepath.WalkDir(generation, func(path string, e fs.DirEntry, err error) error {
