@@ -24,7 +24,7 @@ func (h *testNode) untilStarted(rt *scripted, pod *corev1.Pod) {
 // untilStopped waits until the pod is told to stop, and returns its grace period.
 func (h *testNode) untilStopped(rt *scripted, pod *corev1.Pod) time.Duration {
 	h.t.Helper()
-	h.eventually("it is asked to end", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })
+	h.eventually("it is told to stop", func() bool { return rt.stopped(pod.UID) > 0 }, func() any { return pod.Name })
 	return rt.stopped(pod.UID)
 }
 
@@ -40,12 +40,12 @@ func TestPodKeepsItsGraceBeforeItIsReported(t *testing.T) {
 	if err := h.client.Pods().Delete(t.Context(), pod, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	dying := h.until(pod, "its end is asked for", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
+	dying := h.until(pod, "it is terminating", func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil })
 	if got := *dying.DeletionGracePeriodSeconds; got != 3600 {
 		t.Errorf("grace %d, want 3600", got)
 	}
 	rt.end(runtime.ID{PodUID: pod.UID, Container: "main"}, 3)
-	failed := h.until(pod, "its end is told", inPhase(corev1.PodFailed))
+	failed := h.until(pod, "its end is reported", inPhase(corev1.PodFailed))
 	if got := failed.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 3 {
 		t.Errorf("exit code %d, want 3", got)
 	}

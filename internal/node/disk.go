@@ -81,7 +81,7 @@ func (d *disk) reportDiskPressure(ctx context.Context) {
 	}
 	if err := d.report(ctx); err != nil {
 		d.setPressure(before) // so that the next check reports it again
-		warn(ctx, "report the pressure of disks", err)
+		warn(ctx, "report disk pressure", err)
 		return
 	}
 	d.recordPressure(before)
@@ -105,7 +105,7 @@ func (d *disk) check(ctx context.Context, before string) string {
 	for _, dir := range d.dirs {
 		space, err := filesystem.SpaceOf(dir)
 		if err != nil {
-			warn(ctx, "look at the disk", err)
+			warn(ctx, "read the free disk space", err)
 			return before
 		}
 		systems = append(systems, diskpressure.FileSystem{Dir: dir, Space: space})

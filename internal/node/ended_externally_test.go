@@ -38,7 +38,7 @@ func (h *testNode) failExternally(pod *corev1.Pod) *corev1.Pod {
 // checks that the rest of it has not changed.
 func (h *testNode) checkContainerEnds(failed *corev1.Pod, want map[string]corev1.ContainerStateTerminated) {
 	h.t.Helper()
-	pod := h.until(failed, "its containers are told to have ended", func(p *corev1.Pod) bool {
+	pod := h.until(failed, "its containers are reported as terminated", func(p *corev1.Pod) bool {
 		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 			if s.State.Terminated == nil {
 				return false

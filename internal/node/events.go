@@ -57,7 +57,7 @@ func readOnlyMessage(container, dir string, missing []noderuntime.MissingMountPo
 		}
 		commands = append(commands, command)
 	}
-	return fmt.Sprintf("%s is read-only in container %s, because a volume is mounted at %s, which this machine does not have; to write there, make it first: %s",
+	return fmt.Sprintf("%s is read-only in container %s, because a volume is mounted at %s, which this machine does not have; to write there, create it first: %s",
 		dir, container, strings.Join(paths, " and "), strings.Join(commands, " && "))
 }
 

@@ -35,11 +35,11 @@ func (gc *imageGC) collect(ctx context.Context) {
 		return
 	}
 	if len(c.Images) > 0 {
-		gc.event(corev1.EventTypeNormal, "ImagesRemoved", "were not used for long: "+strings.Join(c.Images, ", "))
+		gc.event(corev1.EventTypeNormal, "ImagesRemoved", "removed images that were not used for long: "+strings.Join(c.Images, ", "))
 	}
 	switch {
 	case err != nil:
-		gc.warnOnce("ImageGCFailed", "images that are not used could not be removed: "+err.Error())
+		gc.warnOnce("ImageGCFailed", "unused images could not be removed: "+err.Error())
 	case c.Lacking > 0:
 		gc.warnOnce("FreeDiskSpaceFailed", "no image is left that may be removed, and the images of "+gc.store.Dir()+
 			" take more than --image-store-limit, or their file system is fuller than --image-gc-high-threshold: "+

@@ -50,7 +50,7 @@ func (p *pullProgress) annotateUntilPulled(ctx context.Context) {
 		text, running := p.text()
 		if text != written {
 			if err := p.write(ctx, text); err != nil {
-				warn(ctx, "tell how far pulls are", err)
+				warn(ctx, "annotate the progress of pulls", err)
 			} else {
 				written = text
 			}

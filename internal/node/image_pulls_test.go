@@ -40,7 +40,7 @@ func TestTheNodeReportsPullProgress(t *testing.T) {
 			p.Spec.Containers[0].Image = host + "/a:1"
 		})))
 	}
-	h.eventually("the node tells of the pull", func() bool {
+	h.eventually("the node reports the pull", func() bool {
 		all := pulls()
 		return len(all) == 1 && all[0].Image == host+"/a:1" && all[0].Done == all[0].Total/2 && all[0].Total > 1<<20
 	}, func() any { return pulls() })
@@ -48,5 +48,5 @@ func TestTheNodeReportsPullProgress(t *testing.T) {
 	for _, pod := range pods {
 		h.until(pod, "the pod runs", inPhase(corev1.PodSucceeded))
 	}
-	h.eventually("the node tells of no pull", func() bool { return pulls() == nil }, func() any { return pulls() })
+	h.eventually("the node reports no pull", func() bool { return pulls() == nil }, func() any { return pulls() })
 }

@@ -63,7 +63,7 @@ func (e *localStorageEviction) check(ctx context.Context, uid types.UID) {
 	}
 	usage, err := e.usageOf(ctx, api, running)
 	if err != nil {
-		warn(ctx, "measure what a pod takes of the disk", err, "pod", api.Namespace+"/"+api.Name)
+		warn(ctx, "measure the disk usage of a pod", err, "pod", api.Namespace+"/"+api.Name)
 		return
 	}
 	if message := localstorage.Exceeded(api, usage); message != "" {

@@ -126,7 +126,7 @@ func (h *testNode) checkFolders(why string, pods ...*corev1.Pod) {
 
 func (h *testNode) untilOwnerRecorded(pod *corev1.Pod) {
 	h.t.Helper()
-	h.eventually("the log is marked as kept", func() bool {
+	h.eventually("the owner of the log is written", func() bool {
 		_, err := os.Stat(filepath.Join(h.folder(pod), "kept.json"))
 		return err == nil
 	}, func() any { return pod.Name })
@@ -153,7 +153,7 @@ func (h *testNode) attempt(pod *corev1.Pod, attempt int32, opts corev1.PodLogOpt
 // untilHello waits until the pod has printed hello. It runs before that, but its shell may not have set the trap yet.
 func (h *testNode) untilHello(pod *corev1.Pod) {
 	h.t.Helper()
-	h.eventually("it speaks", func() bool {
+	h.eventually("it has printed hello", func() bool {
 		text, err := h.attempt(pod, 0, corev1.PodLogOptions{})
 		return err == nil && text == "hello\n"
 	}, func() any { return pod.Name })
@@ -287,7 +287,7 @@ func TestWhatTheNodeFindsAtItsStart(t *testing.T) {
 	for _, p := range []*corev1.Pod{unmarked, ofIndex, strange, torn, outdated} {
 		h.deletePod(p, 0)
 		h.until(p, "it is gone", gone)
-		h.eventually("the informer has heard", func() bool {
+		h.eventually("the informer shows the deletion", func() bool {
 			_, known, _ := h.client.Pods().Informer().GetStore().Get(p)
 			return !known
 		}, func() any { return p.Name })

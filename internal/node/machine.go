@@ -48,7 +48,7 @@ func nameFor(given, dir string) (string, error) {
 		return "", fmt.Errorf("node: make its folder: %w", err)
 	}
 	if err := datadir.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("node: keep its name: %w", err)
+		return "", fmt.Errorf("node: store its name: %w", err)
 	}
 	return name, nil
 }
@@ -94,14 +94,14 @@ func allocatableFor(given corev1.ResourceList, dir string) (corev1.ResourceList,
 	if _, ok := list[corev1.ResourceMemory]; !ok {
 		memory, err := memoryBytes()
 		if err != nil {
-			return nil, fmt.Errorf("node: cannot tell how much memory the machine has, set the allocatable memory: %w", err)
+			return nil, fmt.Errorf("node: cannot find out how much memory the machine has, set the allocatable memory: %w", err)
 		}
 		list[corev1.ResourceMemory] = *resource.NewQuantity(memory, resource.BinarySI)
 	}
 	if _, ok := list[corev1.ResourceEphemeralStorage]; !ok {
 		space, err := filesystem.SpaceOf(dir)
 		if err != nil {
-			return nil, fmt.Errorf("node: cannot tell how large the disk is, set the allocatable ephemeral-storage: %w", err)
+			return nil, fmt.Errorf("node: cannot find out how large the disk is, set the allocatable ephemeral-storage: %w", err)
 		}
 		list[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(space.Bytes, resource.BinarySI)
 	}

@@ -66,18 +66,18 @@ func TestRestartTakesContainersBack(t *testing.T) {
 	drain(rt.events)
 
 	h.startNode(nil)
-	failed := h.until(ends, "the end is told", inPhase(corev1.PodFailed))
+	failed := h.until(ends, "the end is reported", inPhase(corev1.PodFailed))
 	if got := failed.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 3 {
 		t.Errorf("exit code %d, want 3", got)
 	}
-	lost := h.until(vanishes, "the loss is told", inPhase(corev1.PodFailed))
+	lost := h.until(vanishes, "the loss is reported", inPhase(corev1.PodFailed))
 	if ended := lost.Status.ContainerStatuses[0].State.Terminated; ended.Reason != "ContainerStatusUnknown" || ended.ExitCode != 137 {
 		t.Errorf("the lost container ended as %+v", ended)
 	}
 	if c := condition(lost, corev1.DisruptionTarget); c.Status != corev1.ConditionTrue {
 		t.Errorf("condition DisruptionTarget is %+v", c)
 	}
-	h.eventually("the stranger is ended", func() bool { return rt.held() == 1 }, func() any { return rt.held() })
+	h.eventually("the container without a pod is stopped", func() bool { return rt.held() == 1 }, func() any { return rt.held() })
 	rt.end(runtime.ID{PodUID: stays.UID, Container: "main"}, 0)
 	h.until(stays, "the pod that ran on succeeds", inPhase(corev1.PodSucceeded))
 	for _, p := range []*corev1.Pod{stays, ends, vanishes} {

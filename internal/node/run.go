@@ -60,7 +60,7 @@ func (n *Node) begin(ctx context.Context) error {
 func (n *Node) recover(ctx context.Context) error {
 	attempts, err := n.Runtime.List(ctx)
 	if err != nil {
-		return fmt.Errorf("node: ask the runtime for its containers: %w", err)
+		return fmt.Errorf("node: list the containers of the runtime: %w", err)
 	}
 	for _, s := range attempts {
 		p := n.pods.getOrAdd(s.PodUID)
@@ -88,7 +88,7 @@ func (n *Node) removeLeftoverDirs() error {
 		return func(uid types.UID) bool { return uids[uid] || n.pods.get(uid) != nil }
 	}
 	if err := errors.Join(n.dirs.removeLeftovers(knownOr(active)), n.logRetention.Recover(knownOr(exists))); err != nil {
-		return fmt.Errorf("node: look for left-over folders: %w", err)
+		return fmt.Errorf("node: find left-over folders: %w", err)
 	}
 	return nil
 }

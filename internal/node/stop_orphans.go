@@ -40,7 +40,7 @@ func (n *Node) stopOrphans(ctx context.Context) map[runtime.ID]bool {
 	stopped := map[runtime.ID]bool{}
 	attempts, err := n.Runtime.List(ctx)
 	if err != nil {
-		warn(ctx, "look for containers without a pod", err)
+		warn(ctx, "list containers without a pod", err)
 		return stopped
 	}
 	for _, s := range attempts {

@@ -111,7 +111,7 @@ func (w *podWorkers) processRuntimeStatuses(ctx context.Context, p *pod) {
 		api, _ := p.current()
 		if outdated := p.addAttempt(w.withMessage(api, s)); len(outdated) > 0 {
 			if err := w.runtime.Forget(ctx, outdated...); err != nil {
-				warn(ctx, "the runtime keeps an old attempt", err, "pod", p.uid)
+				warn(ctx, "forget old attempts", err, "pod", p.uid)
 			}
 		}
 	}

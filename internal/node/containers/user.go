@@ -119,10 +119,10 @@ func (m *Maker) checkUser(api *corev1.Pod, c *corev1.Container) error {
 	}
 	uid, gid, _ := identity(api, c)
 	if uid != nil && *uid != int64(os.Getuid()) {
-		return fmt.Errorf("container %s: runAsUser %d cannot be had: the server runs as user %d and may not change it", c.Name, *uid, os.Getuid())
+		return fmt.Errorf("container %s: runAsUser %d is not possible: the server runs as user %d and cannot switch to another", c.Name, *uid, os.Getuid())
 	}
 	if gid != nil && *gid != int64(os.Getgid()) {
-		return fmt.Errorf("container %s: runAsGroup %d cannot be had: the server runs as group %d and may not change it", c.Name, *gid, os.Getgid())
+		return fmt.Errorf("container %s: runAsGroup %d is not possible: the server runs as group %d and cannot switch to another", c.Name, *gid, os.Getgid())
 	}
 	return nil
 }

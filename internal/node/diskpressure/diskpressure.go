@@ -37,12 +37,12 @@ func Check(underPressure bool, systems []FileSystem) (message string) {
 	}
 	for _, f := range systems {
 		if f.Space.BytesAvailable < filesystem.Share(f.Space.Bytes, enoughBytes, percentBytes) {
-			return fmt.Sprintf("less than %s are free on the file system of %s: free %s, stint image rm and prune help where the images are there",
+			return fmt.Sprintf("less than %s are free on the file system of %s: remove files until %s are free; stint image rm and prune remove images",
 				filesystem.Text(filesystem.Share(f.Space.Bytes, enoughBytes, beginsBytes)), f.Dir,
 				filesystem.Text(filesystem.Share(f.Space.Bytes, enoughBytes, endsBytes)))
 		}
 		if f.Space.InodesFree < filesystem.Share(f.Space.Inodes, enoughInodes, percentInodes) {
-			return fmt.Sprintf("less than %d inodes are free on the file system of %s: remove files until %d are",
+			return fmt.Sprintf("less than %d inodes are free on the file system of %s: remove files until %d are free",
 				filesystem.Share(f.Space.Inodes, enoughInodes, beginsInodes), f.Dir,
 				filesystem.Share(f.Space.Inodes, enoughInodes, endsInodes))
 		}

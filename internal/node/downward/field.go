@@ -48,7 +48,7 @@ func Field(pod *corev1.Pod, facts Facts, path string) (string, error) {
 	case "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs":
 		return facts.IP, nil
 	}
-	return "", fmt.Errorf("field path %q is not among those that a container can be told of", path)
+	return "", fmt.Errorf("field path %q is not supported in a fieldRef", path)
 }
 
 // subscript splits metadata.labels['key'].

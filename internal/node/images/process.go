@@ -58,7 +58,7 @@ func (i *Image) StopSignal() (int32, error) {
 	if n := unix.SignalNum(name); n != 0 {
 		return int32(n), nil
 	}
-	return 0, fmt.Errorf("the image's stop signal %q is none", text)
+	return 0, fmt.Errorf("the image's stop signal %q is not a signal", text)
 }
 
 // ImageID returns the image by its digest, as in a pod's status.

@@ -156,7 +156,7 @@ func (i *Image) lines(path string, do func(fields []string)) error {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("/%s of the image is no file", path)
+		return fmt.Errorf("/%s of the image is not a regular file", path)
 	}
 	text := bufio.NewScanner(io.LimitReader(file, maxAccounts))
 	text.Buffer(nil, maxAccounts)

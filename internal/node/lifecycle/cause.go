@@ -47,7 +47,7 @@ func lost(p *plan) *cause {
 		if c.Last != nil && c.Last.Lost {
 			return &cause{
 				phase:      corev1.PodFailed,
-				message:    "container " + c.spec.Name + " was lost together with the process that held it",
+				message:    "container " + c.spec.Name + " was lost together with its host process",
 				deadline:   p.Now.Add(p.grace()),
 				disruption: true,
 				cutShort:   true,

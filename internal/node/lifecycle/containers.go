@@ -111,7 +111,7 @@ func (p *plan) terminated(s *runtime.Status) *corev1.ContainerStateTerminated {
 	switch {
 	case s.Lost:
 		t.Reason, t.ExitCode = "ContainerStatusUnknown", unknownExitCode
-		t.Message = "The container was lost together with the process that held it; its exit code is not known"
+		t.Message = "The container was lost together with its host process; its exit code is not known"
 	case s.StartError != "":
 		t.Reason, t.Message = "StartError", s.StartError
 	case s.OOMKilled:

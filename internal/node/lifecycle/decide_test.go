@@ -134,12 +134,12 @@ func TestDecide(t *testing.T) {
 			now:   at(12),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Reason: "DeadlineExceeded", Ended: true},
 		},
-		"a pod that ended before its deadline is not judged by it later": {
+		"a pod that ended before its deadline does not fail because of it later": {
 			world: newWorld(never, "a").deadline(10).exited("a", 0, 0, at(5)),
 			now:   at(60),
 			want:  outcome{Start: none, Stop: none, Phase: corev1.PodSucceeded, Ended: true},
 		},
-		"a pod that somebody else failed is stopped, its sidecars last": {
+		"a pod that another client failed is stopped, its sidecars last": {
 			world: newWorld(never, "a").sidecar("s").runs("s", 0, t0).runs("a", 0, t0).endedExternally(corev1.PodFailed),
 			want:  outcome{Start: none, Stop: []string{"a"}, Phase: corev1.PodRunning},
 		},
@@ -165,7 +165,7 @@ func TestDecide(t *testing.T) {
 			}),
 			want: outcome{Start: none, Stop: none, Phase: corev1.PodFailed, Ended: true},
 		},
-		"a hindered container is tried again in its time": {
+		"a container that could not start is tried again later": {
 			world: func() *world {
 				w := newWorld(never, "a")
 				w.startFailures = map[string]lifecycle.StartFailure{"a": {Reason: "CreateContainerConfigError", RetryAt: at(4)}}
@@ -230,7 +230,7 @@ func TestGrace(t *testing.T) {
 		"even if it is deleted with more": {
 			world: newWorld(never, "a").runs("a", 0, t0).deleted(t0, 30).stopping("a", at(30)).evicted(at(10)), now: at(12), want: time.Second,
 		},
-		"the pod's own where somebody else failed it": {
+		"the pod's own if another client failed it": {
 			world: newWorld(never, "a").runs("a", 0, t0).endedExternally(corev1.PodFailed), now: at(100), want: 30 * time.Second,
 		},
 		"and no more for its sidecar than was left to its main container": {

@@ -15,6 +15,6 @@ func TestAnEvictionIsRestored(t *testing.T) {
 		t.Errorf("decided %+v", d)
 	}
 	if got := lifecycle.RestoreEviction(newWorld(never, "a").pod); got != nil {
-		t.Errorf("a pod that was not evicted recalls %+v", got)
+		t.Errorf("a pod that was not evicted restores %+v", got)
 	}
 }

@@ -47,7 +47,7 @@ func (s *Store) AttemptLogs(ctx context.Context, namespace string, of *stintv1.P
 		}
 	}
 	if trimmed(filepath.Join(dir, opts.Container), id.Attempt) {
-		return nil, logs.GoneError("the logs of the pod exceeded 64 MiB, and those of earlier starts go first")
+		return nil, logs.GoneError("the logs of the pod exceeded 64 MiB, so those of its earlier starts were removed")
 	}
 	path := filepath.Join(dir, opts.Container, fileOf(id.Attempt))
 	return logs.Open(ctx, path, ended, logs.OptionsFrom(opts, now())), nil
@@ -82,5 +82,5 @@ func (s *Store) whyGone(dir string, of *stintv1.PodResult) error {
 	case dropped.IsZero() || ended.After(dropped):
 		return nil
 	}
-	return logs.GoneError("--keep-logs was exceeded, and older logs go first")
+	return logs.GoneError("the logs of deleted pods exceeded --keep-logs, so the oldest were removed")
 }

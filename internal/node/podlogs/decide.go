@@ -35,7 +35,7 @@ func (r *Retention) retainOrRemove(ctx context.Context, folder string, owner log
 		err = writeOwner(filepath.Join(r.dir, folder), owner)
 	}
 	if err != nil {
-		slog.Warn("keep the log of a deleted pod", "folder", folder, "error", err)
+		slog.Warn("retain the log of a deleted pod", "folder", folder, "error", err)
 	}
 	r.retained.add(&retainedLog{folder: folder, owner: owner, bytes: size, dropAfter: dropAt})
 	r.trim()

@@ -61,6 +61,6 @@ func (r *Retention) recordLimit() {
 func (r *Retention) dropUntil(t time.Time) {
 	r.dropped = t
 	if err := writeDropped(r.dir, t); err != nil {
-		slog.Warn("note that logs were dropped", "error", err)
+		slog.Warn("store that logs were removed", "error", err)
 	}
 }

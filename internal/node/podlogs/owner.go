@@ -68,7 +68,7 @@ func readOwner(dir string) (owner logOwner, err error) {
 		return owner, err
 	}
 	if err := json.Unmarshal(text, &owner); err != nil || owner.JobUID == "" {
-		return logOwner{}, fmt.Errorf("%s of %s says nothing", ownerName, dir)
+		return logOwner{}, fmt.Errorf("%s of %s is not valid", ownerName, dir)
 	}
 	return owner, nil
 }

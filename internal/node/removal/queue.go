@@ -80,7 +80,7 @@ func (q *Queue) remove(stopping context.Context, folder string) {
 		return
 	}
 	if err := q.Remove(folder); err != nil {
-		slog.Warn("remove what a pod left", "error", err)
+		slog.Warn("remove the folder of a pod", "error", err)
 	}
 }
 

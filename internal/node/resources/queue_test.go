@@ -61,7 +61,7 @@ func TestPlace(t *testing.T) {
 				"huge":  "ephemeral-storage: 11Gi requested, the machine has only 10Gi",
 			},
 		},
-		"a pod that will never fit holds up nobody": {
+		"a pod that will never fit blocks no other pod": {
 			waiting: []pod{{"huge", cpu(5000), 5}, {"small", cpu(500), 1}},
 			want:    []types.UID{"small"},
 			explain: map[types.UID]string{"huge": "cpu: 5 requested, the machine has only 4"},
