@@ -67,7 +67,7 @@ func TestWaitingPodIsDeletedAtOnce(t *testing.T) {
 }
 
 func TestStoppingNodeEndsContainersWithoutAPod(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	h := newTestNode(t, processes(t, t.TempDir()))
 	h.startNode(nil)
 	loop := "while :; do sleep 0.05; done"
@@ -141,7 +141,7 @@ func TestPodDeletedWithoutGraceIsEndedWithAnEvent(t *testing.T) {
 }
 
 func TestStubbornPodIsKilledAtItsDeadline(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	rt := newScripted()
 	h := newTestNode(t, rt)
 	h.startNode(nil)

@@ -110,7 +110,7 @@ func TestANodeThatStartsOnAFullDiskReportsPressure(t *testing.T) {
 	h.untilPressure(corev1.ConditionTrue)
 }
 
-// add puts an image with so many MiB of its own into the store.
+// add adds an image with a layer of this many MiB to the store.
 func add(t *testing.T, s *store.Store, name string, mib int) {
 	t.Helper()
 	layer := images.Layer(t, map[string]images.File{name: {Content: strings.Repeat(name[:1], mib<<20), Mode: 0o644}})
@@ -132,7 +132,7 @@ func openStore(t *testing.T, dir string) *store.Store {
 	return s
 }
 
-// Images of pods that have not ended stay, even if no container runs from them just now.
+// Images of pods that have not terminated stay, even if no container runs from them now.
 func TestANodeRemovesImagesThatNoPodUses(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "store"))
 	add(t, s, "docker.io/library/used:1", 2)

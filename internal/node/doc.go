@@ -12,7 +12,7 @@
 //
 // Node connects the parts, and observes changes from the API server and the runtime. Each part has one task:
 //
-//	podWorkers              sync pods, from their admission to their end
+//	podWorkers              syncs pods, from their admission to their end
 //	scheduler               the queue for the machine's resources, and the node's taints
 //	statusManager           writes the statuses of pods
 //	podDirs                 the folders of pods

@@ -151,7 +151,7 @@ func TestAPodFailedByAnotherClientReportsLostContainers(t *testing.T) {
 }
 
 func TestAPodThatCanNeverFitIsUnschedulableAndOthersWaitForTheirTurn(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	h := newTestNode(t, newScripted())
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "1", "memory", "1Gi", "pods", "10") })
 	wants := func(cpu string) func(*corev1.Pod) {

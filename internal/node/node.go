@@ -47,7 +47,7 @@ func New(c Config) (*Node, error) {
 	return n, nil
 }
 
-// Name is the name of the node's object.
+// Name is the name of the Node.
 func (n *Node) Name() string { return n.Config.Name }
 
 func (n *Node) watch() error {

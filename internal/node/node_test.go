@@ -94,7 +94,7 @@ func TestDeletedPodWithFinalizerShowsItsEnd(t *testing.T) {
 }
 
 func TestPodsWaitForResources(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	rt := newScripted()
 	h := newTestNode(t, rt)
 	h.startNode(func(c *node.Config) { c.Allocatable = quantities("cpu", "2", "memory", "1Gi", "pods", "10") })
@@ -118,7 +118,7 @@ func TestPodsWaitForResources(t *testing.T) {
 }
 
 func TestCordonedNodeTakesNoPods(t *testing.T) {
-	t.Parallel() // For a second or more it only waits.
+	t.Parallel() // It only waits, for a second or more.
 	rt := newScripted()
 	h := newTestNode(t, rt)
 	object, err := h.client.Nodes().Create(t.Context(), &corev1.Node{

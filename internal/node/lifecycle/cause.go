@@ -14,7 +14,7 @@ type cause struct {
 	reason, message string
 	// deadline is when everything must have stopped.
 	deadline time.Time
-	// shortGrace: the containers get no more than evictionGrace to end, whatever the pod's grace.
+	// shortGrace: the containers get no more than evictionGrace, even if the pod's grace period is longer.
 	shortGrace bool
 	// disruption: the pod ends through no fault of its own.
 	disruption bool

@@ -10,7 +10,7 @@ import (
 type role int
 
 const (
-	// initial containers run one by one before the others, to success.
+	// initial is an init container. These run one after the other before the main ones, each until it succeeds.
 	initial role = iota
 	// sidecar is an init container that runs on beside the main ones.
 	sidecar
