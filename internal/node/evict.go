@@ -20,8 +20,8 @@ const (
 // evict deletes a pod that does not tolerate a NoExecute taint of the node. It returns when that will be due; zero
 // means never. As in kube-controller-manager, tolerationSeconds counts from when the taint was first seen.
 func (w *podWorkers) evict(ctx context.Context, p *pod, api *corev1.Pod, t time.Time) (due time.Time) {
-	taint, after, sent := w.scheduler.evictingTaint(&api.Spec)
-	if !sent || api.DeletionTimestamp != nil || !w.taken(api) {
+	taint, after, evicts := w.scheduler.evictingTaint(&api.Spec)
+	if !evicts || api.DeletionTimestamp != nil || !w.taken(api) {
 		p.taintedSince = time.Time{}
 		return time.Time{}
 	}

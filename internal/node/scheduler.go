@@ -64,14 +64,14 @@ func (s *scheduler) admit(pod *corev1.Pod, started bool) bool {
 func (s *scheduler) wait(pod *corev1.Pod) {
 	s.mu.Lock()
 	s.enqueue(pod)
-	placed := s.tryBind()
+	admitted := s.admitWaiting()
 	s.mu.Unlock()
-	s.wake(placed...)
+	s.wake(admitted...)
 }
 
 func (s *scheduler) enqueue(pod *corev1.Pod) {
 	s.waiting[pod.UID] = pod
-	if _, out := taints.FindBlockingTaint(s.taints, &pod.Spec); out {
+	if _, blocked := taints.FindBlockingTaint(s.taints, &pod.Spec); blocked {
 		s.queue.Release(pod.UID)
 		return
 	}
@@ -92,9 +92,9 @@ func (s *scheduler) release(uid types.UID) {
 	s.mu.Lock()
 	delete(s.waiting, uid)
 	s.queue.Release(uid)
-	placed := s.tryBind()
+	admitted := s.admitWaiting()
 	s.mu.Unlock()
-	s.wake(placed...)
+	s.wake(admitted...)
 }
 
 // setTaints sets the node's taints, and reports whether they have changed.
@@ -124,17 +124,17 @@ func (s *scheduler) evictingTaint(pod *corev1.PodSpec) (first corev1.Taint, afte
 	return taints.FindEvictingTaint(s.taints, pod)
 }
 
-// tryBind reserves resources for the pods whose turn it is, and returns these pods. The caller holds s.mu.
-func (s *scheduler) tryBind() []types.UID {
+// admitWaiting reserves resources for the pods whose turn it is, and returns these pods. The caller holds s.mu.
+func (s *scheduler) admitWaiting() []types.UID {
 	if s.closed {
 		return nil
 	}
-	placed := s.queue.Place()
-	for _, uid := range placed {
+	admitted := s.queue.AdmitWaiting()
+	for _, uid := range admitted {
 		delete(s.waiting, uid)
 		s.moved = now()
 	}
-	return placed
+	return admitted
 }
 
 // lastMoved returns when a pod last got its resources.
@@ -155,7 +155,7 @@ func (s *scheduler) explain(uid types.UID) (reason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if pod, waits := s.waiting[uid]; waits {
-		if taint, out := taints.FindBlockingTaint(s.taints, &pod.Spec); out {
+		if taint, blocked := taints.FindBlockingTaint(s.taints, &pod.Spec); blocked {
 			return s.taintMessage(taint)
 		}
 	}

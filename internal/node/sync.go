@@ -31,14 +31,14 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	w.observeFirst(p, api)
 	w.refresh(ctx, p, api)
 	t := now()
-	placed := w.scheduler.admit(api, !p.startTime.IsZero())
-	if placed {
+	admitted := w.scheduler.admit(api, !p.startTime.IsZero())
+	if admitted {
 		p.setStartTime(t)
 	}
 	d := lifecycle.Decide(lifecycle.Observation{
 		Pod:           api,
 		Now:           t,
-		Placed:        placed,
+		Admitted:      admitted,
 		StartTime:     p.startTime,
 		Containers:    p.containers,
 		StartFailures: p.startFailures,
@@ -60,7 +60,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 	case d.Ended:
 		w.scheduler.release(p.uid)
 		return w.status.reportEnd(ctx, p, api, w.status.bind(d.Status))
-	case !placed:
+	case !admitted:
 		w.status.reportWaiting(ctx, p, api, t)
 	default:
 		w.status.report(ctx, p, api, d, t)

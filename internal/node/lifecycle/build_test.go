@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// t0 is when the pods of these tests were placed.
+// t0 is when the pods of these tests were admitted.
 var t0 = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 
 func at(seconds int) time.Time { return t0.Add(time.Duration(seconds) * time.Second) }
@@ -22,7 +22,7 @@ type world struct {
 	startFailures map[string]lifecycle.StartFailure
 	refusal       *lifecycle.Refusal
 	eviction      *lifecycle.Eviction
-	unplaced      bool
+	waits         bool
 }
 
 func newWorld(policy corev1.RestartPolicy, containers ...string) *world {
@@ -107,7 +107,7 @@ func (w *world) decide(now time.Time) lifecycle.Decision {
 	return lifecycle.Decide(lifecycle.Observation{
 		Pod:           w.pod,
 		Now:           now,
-		Placed:        !w.unplaced,
+		Admitted:      !w.waits,
 		StartTime:     t0,
 		Containers:    w.containers,
 		StartFailures: w.startFailures,

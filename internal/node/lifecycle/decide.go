@@ -46,7 +46,7 @@ func Decide(o Observation) Decision {
 	case p.end != nil:
 		p.recordEnd()
 		p.stop()
-	case p.Placed:
+	case p.Admitted:
 		p.start()
 	default:
 		return p.Decision

@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 		want  outcome
 	}{
 		"a pod without its resources waits": {
-			world: func() *world { w := newWorld(never, "a"); w.unplaced = true; return w }(),
+			world: func() *world { w := newWorld(never, "a"); w.waits = true; return w }(),
 			want:  outcome{Start: none, Stop: none},
 		},
 		"main containers start together": {

@@ -4,7 +4,7 @@
 // what to start, what to stop, which status to report and when to decide again. It never asks a clock, a client or a
 // runtime; the node (internal/node) applies its decisions.
 //
-//	          placed                 init containers done          every main container ended for good
+//	         admitted                init containers done          every main container ended for good
 //	waiting ───────────────▶ Pending ─────────────────────▶ Running ──────────────────────┐
 //	   │                        │                              │                           ▼
 //	   │ deleted, refused       │ init failed, deadline,       │ deadline, deleted,    sidecars stop,

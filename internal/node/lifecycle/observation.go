@@ -12,9 +12,9 @@ import (
 type Observation struct {
 	Pod *corev1.Pod
 	Now time.Time
-	// Placed: the pod has its resources and may start.
-	Placed bool
-	// StartTime is when the pod was placed.
+	// Admitted: the pod has its resources and may start.
+	Admitted bool
+	// StartTime is when the pod was admitted.
 	StartTime time.Time
 	// Containers by name; a container that is missing was never started.
 	Containers map[string]History

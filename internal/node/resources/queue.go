@@ -78,9 +78,9 @@ func (q *Queue) Release(uid types.UID) {
 	}
 }
 
-// Place reserves resources for waiting pods while there are enough, and returns these pods.
-func (q *Queue) Place() []types.UID {
-	var placed []types.UID
+// AdmitWaiting reserves resources for waiting pods while there are enough, and returns these pods.
+func (q *Queue) AdmitWaiting() []types.UID {
+	var admitted []types.UID
 	heads := q.oldestOfEachClass()
 	var scarce []corev1.ResourceName
 	for len(heads) > 0 && !slices.Contains(scarce, corev1.ResourcePods) {
@@ -98,12 +98,12 @@ func (q *Queue) Place() []types.UID {
 			continue
 		}
 		q.Reserve(oldest.uid, r)
-		placed = append(placed, oldest.uid)
+		admitted = append(admitted, oldest.uid)
 		if c, ok := q.classes[r]; ok {
 			heads = insert(heads, (*c)[0])
 		}
 	}
-	return placed
+	return admitted
 }
 
 // HasReserved reports whether the pod has its resources.
