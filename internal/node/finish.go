@@ -37,7 +37,7 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 			// The logs include what the containers printed while they were stopped.
 			w.keepLogs(p, api)
 		}
-		w.alarms.set(p.uid, time.Time{})
+		w.alarm.Set(p.uid, time.Time{})
 		w.configUsers.remove(api)
 		w.pods.drop(p.uid)
 	}
@@ -51,7 +51,7 @@ func (w *podWorkers) stopVanished(ctx context.Context, p *pod, api *corev1.Pod) 
 		}
 		if err := w.runtime.Stop(ctx, h.Last.ID, vanishedGrace); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
-			w.alarms.set(p.uid, now().Add(retryAfter))
+			w.alarm.Set(p.uid, now().Add(retryAfter))
 			continue
 		}
 		p.setStopBy(h.Last.Container, now().Add(vanishedGrace))
@@ -71,7 +71,7 @@ func (w *podWorkers) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
 	}
 	warn(ctx, "delete pod", err, "pod", api.Namespace+"/"+api.Name)
 	p.failures++
-	w.alarms.set(p.uid, p.retryTime())
+	w.alarm.Set(p.uid, p.retryTime())
 	return false
 }
 
@@ -84,7 +84,7 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 		}
 		if err != nil {
 			warn(ctx, "clean up after pod", err, "pod", p.uid)
-			w.alarms.set(p.uid, now().Add(retryAfter))
+			w.alarm.Set(p.uid, now().Add(retryAfter))
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // sync repeats step until there is nothing more to do now. After a start it decides again, as the next container may
@@ -25,7 +26,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		w.finish(ctx, p, api, true)
 		return false
 	}
-	if lifecycle.Final(api.Status.Phase) {
+	if podstatus.IsTerminal(api.Status.Phase) {
 		return w.handleFinal(ctx, p, api)
 	}
 	w.observeFirst(p, api)

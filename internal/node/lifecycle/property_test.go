@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // history simulates a pod on a machine where anything may happen, and checks every decision.
@@ -183,7 +184,7 @@ func (h *history) checkStops(d lifecycle.Decision) {
 }
 
 func (h *history) checkStatus(d lifecycle.Decision) {
-	final := lifecycle.Final(d.Status.Phase)
+	final := podstatus.IsTerminal(d.Status.Phase)
 	if final != d.Ended || final && len(h.running()) > 0 {
 		h.t.Fatalf("phase %s, ended %t, while %v run", d.Status.Phase, d.Ended, h.running())
 	}
