@@ -38,12 +38,11 @@ type Options struct {
 // Store keeps what came of the pods of Jobs. NoteEnd and Forget may be called at any time, the other methods by one
 // sync of a Job at a time.
 type Store struct {
-	slices client.Resource[*stintv1.ResultSlice]
-	pods   client.Resource[*corev1.Pod]
-	shown  cache.SharedIndexInformer
-	max    int
-	limits results.Limits
-	server *server
+	slices     client.Resource[*stintv1.ResultSlice]
+	cachedPods cache.SharedIndexInformer
+	max        int
+	limits     results.Limits
+	server     *server
 
 	mu   sync.Mutex
 	jobs map[types.UID]*jobResults
@@ -55,7 +54,7 @@ func New(c Client, o Options) *Store {
 	// A few slices make up what is kept, so that the oldest can go without many others.
 	limits.Entries = max(1, min(limits.Entries, o.Max/4))
 	return &Store{
-		slices: c.ResultSlices(), pods: c.Pods(), shown: c.Pods().Informer(), max: o.Max, limits: limits,
+		slices: c.ResultSlices(), cachedPods: c.Pods().Informer(), max: o.Max, limits: limits,
 		server: newServer(o.Clock, o.Lost), jobs: map[types.UID]*jobResults{},
 	}
 }
@@ -68,15 +67,11 @@ func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod
 	}
 	r := s.of(job.UID)
 	r.podEnds.await(pods)
-	all, err := s.resultsOf(ctx, job, pods)
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(append(all, r.podEnds.take()...), func(p stintv1.PodResult) bool { return r.written.Has(p.UID) })
+	all := slices.DeleteFunc(append(s.resultsOf(pods), r.podEnds.take()...), func(p stintv1.PodResult) bool { return r.written.Has(p.UID) })
 	if len(all) == 0 {
 		return nil
 	}
-	err = s.server.try(ctx, job.Namespace, len(all), func() error { return r.sequence.write(ctx, job, all) })
+	err := s.server.try(ctx, job.Namespace, len(all), func() error { return r.sequence.write(ctx, job, all) })
 	if err != nil {
 		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
@@ -101,10 +96,10 @@ func (s *Store) StartRecording(ctx context.Context, job *batchv1.Job, pods []*co
 	return func(bool) error { return <-done }
 }
 
-// Tidy follows once the recorded pods have lost their finalizers: what was stored of them need not be remembered, and
+// Prune follows once the recorded pods have lost their finalizers: what was stored of them need not be remembered, and
 // the oldest results go where there are too many. A controller that starts before that must find all, or else it would
 // store and count them twice; one that has nothing more to store looks for what another has left.
-func (s *Store) Tidy(ctx context.Context, job *batchv1.Job) error {
+func (s *Store) Prune(ctx context.Context, job *batchv1.Job) error {
 	r := s.known(job.UID)
 	if r == nil || s.max <= 0 {
 		return nil
