@@ -14,9 +14,9 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Confirm asks the server for the children of which too little is known: those that may have been created, those that the
-// informer should have shown by now, and those that the parent's status lists, by name, and that are not known. A UID that
-// is listed may be empty.
+// Confirm reads live every child whose state is uncertain: one that may have been created, one that the informer should have
+// shown by now, and one that is listed but not cached. Listed are the children in the parent's status, UID by name; a UID
+// may be empty.
 func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resource client.Resource[T], listed map[string]types.UID) error {
 	doubtful := c.unconfirmed(parent.GetUID(), listed)
 	for _, name := range slices.Sorted(maps.Keys(doubtful)) {
@@ -35,7 +35,7 @@ func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resourc
 	return nil
 }
 
-// unconfirmed returns the names to ask for, with the UIDs that the children are known by.
+// unconfirmed returns the names of the children to read, each with the UID that is expected, or "".
 func (c *Children[T]) unconfirmed(parent types.UID, listed map[string]types.UID) map[string]types.UID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *Children[T]) overdue(child *Child[T]) bool {
 	return !child.gone && !child.cached && c.clock.Since(child.since) > CacheTimeout
 }
 
-// missing takes in that the server has no child of this name, and of this UID where one is known.
+// missing records that the server has no child of this name, or, if uid is not empty, not this one.
 func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,8 +2,8 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// ObserveCached takes in what the informer shows of a child. It returns that, after Rules.Merge, and whether it is news: that a child
-// is shown whose creation is under way is none.
+// ObserveCached takes in a version of a child that the informer shows. It returns that version after Rules.Merge, and whether
+// it is newer than what was cached. A new child whose creation was expected is no news.
 func (c *Children[T]) ObserveCached(parent types.UID, shown T) (merged T, news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,8 @@ func (c *Children[T]) observeNewCached(parent types.UID, shown T) (news bool) {
 	return !expected
 }
 
-// ObserveDeletion takes in that the informer shows the end of a child, and returns whether that is news.
+// ObserveDeletion takes in that the informer shows a child as removed. It reports whether the child was cached, or a sync
+// is in progress that may have used it.
 func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +60,7 @@ func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (news bool) {
 	return news
 }
 
-// Expect takes in that a child of this name may be there from now on: its creation has begun.
+// Expect must be called before a child of this name is created: from then on it may exist.
 func (c *Children[T]) Expect(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +69,7 @@ func (c *Children[T]) Expect(parent types.UID, name string) {
 	}
 }
 
-// Refused takes in that a child of this name was not created.
+// Refused takes in that the child of this name was certainly not created.
 func (c *Children[T]) Refused(parent types.UID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +79,8 @@ func (c *Children[T]) Refused(parent types.UID, name string) {
 	}
 }
 
-// ObserveWrite takes in a child as the server has answered, to a write or a read.
+// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the informer
+// has shown the child as removed since the sync began.
 func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

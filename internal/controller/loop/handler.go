@@ -14,8 +14,8 @@ type Object interface {
 	client.Object
 }
 
-// Handler calls see for each change: the object before it, nil if there was none, and after it, nil if it is gone. An object
-// that took the place of another of its name is a change of each.
+// Handler calls see for each change, with the object before it, nil if it is new, and after it, nil if it was removed. Where
+// an object has replaced another of the same name, see is called for the removal and for the new object.
 func Handler[T Object](see func(was, is T)) cache.ResourceEventHandler {
 	var none T
 	return cache.ResourceEventHandlerFuncs{
@@ -39,7 +39,7 @@ func Handler[T Object](see func(was, is T)) cache.ResourceEventHandler {
 	}
 }
 
-// Cached returns what the informer shows under a name, or nil.
+// Cached returns the object that the informer shows under a name, or nil.
 func Cached[T Object](informer cache.SharedIndexInformer, key fmt.Stringer) T {
 	var none T
 	obj, found, err := informer.GetStore().GetByKey(key.String())

@@ -13,20 +13,20 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// resultsRetryDelay is how long a server that takes no ResultSlices is not asked again.
+// resultsRetryDelay is how long no ResultSlice is sent to a server that has refused one.
 const resultsRetryDelay = 15 * time.Second
 
-// allNamespaces stands for all namespaces.
+// allNamespaces is the key for a refusal that concerns every namespace.
 const allNamespaces = ""
 
-// server knows whether the API server takes ResultSlices. Where it does not, Jobs go on without: they are worth more
-// than what is remembered of them.
+// server remembers whether the API server accepts ResultSlices. Where it does not, results are dropped, so that Jobs
+// complete all the same.
 type server struct {
 	clock clock.PassiveClock
 	lost  prometheus.Counter
 
 	mu sync.Mutex
-	// nextSyncAt is until when asking is of no use, for each namespace in which it refused, or everywhere.
+	// nextSyncAt is when to try again, by the namespace in which a ResultSlice was refused, or allNamespaces.
 	nextSyncAt map[string]time.Time
 }
 
@@ -34,7 +34,8 @@ func newServer(c clock.PassiveClock, lost prometheus.Counter) *server {
 	return &server{clock: c, lost: lost, nextSyncAt: map[string]time.Time{}}
 }
 
-// try writes n results, unless that is of no use, and returns an error only where another try may go better.
+// try calls write, which stores n results, unless the server refused a ResultSlice a short while ago. It returns an error
+// only if a retry may help; results that are refused count as lost.
 func (s *server) try(ctx context.Context, namespace string, n int, write func() error) error {
 	if s.refusing(namespace) {
 		s.lost.Add(float64(n))
@@ -45,7 +46,7 @@ func (s *server) try(ctx context.Context, namespace string, n int, write func() 
 	case err == nil:
 		s.createSucceeded(ctx, namespace)
 	case namespaceEnds(err):
-		// So does the Job.
+		// The Job is deleted with its namespace, so its results are not lost.
 	case createFailureOf(err):
 		s.lost.Add(float64(n))
 		s.createFailed(ctx, namespace, err)
@@ -62,10 +63,10 @@ func (s *server) refusing(namespace string) bool {
 	return now.Before(s.nextSyncAt[namespace]) || now.Before(s.nextSyncAt[allNamespaces])
 }
 
-// createFailed logs a refusal once, however often it is repeated.
+// createFailed logs the first of several refusals.
 func (s *server) createFailed(ctx context.Context, namespace string, err error) {
 	if apierrors.IsNotFound(err) {
-		namespace = allNamespaces // The kind is not known.
+		namespace = allNamespaces // The CustomResourceDefinition is not installed.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +91,7 @@ func (s *server) createSucceeded(ctx context.Context, namespace string) {
 	}
 }
 
-// namespaceEnds reports whether nothing can be made in the namespace any more.
+// namespaceEnds reports whether the namespace is terminating or deleted, so that nothing can be created in it.
 func namespaceEnds(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if apierrors.IsNotFound(err) && errors.As(err, &status) {
@@ -100,7 +101,8 @@ func namespaceEnds(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// createFailureOf reports whether err is one that another try does not mend: the kind is not known, not allowed, or another version of it is.
+// createFailureOf reports whether a retry does not help: the server does not know the kind, does not allow it, or knows
+// another version of it.
 func createFailureOf(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
