@@ -36,7 +36,7 @@ func goes(name string, finalizers ...string) object {
 	return &metav1.ObjectMeta{Name: name, DeletionTimestamp: &metav1.Time{}, Finalizers: finalizers}
 }
 
-// ended is a pod that was told to go, and went but for its finalizers.
+// ended is a deleted pod that has terminated and still has finalizers.
 func ended(name string, finalizers ...string) object {
 	pod := goes(name, finalizers...)
 	pod.DeletionGracePeriodSeconds = ptr.To[int64](0)
@@ -116,7 +116,7 @@ func TestEveryNamespaceIsEmptiedPodsFirst(t *testing.T) {
 					o.DeletionTimestamp = &metav1.Time{}
 				}
 			}
-			for _, c := range d.Waiting { // those that wait go some time
+			for _, c := range d.Waiting { // One of those that wait may be removed.
 				left[c.Resource] = left[c.Resource][rapid.IntRange(0, 1).Draw(t, "gone"):]
 			}
 		}
