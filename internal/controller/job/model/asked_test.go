@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// What Jobs ask for by annotations, as docs/ has it.
+// The annotations of Jobs, as docs/ describes them.
 const (
 	backoffSeconds        = "stint.dev/backoff-seconds"
 	maxBackoffSeconds     = "stint.dev/max-backoff-seconds"
@@ -37,7 +37,7 @@ func drawAsked(t *rapid.T, j *batchv1.Job) {
 	drawDependencies(t, j)
 }
 
-// askedNumber is -1 where nothing is asked for.
+// askedNumber returns the number in an annotation, or -1.
 func askedNumber(j *batchv1.Job, key string) int {
 	n, err := strconv.Atoi(j.Annotations[key])
 	if err != nil {
@@ -46,7 +46,7 @@ func askedNumber(j *batchv1.Job, key string) int {
 	return n
 }
 
-// delays are the first one, and the longest.
+// delays returns the delay after the first failure and the longest delay.
 func delays(j *batchv1.Job) (first, most time.Duration) {
 	first, most = 10*time.Second, 10*time.Minute
 	if n := askedNumber(j, backoffSeconds); n >= 0 {
@@ -59,7 +59,7 @@ func delays(j *batchv1.Job) (first, most time.Duration) {
 	return first, most
 }
 
-// removesFailure tells that a pod goes that has failed and is counted.
+// removesFailure reports whether a failed pod is deleted that has been counted.
 func (x podWrite) removesFailure() bool {
 	goes := x.is == nil || x.is.DeletionTimestamp != nil
 	return goes && x.was.DeletionTimestamp == nil && x.was.Status.Phase == corev1.PodFailed && !held(x.was)
@@ -68,13 +68,13 @@ func (x podWrite) removesFailure() bool {
 func (x podWrite) isSurplusFailure() {
 	j := x.job()
 	if j == nil || !x.removesFailure() || x.fates[x.was.UID].discarded || x.mayDiscard(j) {
-		return // or it was to end, as far as the controller knew, and has just failed
+		return // The controller may delete it as an active pod: it has just failed.
 	}
 	limit := askedNumber(j, failedPodsLimit)
 	newer := 0
 	for _, f := range x.fates {
 		p := f.last
-		// Others may have deleted it since the process looked.
+		// Another client may have deleted it since the process decided.
 		there := !f.gone || f.toldBy != x.by && x.by.knows.mayKeep(p.UID)
 		if p.UID != x.was.UID && there && controlledBy(p, j) && p.Status.Phase == corev1.PodFailed && !x.endOf(p).Before(x.endOf(x.was)) {
 			newer++
@@ -85,14 +85,14 @@ func (x podWrite) isSurplusFailure() {
 	}
 }
 
-// checkFailedPods expects no more failed pods of a Job that has ended than it asks for.
+// checkFailedPods expects no more failed pods of a finished Job than its annotation allows.
 func (l *ledger) checkFailedPods(j *batchv1.Job) {
 	if n := l.surplusFailures(j); n > 0 {
 		l.Fail("%d failed pods more than were asked for are there", n)
 	}
 }
 
-// surplusFailures is how many counted failed pods of a Job there are beyond its limit.
+// surplusFailures returns by how many its counted failed pods exceed the limit of a Job; at most 0 if they do not.
 func (l *ledger) surplusFailures(j *batchv1.Job) (n int) {
 	limit := askedNumber(j, failedPodsLimit)
 	if limit < 0 || j.DeletionTimestamp != nil {
@@ -106,7 +106,7 @@ func (l *ledger) surplusFailures(j *batchv1.Job) (n int) {
 	return n - limit
 }
 
-// stuckSince is the condition of a pod that was failed because it could not start.
+// stuckSince returns the condition of a pod that failed because it did not start in time, or nil.
 func stuckSince(p *corev1.Pod) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == pendingCondition && c.Status == corev1.ConditionTrue {
@@ -116,7 +116,7 @@ func stuckSince(p *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// lastOfJob returns the Job that controls the pod as it was last: somebody may have deleted it since the process looked.
+// lastOfJob returns the newest version of the Job that controls the pod. It may have been deleted since the process decided.
 func (x podWrite) lastOfJob() *batchv1.Job {
 	ref := metav1.GetControllerOfNoCopy(x.was)
 	if ref == nil || x.accounts[ref.UID] == nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// creation is a pod that a process is about to create, seen with what the process knew when it decided to.
+// creation is a pod that a process is about to create, with what the process knew when it decided to.
 type creation struct {
 	*ledger
 	account *account
@@ -31,7 +31,7 @@ var creationInvariants = []invariant[creation]{
 	{"no pod is created before all has ended that the Job waits for", creation.isDue},
 }
 
-// possible are the versions of the Job that the process may have acted on.
+// possible returns the versions of the Job that the decision may be based on.
 func (x creation) possible() []*batchv1.Job { return x.account.since(x.by.knows.job) }
 
 func (x creation) isWanted() {
@@ -49,7 +49,7 @@ func (x creation) isComplete() {
 	}
 }
 
-// known returns the pods of the Job that the process knows, in their newest versions.
+// known returns the newest versions of those pods of the Job that the process knows.
 func (x creation) known(which func(*corev1.Pod) bool) (list []*corev1.Pod) {
 	for _, p := range x.by.knows.pods {
 		f := x.fates[p.UID]
@@ -116,7 +116,7 @@ func (x creation) fitsIndex() {
 	}
 }
 
-// failures are the known failed pods, of one index where that matters.
+// failures returns the failed pods that the process knows; with a backoffLimitPerIndex, only those of the new pod's index.
 func (x creation) failures() []*corev1.Pod {
 	j := x.account.now()
 	var list []*corev1.Pod
@@ -136,14 +136,14 @@ func (x creation) failures() []*corev1.Pod {
 	return list
 }
 
-// strange tells that another process counted p, or discarded it, when it was told to end: no one can tell which.
+// strange reports whether another process counted or discarded p while it was terminating: this process cannot know which.
 func (x creation) strange(p *corev1.Pod) bool {
 	f := x.fates[p.UID]
 	return (!ended(p) || !held(p)) && p.DeletionTimestamp != nil && f.releasedBy != x.by && (f.gone || f.releasedBy != nil)
 }
 
-// handedOn tells that another process counted p, after it made a pod that carries the failure, and that no list has shown
-// that pod to this one.
+// handedOn reports whether another process counted p after it had created a pod whose annotation includes the failure, and
+// whether this process does not know that pod.
 func (x creation) handedOn(p *corev1.Pod) bool {
 	by := x.fates[p.UID].releasedBy
 	if by == nil || by == x.by {
@@ -168,8 +168,8 @@ func (x creation) remembersFailures() {
 	}
 }
 
-// goneWithAPod tells that the index of p had another pod, which was to carry its failures, and that was discarded
-// or taken away.
+// goneWithAPod reports whether the index of p had another pod that was discarded, released or taken by another owner. Its
+// annotation may have been the only one that included the failure of p.
 func (x creation) goneWithAPod(p *corev1.Pod) bool {
 	for _, f := range x.fates {
 		lost := f.discarded || !selects(x.account.now(), f.last) || !controlledBy(f.last, x.account.now())
@@ -180,8 +180,8 @@ func (x creation) goneWithAPod(p *corev1.Pod) bool {
 	return false
 }
 
-// hadTwin tells that the index of p had another pod beside p or after it that does not know of its failure: a process
-// that did not know p made it. What is made after the twin goes by the twin.
+// hadTwin reports whether the index of p had another pod, at the same time or later, whose annotation does not include the
+// failure of p: a process created it that did not know p. Later pods of the index take the number from that pod.
 func (x creation) hadTwin(p *corev1.Pod) bool {
 	for _, f := range x.fates {
 		if f.last.UID != p.UID && indexOf(f.last) == indexOf(p) && carries(f.last) <= carries(p) && f.livedAfter(x.fates[p.UID], x.account.now()) {
@@ -191,7 +191,7 @@ func (x creation) hadTwin(p *corev1.Pod) bool {
 	return false
 }
 
-// carries is how many failures of its index a pod knows of.
+// carries returns how many failures of its index a pod has in its annotations.
 func carries(p *corev1.Pod) int {
 	counted, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexFailureCountAnnotation])
 	ignored, _ := strconv.Atoi(p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation])
@@ -218,7 +218,7 @@ func (x creation) waits() {
 		}
 		delay = min(max(2*delay, first), most)
 		if perIndex {
-			// Twins of an index, by a lost answer, do not carry each other's failures.
+			// Two pods of an index at a time, after a lost answer, do not include each other's failures.
 			delay = min(first, most)
 		}
 		if end.After(last) {
@@ -230,7 +230,7 @@ func (x creation) waits() {
 	}
 }
 
-// endOf is when a pod ended, or was first told to if that was before. Later news of it may not reach the controller.
+// endOf returns when a pod terminated, or was deleted if that was earlier: the controller may not see it terminate.
 func (l *ledger) endOf(p *corev1.Pod) time.Time {
 	if c := stuckSince(p); c != nil {
 		return c.LastTransitionTime.Time

@@ -19,7 +19,7 @@ const (
 	dependencyFailed = "DependencyFailed"
 )
 
-// others are Jobs that the drawn one may wait for. Another manager has them, and they end as the history wants.
+// others are Jobs that the drawn one may depend on. They have an external controller: the history finishes them.
 var others = []string{"a", "b"}
 
 func drawDependencies(t *rapid.T, j *batchv1.Job) {
@@ -49,7 +49,7 @@ func awaited(j *batchv1.Job) map[string]string {
 	return asked
 }
 
-// satisfied reports whether the end of other, nil for none, is the one that is asked for, and opposed that it is not.
+// satisfied reports whether other has finished as end asks, and opposed whether it has finished otherwise. Other may be nil.
 func satisfied(other *batchv1.Job, end string) bool {
 	return other != nil && (holds(other, batchv1.JobComplete) && end != "Failed" || holds(other, batchv1.JobFailed) && end != "Complete")
 }
@@ -85,7 +85,7 @@ func (x statusWrite) followsDependencies() {
 	}
 }
 
-// endedMeanwhile tells that a Job of that name had an end as asked since the one that waits was created.
+// endedMeanwhile reports whether a Job of that name finished as end asks after the dependent Job was created.
 func (x statusWrite) endedMeanwhile(name, end string) bool {
 	for _, a := range x.accounts {
 		for _, other := range a.versions {
@@ -103,7 +103,7 @@ func (x statusWrite) startsWhenDue() {
 	}
 }
 
-// mayFailByDependency tells that a Job which j waits for ended, at some time, as it should not.
+// mayFailByDependency reports whether a Job that j depends on has at some time finished otherwise than j asks.
 func (l *ledger) mayFailByDependency(j *batchv1.Job) bool {
 	for _, a := range l.accounts {
 		for _, other := range a.versions {
@@ -150,7 +150,7 @@ func (w *world) endOther(name string, kinds ...batchv1.JobConditionType) {
 	})
 }
 
-// endOthers has all end that is waited for. Nothing is left that keeps a Job waiting.
+// endOthers finishes all Jobs that the drawn one depends on, as it asks.
 func (w *world) endOthers() {
 	w.collectGarbage()
 	for _, name := range others {

@@ -77,7 +77,7 @@ func successRule(completions int) *rapid.Generator[batchv1.SuccessPolicyRule] {
 	})
 }
 
-// drawEnding draws what becomes of failures.
+// drawEnding draws what the Job does about failures.
 func drawEnding(t *rapid.T, j *batchv1.Job) {
 	perIndex := j.Spec.BackoffLimitPerIndex != nil
 	switch {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// podWrite is a change that a controller makes to a pod; is is nil if the pod goes with it.
+// podWrite is a change that a controller makes to a pod; is is nil if the pod is removed by it.
 type podWrite struct {
 	*ledger
 	by      *process
@@ -30,7 +30,7 @@ func (x podWrite) isOurs() {
 	}
 }
 
-// job returns the Job that controls the pod, if it is there.
+// job returns the Job that controls the pod, or nil if it does not exist.
 func (x podWrite) job() *batchv1.Job {
 	ref := metav1.GetControllerOfNoCopy(x.was)
 	if ref == nil {
@@ -58,14 +58,14 @@ func (x podWrite) releasesAccounted() {
 	f.discarded, f.wasted = true, ended(x.was) || x.was.DeletionTimestamp != nil
 }
 
-// letGo tells that the Job's selector does not match the pod, or did not when the process looked.
+// letGo reports whether the selector does not match the pod, or a version of it that the process may have used.
 func (x podWrite) letGo(j *batchv1.Job) bool {
 	return slices.ContainsFunc(append(x.by.knows.versions(x.was.UID), x.was), func(p *corev1.Pod) bool { return !selects(j, p) })
 }
 
-// accounted reports whether the stored status says what became of the pod, or will never say anything.
+// accounted reports whether the stored status lists or counts the pod, or never will.
 func (x podWrite) accounted(j *batchv1.Job) bool {
-	// A pod that was listed some time ago may have lost its owner since, and been adopted again.
+	// A pod that was listed in an older version may have lost its owner and been adopted again.
 	if slices.ContainsFunc(x.accounts[j.UID].versions, func(j *batchv1.Job) bool {
 		listed := uncounted(j)
 		return slices.Contains(listed.Succeeded, x.was.UID) || slices.Contains(listed.Failed, x.was.UID)
@@ -73,7 +73,7 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		return true
 	}
 	if known := x.by.knows.oldest(x.was.UID); settled(j) && known != nil && !ended(known) {
-		// The Job's end does not wait for it.
+		// The Job finishes without this pod's success or failure.
 		return true
 	}
 	if x.was.Status.Phase == corev1.PodFailed && judged(j, x.was) == batchv1.PodFailurePolicyActionIgnore {
@@ -87,7 +87,7 @@ func (x podWrite) accounted(j *batchv1.Job) bool {
 		(indexSet(j.Status.CompletedIndexes)[i] || indexSet(ptr.Deref(j.Status.FailedIndexes, ""))[i])
 }
 
-// beyond tells that the Job, as the process could know it, has no index for the pod.
+// beyond reports whether a version of the Job that the process may have used does not have the pod's index.
 func (x podWrite) beyond(j *batchv1.Job) bool {
 	return indexed(j) && slices.ContainsFunc(x.accounts[j.UID].since(x.by.knows.job), func(j *batchv1.Job) bool {
 		return indexOf(x.was) < 0 || indexOf(x.was) >= int(*j.Spec.Completions)
@@ -103,7 +103,7 @@ func (x podWrite) endsForAReason() {
 	}
 }
 
-// mayDiscard reports whether, as the process could know it, the pod is active and shall not be.
+// mayDiscard reports whether the process may know the pod as active and a version of the Job by which it must not be.
 func (x podWrite) mayDiscard(j *batchv1.Job) bool {
 	known := x.by.knows.oldest(x.was.UID)
 	if known == nil || !active(known) {
@@ -124,7 +124,7 @@ func (x podWrite) surplus(j *batchv1.Job) bool {
 		if p == nil || (f.owner != j.UID && !controlledBy(p, j)) {
 			continue
 		}
-		// The process has discarded it, unless it failed to and knows that.
+		// The process has discarded this pod, unless the write failed and the process knows that.
 		going := f.discarded && f.releasedBy == x.by && held(p)
 		if active(p) && !going && uid != x.was.UID {
 			others++

@@ -11,8 +11,8 @@ import (
 	"github.com/stint-dev/stint/test/simulated"
 )
 
-// TestAResultIsNotWrittenAgain: what a process does not know to be written, it looks for. A slice that it did not know of
-// would never be among the oldest, and the next one would be numbered as if it came first.
+// A controller that cannot know whether a slice is stored lists the slices. Otherwise it would store results again, never
+// delete that slice, and number the next one from 0.
 func TestAResultIsNotWrittenAgain(t *testing.T) {
 	for name, happens := range map[string]func(*world){
 		"by the next controller": func(w *world) {
@@ -114,7 +114,7 @@ func (w *world) resultOf(p *corev1.Pod) *stintv1.PodResult {
 	return nil
 }
 
-// serveUntil brings news and serves requests until the next is such a one.
+// serveUntil shows changes and serves requests until the next request is what.
 func (w *world) serveUntil(what string) {
 	for range 400 {
 		waiting := w.Waiting()
@@ -131,7 +131,7 @@ func (w *world) serveUntil(what string) {
 	w.Fail("no controller wants to %s", what)
 }
 
-// expectResultsOnce expects n results, numbered one after the other.
+// expectResultsOnce expects n results, numbered from 0 without gaps.
 func (w *world) expectResultsOnce(n int) {
 	written := map[int64]bool{}
 	for _, s := range w.slices.All() {

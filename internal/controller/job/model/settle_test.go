@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// settle ends the faults, lets every pod succeed and expects everything to end.
+// settle plays the rest of a history without faults, in which every pod succeeds. It expects the Job to finish.
 func (w *world) settle() {
 	w.Say("the faults are over")
 	for _, p := range slices.Clone(w.Processes) {
@@ -42,7 +42,7 @@ func (w *world) settle() {
 	w.ledger.checkEnd()
 }
 
-// letTheJobEnd takes away what users hold it up with.
+// letTheJobEnd resumes the Job, and scales it up from 0.
 func (w *world) letTheJobEnd() {
 	j := w.job(jobName)
 	if j == nil || finished(j) {
@@ -56,7 +56,7 @@ func (w *world) letTheJobEnd() {
 	})
 }
 
-// waits are what settle lets go by between its steps: the last is longer than any delay.
+// waits are the times between the steps of settle; the last one is longer than any delay of the controller.
 var waits = []time.Duration{time.Second, time.Second, 30 * time.Second, 11 * time.Minute}
 
 func (w *world) playOut() {
@@ -71,7 +71,7 @@ func (w *world) playOut() {
 	}
 }
 
-// over tells that there is nothing left for a Job controller to do.
+// over reports whether a Job controller has nothing left to do.
 func (w *world) over() bool {
 	for _, j := range w.jobs.All() {
 		if managed(j) && !finished(j) {
@@ -89,7 +89,7 @@ func (w *world) over() bool {
 	return true
 }
 
-// beQuiet expects that no process sends a request any more.
+// beQuiet expects that no process sends another request.
 func (w *world) beQuiet() {
 	w.Pass(11 * time.Minute)
 	if waiting := w.Waiting(); len(waiting) > 0 {

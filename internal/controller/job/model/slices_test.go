@@ -9,7 +9,8 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// keep takes in one of perhaps several results of a pod. What tells of its end holds, and there is but one end.
+// keep records in kept the phase of one of a pod's results. Of several results, those with a terminal phase must agree, and
+// that phase is kept.
 func (l *ledger) keep(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) {
 	over := func(phase corev1.PodPhase) bool { return phase == corev1.PodSucceeded || phase == corev1.PodFailed }
 	was := kept[r.UID]
@@ -21,10 +22,10 @@ func (l *ledger) keep(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) 
 	}
 }
 
-// checkResults expects one result for each pod that the Job counted and did not take for ended before it had.
+// checkResults expects a result of each pod that the Job has counted, and that of a succeeded pod to say so.
 func (l *ledger) checkResults(j *batchv1.Job) {
 	if j.DeletionTimestamp != nil {
-		return // what is not written yet goes with it
+		return // Results that are not stored yet are not needed any more.
 	}
 	kept := map[types.UID]corev1.PodPhase{}
 	for _, s := range l.slices.All() {
@@ -38,7 +39,7 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	for uid := range a.counted {
 		f := l.fates[uid]
 		if f.releasedBy == nil || f.discarded || !l.belongs(f.last, j) {
-			continue // another client took it away before the controller could see what came of it, or it was not wanted any more
+			continue // It was discarded, or another client removed its finalizer, owner or labels before its result was stored.
 		}
 		phase, known := kept[uid]
 		if !known {

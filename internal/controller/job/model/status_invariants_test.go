@@ -19,7 +19,7 @@ type statusWrite struct {
 }
 
 type invariant[W any] struct {
-	// words say what must hold for each write.
+	// words is what must hold for each write, as a sentence.
 	words string
 	holds func(W)
 }
@@ -76,7 +76,7 @@ func (x statusWrite) listsEnded() {
 		}
 		f := x.list(uid, x.account.failed)
 		if holds(x.is, batchv1.JobFailureTarget) && x.mayLive(uid) {
-			// It ends with the Job, whatever becomes of it.
+			// The Job has failed, so all its active pods count as failed.
 			continue
 		}
 		if !x.everFailed(x.is, f.last) {
@@ -91,13 +91,13 @@ func (x statusWrite) listsEnded() {
 	}
 }
 
-// mayLive tells that the process could take the pod for one that has not ended.
+// mayLive reports whether the process may know the pod as one that has not terminated.
 func (x statusWrite) mayLive(uid types.UID) bool {
 	p := x.by.knows.oldest(uid)
 	return p != nil && !ended(p)
 }
 
-// mayOwn tells that the process could take the pod for one of the Job's.
+// mayOwn reports whether the process may know the pod as one of the Job's.
 func (x statusWrite) mayOwn(uid types.UID) bool {
 	p := x.by.knows.oldest(uid)
 	return p != nil && controlledBy(p, x.is)
@@ -119,8 +119,8 @@ func (x statusWrite) list(uid types.UID, list map[types.UID]bool) *fate {
 	return f
 }
 
-// mayNotKnow tells that the process could not know that a pod was discarded: by itself, and the answer was lost; or by
-// another, and to it the pod was one that ends with the Job.
+// mayNotKnow reports whether the process cannot know that a pod was discarded: either it discarded the pod itself and the
+// answer was lost, or another process did, and this one lists all active pods because the Job has failed.
 func (x statusWrite) mayNotKnow(f *fate) bool {
 	if f.releasedBy == x.by {
 		return !f.releaseKnown
