@@ -40,7 +40,7 @@ var endings = []fault{
 	{
 		wrong: "Results that an earlier controller stored beyond the limit stay.",
 		file:  "internal/controller/job/resultslice/store.go",
-		old:   "	if r.sequence.size() <= s.max && (r.sequence.known || !endedBefore(job)) {\n",
+		old:   "	if r.sequence.size() <= s.max && (r.sequence.known || !mayHaveResults(job)) {\n",
 		new:   "	if r.sequence.size() <= s.max {\n",
 		tests: "./internal/controller/job/resultslice",
 	},

@@ -40,8 +40,8 @@ type Collector struct {
 	ready atomic.Bool
 	// waiting maps the UID of an owner that waits for its dependents to the UID of one of these.
 	waiting sync.Map
-	// watching is why New could not watch a kind; Run returns it.
-	watching error
+	// watchErr is why New could not watch a kind; Run returns it.
+	watchErr error
 }
 
 // Jobs are served in two groups; an owner reference may name either.
@@ -69,7 +69,7 @@ func New(c client.Interface, recorder record.EventRecorder) *Collector {
 		if served.GroupKind() == jobs {
 			gc.owners.kinds[oldJobs] = k
 		}
-		gc.watching = errors.Join(gc.watching, gc.watch(k))
+		gc.watchErr = errors.Join(gc.watchErr, gc.watch(k))
 	}
 	return gc
 }
@@ -91,8 +91,8 @@ func ignored(gvk schema.GroupVersionKind) bool {
 
 // Run collects garbage until ctx ends.
 func (c *Collector) Run(ctx context.Context) error {
-	if c.watching != nil {
-		return c.watching
+	if c.watchErr != nil {
+		return c.watchErr
 	}
 	synced := make([]cache.InformerSynced, 0, len(c.kinds))
 	for _, k := range c.kinds {

@@ -73,7 +73,7 @@ var rules = []func(Observation) (Decision, bool){
 	drained,
 	breaksCycle,
 	leftByDependents,
-	goingAnyway,
+	alreadyDeleted,
 	ownerless,
 	keptByAnOwner,
 	goesBeforeItsOwner,
@@ -109,7 +109,7 @@ func leftByDependents(o Observation) (Decision, bool) {
 	return Decision{Verb: Finalize, Finalizer: metav1.FinalizerOrphanDependents}, o.State == Orphaning && !o.Dependents
 }
 
-func goingAnyway(o Observation) (Decision, bool) { return Decision{}, o.Deleting }
+func alreadyDeleted(o Observation) (Decision, bool) { return Decision{}, o.Deleting }
 
 func ownerless(o Observation) (Decision, bool) { return Decision{}, len(o.Owners) == 0 }
 

@@ -72,7 +72,7 @@ func (c *Collector) changed(k *kind, before, now metav1.Object) {
 	if stateOf(before) != stateOf(now) && stateOf(now) != Solid { // Again if it is deleted with another propagation policy.
 		c.enqueueDependents(now)
 	}
-	c.wakeOwners(before)
+	c.enqueueOwners(before)
 	c.added(k, now)
 }
 
@@ -81,7 +81,7 @@ func (c *Collector) gone(obj metav1.Object) {
 	if c.enqueueDependents(obj) > 0 {
 		c.owners.deletedOwners.Add(obj.GetUID(), nil)
 	}
-	c.wakeOwners(obj)
+	c.enqueueOwners(obj)
 }
 
 func (c *Collector) enqueueDependents(owner metav1.Object) int {
@@ -97,9 +97,9 @@ func (c *Collector) enqueueDependents(owner metav1.Object) int {
 	return n
 }
 
-// wakeOwners queues the owners that wait for dependent. An owner waits for one of its dependents at a time and is not queued
-// for the others; otherwise the deletion of n dependents would read n² of them.
-func (c *Collector) wakeOwners(dependent metav1.Object) {
+// enqueueOwners queues the owners that wait for dependent. An owner waits for one of its dependents at a time and is not
+// queued for the others; otherwise the deletion of n dependents would read n² of them.
+func (c *Collector) enqueueOwners(dependent metav1.Object) {
 	for _, ref := range dependent.GetOwnerReferences() {
 		owner, ok := c.owners.cached(dependent, ref)
 		if !ok || stateOf(owner) == Solid {

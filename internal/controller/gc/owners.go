@@ -42,7 +42,8 @@ func newOwners() *owners {
 	}
 }
 
-// resolve returns the kind and the name to look for an owner. It is not ok if the kind is not served or cannot own dependent.
+// resolve returns the kind and the name to look for an owner. It is not ok if the kind is not served or cannot own
+// dependent.
 func (o *owners) resolve(dependent metav1.Object, ref metav1.OwnerReference) (k *kind, r reference, ok bool) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -69,22 +70,22 @@ func (o *owners) cached(dependent metav1.Object, ref metav1.OwnerReference) (met
 	return obj, ok
 }
 
-// verify reads an owner live that is not cached. Foreign means that the owner is absent and that its UID belongs to an object
-// in another namespace.
-func (o *owners) verify(ctx context.Context, k *kind, r reference) (state OwnerState, foreign bool, err error) {
+// verify reads an owner live that is not cached. InOther means that the owner is absent and that its UID belongs to an
+// object in another namespace.
+func (o *owners) verify(ctx context.Context, k *kind, r reference) (state OwnerState, inOther bool, err error) {
 	if _, ok := o.orphaned.Get(r.uid); ok {
 		return Orphaning, false, nil
 	}
-	if foreign, ok := o.absent.Get(r); ok {
-		return Absent, foreign.(bool), nil
+	if inOther, ok := o.absent.Get(r); ok {
+		return Absent, inOther.(bool), nil
 	}
 	obj, err := k.Get(ctx, r.namespace, r.name)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && obj.GetUID() != r.uid:
-		_, departed := o.deletedOwners.Get(r.uid)
-		foreign = !departed && k.hasInOtherNamespace(r.uid, r.namespace)
-		o.absent.Add(r, foreign)
-		return Absent, foreign, nil
+		_, wasDeleted := o.deletedOwners.Get(r.uid)
+		inOther = !wasDeleted && k.hasInOtherNamespace(r.uid, r.namespace)
+		o.absent.Add(r, inOther)
+		return Absent, inOther, nil
 	case err != nil:
 		return Unverifiable, false, fmt.Errorf("look for owner %s %s/%s: %w", r.Kind, r.namespace, r.name, err)
 	}

@@ -32,11 +32,11 @@ func (v *view) owner(dependent metav1.Object, ref metav1.OwnerReference) (OwnerS
 	if obj, ok := k.cached(r.namespace, r.name, r.uid); ok {
 		return stateOf(obj), nil
 	}
-	state, foreign, err := v.owners.verify(v.ctx, k, r)
+	state, inOther, err := v.owners.verify(v.ctx, k, r)
 	if err != nil {
 		return state, err
 	}
-	if foreign {
+	if inOther {
 		v.reportNamespace(ref)
 	}
 	if state == Solid || state == Draining {

@@ -84,8 +84,8 @@ func (c *Children[T]) Open(parent types.UID) {
 	c.childSet(parent).ended = sets.New[types.UID]()
 }
 
-// Close ends the sync that Open began. It reports whether the informer has yet to show a child. If the child was created and
-// removed while the watch was broken, the informer never shows it: so the caller must sync again after CacheTimeout.
+// Close ends the sync that Open began. It reports whether the informer has yet to show a child. If the child was created
+// and removed while the watch was broken, the informer never shows it: so the caller must sync again after CacheTimeout.
 func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

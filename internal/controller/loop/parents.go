@@ -52,19 +52,19 @@ func NewParents[T Object, S any](l *Loop, kind string, resource client.Resource[
 // newer version: until the object is written or read live for the first time, and after a write whose outcome is unknown.
 type Decide[T Object] func(ctx context.Context, newest T, confirmed bool) (again bool, err error)
 
-// Sync calls decide with the newest version of an object. If that was outdated, Sync reads the object live and decides again.
-// It goes on when ctx ends, because a write that is cancelled may succeed all the same.
+// Sync calls decide with the newest version of an object. If that was outdated, Sync reads the object live and decides
+// again. It goes on when ctx ends, because a write that is cancelled may succeed all the same.
 func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, decide Decide[T]) error {
 	ctx = context.WithoutCancel(ctx)
 	for range maxSyncRounds {
-		shown := Cached[T](p.resource.Informer(), key)
+		cached := Cached[T](p.resource.Informer(), key)
 		var none T
-		if shown == none {
+		if cached == none {
 			p.forget(key)
 			p.loop.Alarm.Set(key, time.Time{})
 			return nil
 		}
-		again, err := p.round(ctx, shown, decide)
+		again, err := p.round(ctx, cached, decide)
 		if err != nil || !again {
 			return err
 		}
@@ -73,14 +73,14 @@ func (p *Parents[T, S]) Sync(ctx context.Context, key types.NamespacedName, deci
 	return nil
 }
 
-func (p *Parents[T, S]) round(ctx context.Context, shown T, decide Decide[T]) (again bool, err error) {
-	p.children.Open(shown.GetUID())
+func (p *Parents[T, S]) round(ctx context.Context, cached T, decide Decide[T]) (again bool, err error) {
+	p.children.Open(cached.GetUID())
 	defer func() {
-		if awaits := p.children.Close(shown.GetUID()); awaits {
-			p.loop.Queue.AddAfter(Key(shown), CacheTimeout+time.Second)
+		if awaits := p.children.Close(cached.GetUID()); awaits {
+			p.loop.Queue.AddAfter(Key(cached), CacheTimeout+time.Second)
 		}
 	}()
-	newest, confirmed := p.newest(shown)
+	newest, confirmed := p.newest(cached)
 	again, err = decide(ctx, newest, confirmed)
 	if errors.Is(err, ErrOutdated) {
 		return true, p.read(ctx, newest)
@@ -104,11 +104,11 @@ func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) error {
 
 // IsOwn reports whether the informer shows the version that the last write or live read returned, or an older one. Then no
 // sync is needed.
-func (p *Parents[T, S]) IsOwn(shown T) bool {
+func (p *Parents[T, S]) IsOwn(cached T) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k := p.known[Key(shown)]
-	return k != nil && k.uid == shown.GetUID() && k.latest.Covers(shown)
+	k := p.known[Key(cached)]
+	return k != nil && k.uid == cached.GetUID() && k.latest.Covers(cached)
 }
 
 // Update calls do with the state that the controller keeps of an object.
@@ -127,8 +127,8 @@ func (p *Parents[T, S]) update(object T, do func(*parent[T, S])) {
 	do(k)
 }
 
-func (p *Parents[T, S]) newest(shown T) (newest T, confirmed bool) {
-	p.update(shown, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed })
+func (p *Parents[T, S]) newest(cached T) (newest T, confirmed bool) {
+	p.update(cached, func(k *parent[T, S]) { newest, confirmed = k.latest.Newest(cached), k.latest.Confirmed })
 	return newest, confirmed
 }
 

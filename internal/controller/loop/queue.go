@@ -30,13 +30,13 @@ func NewQueue(name string, c clock.WithTicker) Queue {
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: c})}
 }
 
-// Run calls look for the objects in the queue, in several workers, until ctx ends, and requeues those for which it fails. It
-// returns after the last call of look.
-func (q Queue) Run(ctx context.Context, workers int, look func(context.Context, types.NamespacedName) error) {
+// Run calls syncOne for the objects in the queue, in several workers, until ctx ends, and requeues those for which it fails.
+// It returns after the last call of syncOne.
+func (q Queue) Run(ctx context.Context, workers int, syncOne func(context.Context, types.NamespacedName) error) {
 	var working sync.WaitGroup
 	for range workers {
 		working.Go(func() {
-			for q.next(ctx, look) {
+			for q.next(ctx, syncOne) {
 			}
 		})
 	}
@@ -45,13 +45,13 @@ func (q Queue) Run(ctx context.Context, workers int, look func(context.Context, 
 	working.Wait()
 }
 
-func (q Queue) next(ctx context.Context, look func(context.Context, types.NamespacedName) error) bool {
+func (q Queue) next(ctx context.Context, syncOne func(context.Context, types.NamespacedName) error) bool {
 	key, stop := q.Get()
 	if stop {
 		return false
 	}
 	defer q.Done(key)
-	if err := look(ctx, key); err != nil && ctx.Err() == nil {
+	if err := syncOne(ctx, key); err != nil && ctx.Err() == nil {
 		klog.FromContext(ctx).V(2).Info("Will try again", "object", key, "reason", err.Error())
 		q.AddRateLimited(key)
 	} else {

@@ -23,19 +23,19 @@ func (l *Latest[T]) ObserveWrite(answer T) {
 }
 
 // Newest returns the newer of the version that the informer shows and the server's last answer.
-func (l *Latest[T]) Newest(shown T) T {
+func (l *Latest[T]) Newest(cached T) T {
 	var none T
-	if l.newest != none && Older(shown, l.newest) {
+	if l.newest != none && Older(cached, l.newest) {
 		return l.newest
 	}
 	l.newest = none
-	return shown
+	return cached
 }
 
 // Covers reports whether the informer shows the server's last answer, or an older version.
-func (l *Latest[T]) Covers(shown T) bool {
+func (l *Latest[T]) Covers(cached T) bool {
 	var none T
-	return l.newest != none && !Older(l.newest, shown)
+	return l.newest != none && !Older(l.newest, cached)
 }
 
 // Older reports whether a is an older version than b, an object of the same kind. If a version is not a number, neither is

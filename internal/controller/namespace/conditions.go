@@ -24,7 +24,8 @@ var noProblemConditions = []corev1.NamespaceCondition{
 		Reason: "ContentHasNoFinalizers", Message: "All content-preserving finalizers finished"},
 }
 
-// Conditions returns the conditions that say what holds up the deletion of a namespace: what is left in it, and what failed.
+// Conditions returns the conditions that say what holds up the deletion of a namespace: what is left in it, and what
+// failed.
 func Conditions[T metav1.Object](left []Content[T], failures []error) []corev1.NamespaceCondition {
 	conditions := slices.Clone(noProblemConditions)
 	for i := range conditions {
@@ -88,7 +89,8 @@ func finalizerMessage[T metav1.Object](left []Content[T]) string {
 	return "Some content in the namespace has finalizers remaining: " + sorted(lines)
 }
 
-// sorted joins lines in an order that does not change from call to call, so that an unchanged condition is not written again.
+// sorted joins lines in an order that does not change from call to call, so that an unchanged condition is not written
+// again.
 func sorted(lines []string) string {
 	slices.Sort(lines)
 	return strings.Join(lines, ", ")

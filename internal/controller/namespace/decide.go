@@ -39,35 +39,36 @@ func Decide[T metav1.Object](contents []Content[T]) Decision[T] {
 			continue
 		}
 		d.Empty = false
-		going, staying := split(c)
-		if len(going.Objects) > 0 {
-			d.Waiting = append(d.Waiting, going)
+		deleted, present := split(c)
+		if len(deleted.Objects) > 0 {
+			d.Waiting = append(d.Waiting, deleted)
 		}
-		if len(staying.Objects) > 0 && (c.Resource == pods || !podsFirst) {
-			d.Delete = append(d.Delete, staying)
+		if len(present.Objects) > 0 && (c.Resource == pods || !podsFirst) {
+			d.Delete = append(d.Delete, present)
 		}
 	}
 	return d
 }
 
-// blocksDeletion reports whether the other kinds must wait for a pod. They do not wait for a pod that has terminated and is
-// held by the tracking finalizer only: the finalizer may stay until the Job is deleted, because the Job controller keeps the
-// last failed pod of an index until its replacement exists, and in this namespace no pod can be created any more.
+// blocksDeletion reports whether the other kinds must wait for a pod. They do not wait for a pod that has terminated and
+// is held by the tracking finalizer only: the finalizer may stay until the Job is deleted, because the Job controller
+// keeps the last failed pod of an index until its replacement exists, and in this namespace no pod can be created any
+// more.
 func blocksDeletion[T metav1.Object](pod T) bool {
 	return pod.GetDeletionTimestamp() == nil || ptr.Deref(pod.GetDeletionGracePeriodSeconds(), 1) > 0 ||
 		!slices.Equal(pod.GetFinalizers(), []string{batchv1.JobTrackingFinalizer})
 }
 
-func split[T metav1.Object](c Content[T]) (going, staying Content[T]) {
-	going.Resource, staying.Resource = c.Resource, c.Resource
+func split[T metav1.Object](c Content[T]) (deleted, present Content[T]) {
+	deleted.Resource, present.Resource = c.Resource, c.Resource
 	for _, obj := range c.Objects {
 		if obj.GetDeletionTimestamp() != nil {
-			going.Objects = append(going.Objects, obj)
+			deleted.Objects = append(deleted.Objects, obj)
 			continue
 		}
-		staying.Objects = append(staying.Objects, obj)
+		present.Objects = append(present.Objects, obj)
 	}
-	return going, staying
+	return deleted, present
 }
 
 // isTerminating reports whether the contents of ns are to be deleted.
@@ -75,8 +76,8 @@ func isTerminating(ns *corev1.Namespace) bool {
 	return ns.DeletionTimestamp != nil && slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
 }
 
-// last reports whether ns has no finalizer but the ContentDeleter's.
-func last(ns *corev1.Namespace) bool {
+// isLastFinalizer reports whether ns has no finalizer but the ContentDeleter's.
+func isLastFinalizer(ns *corev1.Namespace) bool {
 	return len(ns.Spec.Finalizers) == 1 && len(ns.Finalizers) == 0
 }
 

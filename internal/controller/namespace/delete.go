@@ -29,8 +29,8 @@ func (p *ContentDeleter) kindOf(r schema.GroupResource) kind {
 	return p.kinds[slices.IndexFunc(p.kinds, func(k kind) bool { return k.resource == r })]
 }
 
-// deleteKind deletes objects with their own grace periods, and in the background: their dependents are in the same namespace
-// and are deleted anyway.
+// deleteKind deletes objects with their own grace periods, and in the background: their dependents are in the same
+// namespace and are deleted anyway.
 func deleteKind(ctx context.Context, k kind, objects []client.Object) (left []client.Object, err error) {
 	var mu sync.Mutex
 	var running sync.WaitGroup

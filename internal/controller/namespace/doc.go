@@ -8,5 +8,5 @@
 //	                     │ ▲                  │ ▲
 //	                     └─┘     requeued     └─┘
 //
-// Decide and Conditions compute what to delete and what to report; purger.go is the shell.
+// Decide and Conditions compute what to delete and what to report; content_deleter.go is the shell.
 package namespace

@@ -36,8 +36,8 @@ func (w *world) bringNews(t *rapid.T) {
 	}
 }
 
-// showStatuses shows a process the statuses that other processes stored before the next n changes of pods. Without them, the
-// process could not know that the Job is finished, and would go on with it.
+// showStatuses shows a process the statuses that other processes stored before the next n changes of pods. Without them,
+// the process could not know that the Job is finished, and would go on with it.
 func (w *world) showStatuses(p *process, n int) {
 	if p.pods.Behind() == 0 {
 		return
@@ -72,8 +72,8 @@ func (w *world) drawPod(t *rapid.T) *corev1.Pod {
 	return w.pod(rapid.SampledFrom(names).Draw(t, "pod"))
 }
 
-// drawLivingPod draws a pod that has not terminated. It is for changes after which the Job adopts the pod again: a pod that has
-// been counted would count twice.
+// drawLivingPod draws a pod that has not terminated. It is for changes after which the Job adopts the pod again: a pod
+// that has been counted would count twice.
 func (w *world) drawLivingPod(t *rapid.T) *corev1.Pod {
 	p := w.drawPod(t)
 	if ended(p) {
@@ -101,7 +101,7 @@ func (w *world) happenToPods(t *rapid.T) {
 	case "force":
 		w.deletePod(p, 0)
 	case "node":
-		w.loseNode(p)
+		w.removeNode(p)
 	case "reap":
 		w.reap(p)
 	}
@@ -141,7 +141,7 @@ func (w *world) happenToWatch(t *rapid.T) {
 		w.Say("the watch of Jobs of controller %d breaks", p.Number)
 		p.jobs.Relist()
 	case "repeat":
-		w.Say("controller %d is told everything again", p.Number)
+		w.Say("controller %d is shown everything again", p.Number)
 		p.jobs.Repeat()
 		p.pods.Repeat()
 	}

@@ -49,7 +49,7 @@ func (l *ledger) justified(j *batchv1.Job, why string) bool {
 	case dependencyFailed:
 		return l.mayFailByDependency(j)
 	case pendingTimeout:
-		return askedNumber(j, pendingTimeoutSeconds) > 0 // Perhaps no pod can be created; the ledger does not record for how long.
+		return annotatedNumber(j, pendingTimeoutSeconds) > 0 // Perhaps no pod can be created; the ledger does not record for how long.
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return j.Spec.MaxFailedIndexes != nil && l.failedIndexes(j) > int(*j.Spec.MaxFailedIndexes)
 	case batchv1.JobReasonFailedIndexes:
@@ -126,7 +126,8 @@ func (l *ledger) succeededIndexes(j *batchv1.Job) map[int]bool {
 	return set
 }
 
-// failedIndexes returns how many indexes have more failures than backoffLimitPerIndex allows, or a pod that fails its index.
+// failedIndexes returns how many indexes have more failures than backoffLimitPerIndex allows, or a pod that fails its
+// index.
 func (l *ledger) failedIndexes(j *batchv1.Job) (n int) {
 	if j.Spec.BackoffLimitPerIndex == nil {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// The simulated clock shows both that a pod is not replaced too early and that it is not replaced too late. With a real clock,
-// a slow machine would always be late.
+// The simulated clock shows both that a pod is not replaced too early and that it is not replaced too late. With a real
+// clock, a slow machine would always be late.
 func TestAFailedPodIsReplacedWhenItsDelayIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		job *wrappers.JobWrapper
@@ -59,8 +59,8 @@ func (w *world) failActivePod() {
 // moment is the time between two rounds of requests.
 const moment = time.Millisecond
 
-// goOn lets time pass while the server answers all requests.
-func (w *world) goOn(d time.Duration) {
+// passServing lets time pass while the server answers all requests.
+func (w *world) passServing(d time.Duration) {
 	for range d / moment {
 		w.Rest()
 		w.Pass(moment)
@@ -72,7 +72,7 @@ func (w *world) goOn(d time.Duration) {
 func (w *world) expectPodAfter(delay time.Duration) {
 	const counting, answers = 2 * time.Second, 5 * moment
 	if delay > 0 {
-		w.goOn(counting) // After that, nothing is left to do until the delay is over.
+		w.passServing(counting) // After that, nothing is left to do until the delay is over.
 		w.Pass(delay - counting - moment)
 		w.Rest()
 		if n := len(w.activePods()); n != 0 {
@@ -80,9 +80,9 @@ func (w *world) expectPodAfter(delay time.Duration) {
 		}
 		w.Pass(moment)
 	}
-	w.goOn(answers)
+	w.passServing(answers)
 	if n := len(w.activePods()); n != 1 {
 		w.Fail("%d pods after the delay of %s", n, delay)
 	}
-	w.goOn(time.Second - answers + counting) // So that the next pod ends at a full second.
+	w.passServing(time.Second - answers + counting) // So that the next pod ends at a full second.
 }

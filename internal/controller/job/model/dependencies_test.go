@@ -49,12 +49,13 @@ func awaited(j *batchv1.Job) map[string]string {
 	return asked
 }
 
-// satisfied reports whether other has finished as end asks, and opposed whether it has finished otherwise. Other may be nil.
+// satisfied reports whether other has finished as end asks, and opposed whether it has finished otherwise. Other may be
+// nil.
 func satisfied(other *batchv1.Job, end string) bool {
 	return other != nil && (holds(other, batchv1.JobComplete) && end != "Failed" || holds(other, batchv1.JobFailed) && end != "Complete")
 }
 
-func opposed(other *batchv1.Job, end string) bool {
+func contradicted(other *batchv1.Job, end string) bool {
 	return other != nil && finished(other) && !satisfied(other, end)
 }
 
@@ -79,7 +80,7 @@ func (x statusWrite) followsDependencies() {
 		switch {
 		case holds(x.was, kind) && !holds(x.is, kind):
 			x.Fail("Job %s is waited for again", name)
-		case !holds(x.was, kind) && holds(x.is, kind) && !satisfied(x.by.found[name], end) && !x.endedMeanwhile(name, end):
+		case !holds(x.was, kind) && holds(x.is, kind) && !satisfied(x.by.liveJobs[name], end) && !x.endedMeanwhile(name, end):
 			x.Fail("Job %s was not %s when the controller asked for it, nor ended so while it was waited for", name, end)
 		}
 	}
@@ -107,7 +108,7 @@ func (x statusWrite) startsWhenDue() {
 func (l *ledger) mayFailByDependency(j *batchv1.Job) bool {
 	for _, a := range l.accounts {
 		for _, other := range a.versions {
-			if end, asked := awaited(j)[other.Name]; asked && opposed(other, end) {
+			if end, asked := awaited(j)[other.Name]; asked && contradicted(other, end) {
 				return true
 			}
 		}

@@ -43,7 +43,7 @@ func drawJob(t *rapid.T) *batchv1.Job {
 		drawIndexed(t, j)
 	}
 	drawEnding(t, j)
-	drawAsked(t, j)
+	drawAnnotations(t, j)
 	return j
 }
 

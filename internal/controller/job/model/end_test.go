@@ -13,7 +13,7 @@ import (
 // checkEnd compares the status, the failed pods and the results of finished Jobs with the ledger.
 func (l *ledger) checkEnd() {
 	for _, p := range l.started {
-		l.checkTold(p)
+		l.checkReported(p)
 	}
 	for _, j := range l.world.jobs.All() {
 		if managed(j) && finished(j) {
@@ -76,19 +76,19 @@ func newIndexes(was, is string) (n int) {
 	return n
 }
 
-// checkTold compares the events and metrics of a process with its deeds: each is reported once.
-func (l *ledger) checkTold(p *process) {
+// checkReported compares the events and metrics of a process with its deeds: each is reported once.
+func (l *ledger) checkReported(p *process) {
 	events, metrics := map[string]int{}, p.counters()
 	ends := 0
 	for _, e := range p.Events() {
 		events[e.Reason]++
-		if tellsEnd(e) {
+		if isEndEvent(e) {
 			ends++
 		}
 	}
-	for _, told := range []struct {
-		what       string
-		said, done int
+	for _, c := range []struct {
+		what           string
+		reported, done int
 	}{
 		{"events of ends", ends, p.deeds.ended},
 		{"finished Jobs in metrics", metrics["job_controller_jobs_finished_total"], p.deeds.ended},
@@ -98,14 +98,14 @@ func (l *ledger) checkTold(p *process) {
 		{"events Suspended", events["Suspended"], p.deeds.suspended},
 		{"events Resumed", events["Resumed"], p.deeds.resumed},
 	} {
-		if told.said != told.done {
-			l.Fail("controller %d: %d %s for %d", p.Number, told.said, told.what, told.done)
+		if c.reported != c.done {
+			l.Fail("controller %d: %d %s for %d", p.Number, c.reported, c.what, c.done)
 		}
 	}
 }
 
-// tellsEnd reports whether e is about the end of a Job. A pod may fail for the same reason as its Job.
-func tellsEnd(e simulated.Event) bool {
+// isEndEvent reports whether e is about the end of a Job. A pod may fail for the same reason as its Job.
+func isEndEvent(e simulated.Event) bool {
 	ofPod := e.Reason == pendingTimeout && strings.HasPrefix(e.Message, "Pod ")
 	return e.Reason == "Completed" || slices.Contains(reasonsToFail, e.Reason) && !ofPod
 }

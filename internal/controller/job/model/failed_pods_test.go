@@ -33,8 +33,8 @@ func TestAFailedPodGoesThoughAUserDeletesANewerOneAtOnce(t *testing.T) {
 	}
 }
 
-// failing returns a Job that fails with its first pod.
-func failing() *wrappers.JobWrapper { return aJob().BackoffLimit(0) }
+// failingJob returns a Job that fails with its first pod.
+func failingJob() *wrappers.JobWrapper { return aJob().BackoffLimit(0) }
 
 func (w *world) failOnlyPod() {
 	name := w.podNames()[0]
@@ -44,7 +44,7 @@ func (w *world) failOnlyPod() {
 
 func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(failing().Obj())
+		w.createJob(failingJob().Obj())
 		w.start(0, 0)
 		w.Rest()
 		w.failOnlyPod()
@@ -61,7 +61,7 @@ func TestFailedPodsThatAreShownBeforeTheirJobAreNotForgotten(t *testing.T) {
 
 func TestAFailedPodThatIsShownAfterTheEndOfItsJobGoes(t *testing.T) {
 	why := play(t, func(w *world) {
-		w.createJob(failing().Annotation(failedPodsLimit, "0").Obj())
+		w.createJob(failingJob().Annotation(failedPodsLimit, "0").Obj())
 		w.start(0, 0)
 		w.Rest()
 		w.failOnlyPod()

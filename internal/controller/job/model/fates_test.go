@@ -95,8 +95,8 @@ func (w *world) deletePod(p *corev1.Pod, seconds int64) {
 	_ = w.pods.Delete(namespace, p.Name, p.UID, client.DeleteOptions{GracePeriodSeconds: &seconds})
 }
 
-// loseNode removes the node of a pod: the pod garbage collector sets the pod's phase to Failed and force-deletes it.
-func (w *world) loseNode(p *corev1.Pod) {
+// removeNode removes the node of a pod: the pod garbage collector sets the pod's phase to Failed and force-deletes it.
+func (w *world) removeNode(p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		return
 	}
@@ -110,8 +110,8 @@ func (w *world) loseNode(p *corev1.Pod) {
 	w.deletePod(p, 0)
 }
 
-// reap removes a deleted pod that has terminated, as its kubelet does. If a pod was deleted before it had a node, reap sets its
-// phase to Failed, as the pod garbage collector does.
+// reap removes a deleted pod that has terminated, as its kubelet does. If a pod was deleted before it had a node, reap
+// sets its phase to Failed, as the pod garbage collector does.
 func (w *world) reap(p *corev1.Pod) {
 	if p.DeletionTimestamp != nil && !ended(p) && p.Spec.NodeName == "" {
 		w.Say("pod %s never had a node", p.Name)
@@ -148,12 +148,12 @@ func (w *world) collectGarbage() {
 		}
 	}
 	for _, j := range w.jobs.All() {
-		w.letJobGo(j)
+		w.removeJobFinalizers(j)
 	}
 }
 
-// letJobGo removes the finalizers of a deleted Job once its pods are removed or orphaned.
-func (w *world) letJobGo(j *batchv1.Job) {
+// removeJobFinalizers removes the finalizers of a deleted Job once its pods are removed or orphaned.
+func (w *world) removeJobFinalizers(j *batchv1.Job) {
 	if j.DeletionTimestamp == nil || w.hasPods(j) {
 		return
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// kubernetes/kubernetes#139428: while a replacement waited for its backoff, the status had no active pod and one ready pod. The
-// API server refused it, so no pod was counted.
+// kubernetes/kubernetes#139428: while a replacement waited for its backoff, the status had no active pod and one ready
+// pod. The API server refused it, so no pod was counted.
 func TestAJobIsCountedWhileAReplacementWaits(t *testing.T) {
 	for name, job := range map[string]*wrappers.JobWrapper{
 		"the delay of the Job":    aJob(),
@@ -55,8 +55,8 @@ func TestABackOffOutlivesTheController(t *testing.T) {
 	}
 }
 
-// removeEnded deletes all terminated pods, as a pod garbage collector with a threshold of 0 does.
-func (w *world) removeEnded() {
+// removeTerminated deletes all terminated pods, as a pod garbage collector with a threshold of 0 does.
+func (w *world) removeTerminated() {
 	for _, p := range w.pods.All() {
 		if ended(p) {
 			w.deletePod(p, 0)
@@ -72,7 +72,7 @@ func TestTheBackoffLimitEndsTheRetries(t *testing.T) {
 
 // kubernetes/kubernetes#111608: failed pods were removed before they were counted, and the retries never ended.
 func TestTheBackoffLimitHoldsThoughFailedPodsAreRemoved(t *testing.T) {
-	mustPlay(t, func(w *world) { w.retryInVain(6, w.removeEnded) })
+	mustPlay(t, func(w *world) { w.retryInVain(6, w.removeTerminated) })
 }
 
 // retryInVain lets every pod of a Job fail, and expects limit+1 pods.
@@ -94,8 +94,8 @@ func (w *world) retryInVain(limit int32, afterEach func()) {
 	}
 }
 
-// kubernetes/kubernetes#28486: the status counted only the pods that existed. It counted fewer with each pod that was removed,
-// and the Job never completed.
+// kubernetes/kubernetes#28486: the status counted only the pods that existed. It counted fewer with each pod that was
+// removed, and the Job never completed.
 func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 	for name, mode := range map[string]batchv1.CompletionMode{"NonIndexed": batchv1.NonIndexedCompletion, "Indexed": batchv1.IndexedCompletion} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAJobCompletesThoughItsPodsAreRemoved(t *testing.T) {
 				w.begin(aJob().Completions(5).Parallelism(2).CompletionMode(mode))
 				for range 5 {
 					w.exitWith(0)
-					w.removeEnded()
+					w.removeTerminated()
 					w.catchUp()
 				}
 				w.settle()
@@ -216,7 +216,7 @@ func TestASuccessStaysThoughTheJobFailsAtTheSameMoment(t *testing.T) {
 				w.catchUp()
 				for _, p := range w.pods.All() {
 					if p.Status.Phase == corev1.PodSucceeded && p.DeletionTimestamp != nil {
-						w.Fail("pod %s is told to end and has succeeded", p.Name)
+						w.Fail("pod %s is deleted and has succeeded", p.Name)
 					}
 				}
 				w.settle()

@@ -37,35 +37,36 @@ type fate struct {
 	// last is the newest version; gone means that the pod was removed.
 	last *corev1.Pod
 	gone bool
-	// born, told and over are the server's versions when the pod was created, deleted, and terminated or removed; 0 if not yet.
-	born, told, over int
-	// toldAt is when the pod was deleted, and toldBy the process that deleted it; nil if it was another client.
-	toldAt time.Time
-	toldBy *process
+	// created, told and terminated are the server's versions when the pod was created, deleted, and terminated or removed; 0
+	// if not yet.
+	created, deleted, terminated int
+	// deletedAt is when the pod was deleted, and deletedBy the process that deleted it; nil if it was another client.
+	deletedAt time.Time
+	deletedBy *process
 	// owner is the last Job that controlled the pod.
 	owner types.UID
 	// succeeded means that the pod was Succeeded once, even if its phase has changed since.
 	succeeded bool
-	// toldToEnd means that the pod was deleted before it succeeded.
-	toldToEnd bool
+	// deletedEarly means that the pod was deleted before it succeeded.
+	deletedEarly bool
 	// discarded means that a process removed the finalizer uncounted, as the pod was not needed any more; wasted, that the pod
 	// had just terminated or been deleted, which the process did not know.
 	discarded, wasted bool
-	// letGo means that the finalizer was removed from a pod without a Job, or, as far as the process knew, with labels that the
-	// selector did not match or with an index beyond the Job's.
-	letGo bool
-	// releasedBy is the process that removed the finalizer; releaseKnown means that it got the answer.
-	releasedBy   *process
-	releaseKnown bool
+	// unowned means that the finalizer was removed from a pod without a Job, or, as far as the process knew, with labels
+	// that the selector did not match or with an index beyond the Job's.
+	unowned bool
+	// finalizerRemovedBy is the process that removed the finalizer; removalKnown means that it got the answer.
+	finalizerRemovedBy *process
+	removalKnown       bool
 }
 
 // livedAfter reports whether f was alive after other was created, by the rules of j.
 func (f *fate) livedAfter(other *fate, j *batchv1.Job) bool {
-	end := f.over
-	if judgesTerminating(j) && f.told > 0 && (end == 0 || f.told < end) {
-		end = f.told
+	end := f.terminated
+	if judgesTerminating(j) && f.deleted > 0 && (end == 0 || f.deleted < end) {
+		end = f.deleted
 	}
-	return end == 0 || end > other.born
+	return end == 0 || end > other.created
 }
 
 func newLedger(w *world) *ledger {
@@ -118,25 +119,25 @@ func (l *ledger) wrotePod(was, is *corev1.Pod) {
 	writer, p := l.of(l.Writer), cmp.Or(is, was)
 	f := l.fates[p.UID]
 	if f == nil {
-		f = &fate{born: l.Server.Version()}
+		f = &fate{created: l.Server.Version()}
 		l.fates[p.UID] = f
 	}
 	if is != nil {
 		f.last = is
 	}
 	f.gone = is == nil
-	if f.told == 0 && (f.gone || is.DeletionTimestamp != nil) {
-		f.told, f.toldAt, f.toldBy = l.Server.Version(), simulated.Now().Time, writer
+	if f.deleted == 0 && (f.gone || is.DeletionTimestamp != nil) {
+		f.deleted, f.deletedAt, f.deletedBy = l.Server.Version(), simulated.Now().Time, writer
 	}
-	if f.over == 0 && (f.gone || ended(is)) {
-		f.over = l.Server.Version()
+	if f.terminated == 0 && (f.gone || ended(is)) {
+		f.terminated = l.Server.Version()
 	}
 	f.succeeded = f.succeeded || (is != nil && is.Status.Phase == corev1.PodSucceeded)
-	f.toldToEnd = f.toldToEnd || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
-	if was != nil && held(was) && (is == nil || !held(is)) {
-		f.releasedBy = writer
+	f.deletedEarly = f.deletedEarly || (is != nil && is.DeletionTimestamp != nil && is.Status.Phase != corev1.PodSucceeded)
+	if was != nil && hasFinalizer(was) && (is == nil || !hasFinalizer(is)) {
+		f.finalizerRemovedBy = writer
 	}
-	if was != nil && is != nil && !held(was) && held(is) {
+	if was != nil && is != nil && !hasFinalizer(was) && hasFinalizer(is) {
 		// It is adopted again, and is counted after all.
 		f.discarded, f.wasted = false, false
 	}
@@ -164,8 +165,9 @@ func (l *ledger) carrying(r *simulated.Request) {
 	}
 }
 
-// foreign reports whether another controller owns p: its owner is no Job, or a Job with another spec.managedBy.
-func (l *ledger) foreign(p *corev1.Pod) bool {
+// isOfAnotherController reports whether another controller owns p: its owner is no Job, or a Job with another
+// spec.managedBy.
+func (l *ledger) isOfAnotherController(p *corev1.Pod) bool {
 	ref := metav1.GetControllerOfNoCopy(p)
 	if ref == nil {
 		return false
@@ -185,7 +187,7 @@ func (l *ledger) scaled(j *batchv1.Job) bool {
 
 // everFailed reports whether p has been a failure of j at some time.
 func (l *ledger) everFailed(j *batchv1.Job, p *corev1.Pod) bool {
-	return failedPod(j, p) || (judgesTerminating(j) && l.fates[p.UID].toldToEnd)
+	return failedPod(j, p) || (judgesTerminating(j) && l.fates[p.UID].deletedEarly)
 }
 
 // belongs reports whether j controls p, as a process knows it, and its newest version.

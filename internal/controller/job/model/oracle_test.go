@@ -31,8 +31,8 @@ func finished(j *batchv1.Job) bool {
 	return holds(j, batchv1.JobComplete) || holds(j, batchv1.JobFailed)
 }
 
-// settled reports whether the status says how the Job will finish.
-func settled(j *batchv1.Job) bool {
+// isDecided reports whether the status says how the Job will finish.
+func isDecided(j *batchv1.Job) bool {
 	return holds(j, batchv1.JobSuccessCriteriaMet) || holds(j, batchv1.JobFailureTarget) || finished(j)
 }
 
@@ -46,7 +46,9 @@ func indexed(j *batchv1.Job) bool {
 
 func suspended(j *batchv1.Job) bool { return ptr.Deref(j.Spec.Suspend, false) }
 
-func held(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
+func hasFinalizer(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
+}
 
 func active(p *corev1.Pod) bool { return !ended(p) && p.DeletionTimestamp == nil }
 

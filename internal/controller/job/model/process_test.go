@@ -27,20 +27,20 @@ const (
 // process is one run of the real controller, and what it knows and did.
 type process struct {
 	*simulated.Process
-	jobs    *simulated.Informer[*batchv1.Job]
-	pods    *simulated.Informer[*corev1.Pod]
-	metrics *prometheus.Registry
-	knows   *knowledge
-	deeds   deeds
-	// found are the Jobs that it last read live, by name.
-	found map[string]*batchv1.Job
-	// asked are the resource versions of the pods that it last read live, by name.
-	asked map[string]string
+	jobs      *simulated.Informer[*batchv1.Job]
+	pods      *simulated.Informer[*corev1.Pod]
+	metrics   *prometheus.Registry
+	knowledge *knowledge
+	deeds     deeds
+	// liveJobs are the Jobs that it last read live, by name.
+	liveJobs map[string]*batchv1.Job
+	// livePods are the resource versions of the pods that it last read live, by name.
+	livePods map[string]string
 }
 
 func newProcess(p *simulated.Process) *process {
-	return &process{Process: p, metrics: prometheus.NewRegistry(), knows: newKnowledge(),
-		found: map[string]*batchv1.Job{}, asked: map[string]string{}}
+	return &process{Process: p, metrics: prometheus.NewRegistry(), knowledge: newKnowledge(),
+		liveJobs: map[string]*batchv1.Job{}, livePods: map[string]string{}}
 }
 
 // connection is what one process uses.
@@ -59,12 +59,12 @@ func (c connection) ResultSlices() client.Resource[*stintv1.ResultSlice] { retur
 func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) error {
 	c := connection{simulated.Of(p.Process, w.jobs), simulated.Of(p.Process, w.pods), simulated.Of(p.Process, w.slices)}
 	p.jobs, p.pods = simulated.InformerOf(c.jobs), simulated.InformerOf(c.pods)
-	p.knows.shown = p.pods.GetStore()
+	p.knowledge.cache = p.pods.GetStore()
 	run := job.New(c, p, job.Options{
 		ManagedBy: []string{batchv1.JobControllerName}, Registerer: p.metrics, MaxUncountedPods: listLimit, MaxPodCreateDeletePerSync: perSync,
 	}).Run
-	listen(p.jobs, p.knows.toldJob, p.knows.lose)
-	listen(p.pods, p.knows.toldPod, p.knows.lose)
+	listen(p.jobs, p.knowledge.observeJob, p.knowledge.observeDeletion)
+	listen(p.pods, p.knowledge.observePod, p.knowledge.observeDeletion)
 	p.pods.List(latePods)
 	if p.Number%2 == 0 {
 		p.pods.Tell(p.pods.Untold()) // The list of either kind may arrive first.
@@ -72,20 +72,20 @@ func (p *process) begin(w *world, lateJobs, latePods int) func(context.Context) 
 	p.jobs.List(min(lateJobs, w.jobs.Since(p.pods.Shown())))
 	p.jobs.Tell(p.jobs.Untold())
 	p.pods.Tell(p.pods.Untold())
-	p.knows.settle()
+	p.knowledge.settle()
 	return run
 }
 
-// listen calls told for each object that an event handler gets, and lost for each whose deletion it gets.
-func listen[T client.Object](i *simulated.Informer[T], told func(T), lost func(types.UID)) {
+// listen calls observe for each object that an event handler gets, and observeDeletion for each whose deletion it gets.
+func listen[T client.Object](i *simulated.Informer[T], observe func(T), observeDeletion func(types.UID)) {
 	_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(o any) { told(o.(T)) },
-		UpdateFunc: func(_, o any) { told(o.(T)) },
+		AddFunc:    func(o any) { observe(o.(T)) },
+		UpdateFunc: func(_, o any) { observe(o.(T)) },
 		DeleteFunc: func(o any) {
 			if unseen, ok := o.(cache.DeletedFinalStateUnknown); ok {
 				o = unseen.Obj
 			}
-			lost(o.(T).GetUID())
+			observeDeletion(o.(T).GetUID())
 		},
 	})
 }
@@ -95,39 +95,39 @@ func listen[T client.Object](i *simulated.Informer[T], told func(T), lost func(t
 type knowledge struct {
 	job  *batchv1.Job
 	pods map[types.UID]*corev1.Pod
-	// heard are versions that are newer than the present work.
-	heard []client.Object
-	// shown is the informer's store, which may be ahead of the event handlers. The process may read it.
-	shown cache.Store
+	// newer are versions that are newer than the present work.
+	newer []client.Object
+	// cache is the informer's store, which may be ahead of the event handlers. The process may read it.
+	cache cache.Store
 	// early pods were shown before their Job: the process may have dropped what it knew of them.
 	early map[types.UID]bool
 	// gone are objects that the process knows to be removed; lost are those that were removed since the present work began.
-	gone map[types.UID]bool
-	lost []types.UID
+	gone    map[types.UID]bool
+	deleted []types.UID
 }
 
 func newKnowledge() *knowledge {
 	return &knowledge{pods: map[types.UID]*corev1.Pod{}, early: map[types.UID]bool{}, gone: map[types.UID]bool{}}
 }
 
-func (k *knowledge) toldJob(j *batchv1.Job) { k.heard = append(k.heard, j) }
+func (k *knowledge) observeJob(j *batchv1.Job) { k.newer = append(k.newer, j) }
 
-func (k *knowledge) toldPod(p *corev1.Pod) {
-	k.heard = append(k.heard, p)
+func (k *knowledge) observePod(p *corev1.Pod) {
+	k.newer = append(k.newer, p)
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil && !k.knowsJob(ref.UID) {
 		k.early[p.UID] = true
 	}
 }
 
-func (k *knowledge) lose(uid types.UID) { k.lost = append(k.lost, uid) }
+func (k *knowledge) observeDeletion(uid types.UID) { k.deleted = append(k.deleted, uid) }
 
 func (k *knowledge) knowsJob(uid types.UID) bool {
-	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.heard, func(o client.Object) bool { return o.GetUID() == uid })
+	return (k.job != nil && k.job.UID == uid) || slices.ContainsFunc(k.newer, func(o client.Object) bool { return o.GetUID() == uid })
 }
 
 // settle is called when the process is idle: from then on it must use the versions that it has got.
 func (k *knowledge) settle() {
-	for _, o := range k.heard {
+	for _, o := range k.newer {
 		switch o := o.(type) {
 		case *batchv1.Job:
 			if k.job == nil || simulated.VersionOf(k.job) < simulated.VersionOf(o) {
@@ -140,11 +140,11 @@ func (k *knowledge) settle() {
 			}
 		}
 	}
-	k.heard = k.heard[:0]
-	for _, uid := range k.lost {
+	k.newer = k.newer[:0]
+	for _, uid := range k.deleted {
 		k.gone[uid] = true
 	}
-	k.lost = k.lost[:0]
+	k.deleted = k.deleted[:0]
 }
 
 // created adds a pod that the process has created. A process that creates several pods must count those it has created.
@@ -155,12 +155,12 @@ func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	if p := k.pods[uid]; p != nil {
 		list = append(list, p)
 	}
-	for _, o := range k.heard {
+	for _, o := range k.newer {
 		if p, ok := o.(*corev1.Pod); ok && p.UID == uid {
 			list = append(list, p)
 		}
 	}
-	for _, o := range k.shown.List() {
+	for _, o := range k.cache.List() {
 		if p := o.(*corev1.Pod); p.UID == uid {
 			list = append(list, p)
 		}
@@ -168,8 +168,8 @@ func (k *knowledge) versions(uid types.UID) (list []*corev1.Pod) {
 	return list
 }
 
-// mayKeep reports whether the process may still take the pod for an existing one.
-func (k *knowledge) mayKeep(uid types.UID) bool { return k.oldest(uid) != nil && !k.gone[uid] }
+// mayExist reports whether the process may still take the pod for an existing one.
+func (k *knowledge) mayExist(uid types.UID) bool { return k.oldest(uid) != nil && !k.gone[uid] }
 
 func (k *knowledge) oldest(uid types.UID) *corev1.Pod {
 	if all := k.versions(uid); len(all) > 0 {

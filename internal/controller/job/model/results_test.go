@@ -54,8 +54,8 @@ func TestAResultIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// A terminating pod counts as failed before its containers terminate, so its result is stored twice: when it is counted, and
-// when it has terminated.
+// A terminating pod counts as failed before its containers terminate, so its result is stored twice: when it is counted,
+// and when it has terminated.
 func TestAPodThatIsCountedBeforeItTerminatesKeepsItsExitCode(t *testing.T) {
 	mustPlay(t, func(w *world) {
 		w.begin(aJob())
@@ -63,7 +63,7 @@ func TestAPodThatIsCountedBeforeItTerminatesKeepsItsExitCode(t *testing.T) {
 		p := w.activePods()[0]
 		w.deletePod(p, grace)
 		w.catchUp()
-		if r := w.resultOf(p); r == nil || r.ExitCode != nil || held(w.pod(p.Name)) {
+		if r := w.resultOf(p); r == nil || r.ExitCode != nil || hasFinalizer(w.pod(p.Name)) {
 			w.Fail("the terminating pod is not counted: its result is %+v", r)
 		}
 		w.exit(w.pod(p.Name), 143)
@@ -91,7 +91,7 @@ func TestAListedPodThatIsCachedAsRunningIsStoredAsTheServerHasIt(t *testing.T) {
 		if cached := w.process(0).pods.GetStore().List()[0].(*corev1.Pod); ended(cached) {
 			w.Fail("the informer shows that the pod has terminated")
 		}
-		for held(w.pod(p.Name)) {
+		for hasFinalizer(w.pod(p.Name)) {
 			w.Serve(w.Waiting()[0], simulated.NoFault)
 		}
 		w.Kill(w.Processes[0], func(*simulated.Request) bool { return false })

@@ -9,9 +9,9 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// keep records in kept the phase of one of a pod's results. Of several results, those with a terminal phase must agree, and
-// that phase is kept.
-func (l *ledger) keep(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) {
+// mergePhase records in kept the phase of one of a pod's results. Of several results, those with a terminal phase must
+// agree, and that phase is kept.
+func (l *ledger) mergePhase(kept map[types.UID]corev1.PodPhase, r *stintv1.PodResult) {
 	over := func(phase corev1.PodPhase) bool { return phase == corev1.PodSucceeded || phase == corev1.PodFailed }
 	was := kept[r.UID]
 	if over(was) && over(r.Phase) && was != r.Phase {
@@ -31,14 +31,14 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	for _, s := range l.slices.All() {
 		for _, r := range s.Results {
 			if metav1.IsControlledBy(s, j) {
-				l.keep(kept, &r)
+				l.mergePhase(kept, &r)
 			}
 		}
 	}
 	a := l.accounts[j.UID]
 	for uid := range a.counted {
 		f := l.fates[uid]
-		if f.releasedBy == nil || f.discarded || !l.belongs(f.last, j) {
+		if f.finalizerRemovedBy == nil || f.discarded || !l.belongs(f.last, j) {
 			continue // It was discarded, or another client removed its finalizer, owner or labels before its result was stored.
 		}
 		phase, known := kept[uid]
@@ -51,7 +51,7 @@ func (l *ledger) checkResults(j *batchv1.Job) {
 	}
 	for uid := range kept {
 		if l.fates[uid] == nil {
-			l.Fail("there is a result of pod %s, which never was", uid)
+			l.Fail("there is a result of pod %s, which never existed", uid)
 		}
 	}
 }

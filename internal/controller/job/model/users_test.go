@@ -56,7 +56,7 @@ func (w *world) userActs(t *rapid.T) {
 		w.Say("a user takes the owner off pod %s", p.Name)
 		w.pods.Change(p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "other":
-		w.steal(t)
+		w.adoptByOther(t)
 	}
 }
 
@@ -133,8 +133,8 @@ func (w *world) relabel(t *rapid.T) {
 	})
 }
 
-// steal gives an orphan pod to another controller.
-func (w *world) steal(t *rapid.T) {
+// adoptByOther gives an orphan pod to another controller.
+func (w *world) adoptByOther(t *rapid.T) {
 	p := w.drawPod(t)
 	if len(p.OwnerReferences) > 0 {
 		t.Skip("not an orphan")

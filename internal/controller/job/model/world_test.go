@@ -48,7 +48,7 @@ func newWorld(sw *simulated.World) *world {
 	w.slices.Unlimited = true
 	w.ledger = newLedger(w)
 	w.jobs.Wrote, w.pods.Wrote = w.ledger.wroteJob, w.ledger.wrotePod
-	w.Carrying, w.Answered, w.Paused = w.ledger.carrying, w.answered, w.takeStock
+	w.Carrying, w.Answered, w.Paused = w.ledger.carrying, w.answered, w.observeIdle
 	w.Describe = w.describe
 	return w
 }
@@ -97,11 +97,11 @@ func (w *world) of(p *simulated.Process) *process {
 	return w.started[p.Number-1]
 }
 
-// takeStock tells the knowledge of each process without a request that its work is done.
-func (w *world) takeStock() {
+// observeIdle tells the knowledge of each process without a request that its work is done.
+func (w *world) observeIdle() {
 	for _, p := range w.Processes {
 		if !slices.ContainsFunc(w.Waiting(), func(r *simulated.Request) bool { return r.By == p }) {
-			w.of(p).knows.settle()
+			w.of(p).knowledge.settle()
 		}
 	}
 }
@@ -128,17 +128,17 @@ func (w *world) answered(r *simulated.Request, object client.Object, err error) 
 	switch r.What() {
 	case "create pod":
 		p.deeds.created++
-		p.knows.created(object.(*corev1.Pod))
+		p.knowledge.created(object.(*corev1.Pod))
 	case "get job":
-		p.found[r.Name] = object.(*batchv1.Job)
+		p.liveJobs[r.Name] = object.(*batchv1.Job)
 	case "get pod":
-		p.asked[r.Name] = object.GetResourceVersion()
+		p.livePods[r.Name] = object.GetResourceVersion()
 	case "modify pod":
 		pod := object.(*corev1.Pod)
-		w.ledger.fates[pod.UID].releaseKnown = !held(pod)
+		w.ledger.fates[pod.UID].removalKnown = !hasFinalizer(pod)
 	case "update status of job":
 		j := object.(*batchv1.Job)
-		p.knows.toldJob(j)
+		p.knowledge.observeJob(j)
 		p.deeds.stored(w.ledger.accounts[j.UID].before(j), j)
 	}
 }

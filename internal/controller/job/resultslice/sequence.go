@@ -58,7 +58,7 @@ func (s *sequence) write(ctx context.Context, job *batchv1.Job, more []stintv1.P
 			return err
 		}
 	}
-	more, err := s.getNewest(ctx, job, more)
+	more, err := s.findStored(ctx, job, more)
 	if err != nil {
 		return err
 	}

@@ -26,12 +26,12 @@ type server struct {
 	lost  prometheus.Counter
 
 	mu sync.Mutex
-	// nextSyncAt is when to try again, by the namespace in which a ResultSlice was refused, or allNamespaces.
-	nextSyncAt map[string]time.Time
+	// retryAt is when to try again, by the namespace in which a ResultSlice was refused, or allNamespaces.
+	retryAt map[string]time.Time
 }
 
 func newServer(c clock.PassiveClock, lost prometheus.Counter) *server {
-	return &server{clock: c, lost: lost, nextSyncAt: map[string]time.Time{}}
+	return &server{clock: c, lost: lost, retryAt: map[string]time.Time{}}
 }
 
 // try calls write, which stores n results, unless the server refused a ResultSlice a short while ago. It returns an error
@@ -44,12 +44,12 @@ func (s *server) try(ctx context.Context, namespace string, n int, write func() 
 	err := write()
 	switch {
 	case err == nil:
-		s.createSucceeded(ctx, namespace)
-	case namespaceEnds(err):
+		s.accepted(ctx, namespace)
+	case isTerminatingNamespace(err):
 		// The Job is deleted with its namespace, so its results are not lost.
-	case createFailureOf(err):
+	case isRefusal(err):
 		s.lost.Add(float64(n))
-		s.createFailed(ctx, namespace, err)
+		s.refused(ctx, namespace, err)
 	default:
 		return err
 	}
@@ -60,39 +60,39 @@ func (s *server) refusing(namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	return now.Before(s.nextSyncAt[namespace]) || now.Before(s.nextSyncAt[allNamespaces])
+	return now.Before(s.retryAt[namespace]) || now.Before(s.retryAt[allNamespaces])
 }
 
-// createFailed logs the first of several refusals.
-func (s *server) createFailed(ctx context.Context, namespace string, err error) {
+// refused logs the first of several refusals.
+func (s *server) refused(ctx context.Context, namespace string, err error) {
 	if apierrors.IsNotFound(err) {
 		namespace = allNamespaces // The CustomResourceDefinition is not installed.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.nextSyncAt[namespace].IsZero() {
+	if s.retryAt[namespace].IsZero() {
 		klog.FromContext(ctx).Info("Results of Jobs are not kept, as the API server does not take them", "namespace", namespace,
 			"reason", err.Error(), "remedy", "kubectl apply -f deploy/crds/stint.dev_resultslices.yaml, or --max-results=0")
 	}
-	s.nextSyncAt[namespace] = s.clock.Now().Add(resultsRetryDelay)
+	s.retryAt[namespace] = s.clock.Now().Add(resultsRetryDelay)
 }
 
-func (s *server) createSucceeded(ctx context.Context, namespace string) {
+func (s *server) accepted(ctx context.Context, namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.nextSyncAt) == 0 {
+	if len(s.retryAt) == 0 {
 		return
 	}
 	for _, n := range []string{namespace, allNamespaces} {
-		if _, refused := s.nextSyncAt[n]; refused {
-			delete(s.nextSyncAt, n)
+		if _, refused := s.retryAt[n]; refused {
+			delete(s.retryAt, n)
 			klog.FromContext(ctx).Info("Results of Jobs are kept again", "namespace", n)
 		}
 	}
 }
 
-// namespaceEnds reports whether the namespace is terminating or deleted, so that nothing can be created in it.
-func namespaceEnds(err error) bool {
+// isTerminatingNamespace reports whether the namespace is terminating or deleted, so that nothing can be created in it.
+func isTerminatingNamespace(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if apierrors.IsNotFound(err) && errors.As(err, &status) {
 		details := status.Status().Details
@@ -101,9 +101,9 @@ func namespaceEnds(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// createFailureOf reports whether a retry does not help: the server does not know the kind, does not allow it, or knows
+// isRefusal reports whether a retry does not help: the server does not know the kind, does not allow it, or knows
 // another version of it.
-func createFailureOf(err error) bool {
+func isRefusal(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }

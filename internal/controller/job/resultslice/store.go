@@ -79,9 +79,9 @@ func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod
 	return nil
 }
 
-// StartRecording runs Record while the caller writes the status, so that a sync takes no longer. The caller then calls wait,
-// which waits for Record; stored says whether the status was written. The first results of a Job are stored only after the
-// status: a controller that starts later looks for results only if the status lists or counts a pod.
+// StartRecording runs Record while the caller writes the status, so that a sync takes no longer. The caller then calls
+// wait, which waits for Record; stored says whether the status was written. The first results of a Job are stored only
+// after the status: a controller that starts later looks for results only if the status lists or counts a pod.
 func (s *Store) StartRecording(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (wait func(stored bool) error) {
 	if len(pods) == 0 || !s.of(job.UID).sequence.known {
 		return func(stored bool) error {
@@ -96,19 +96,19 @@ func (s *Store) StartRecording(ctx context.Context, job *batchv1.Job, pods []*co
 	return func(bool) error { return <-done }
 }
 
-// Prune deletes the oldest results beyond Options.Max and forgets which pods are stored. It runs after the finalizers of the
-// recorded pods are removed. Until then a restarted controller must find every stored result, or it stores it twice. Prune
-// also deletes results that an earlier controller stored and had no time to delete.
+// Prune deletes the oldest results beyond Options.Max and forgets which pods are stored. It runs after the finalizers of
+// the recorded pods are removed. Until then a restarted controller must find every stored result, or it stores it twice.
+// Prune also deletes results that an earlier controller stored and had no time to delete.
 func (s *Store) Prune(ctx context.Context, job *batchv1.Job) error {
 	r := s.known(job.UID)
 	if r == nil || s.max <= 0 {
 		return nil
 	}
 	r.written = nil
-	if r.sequence.size() <= s.max && (r.sequence.known || !endedBefore(job)) {
+	if r.sequence.size() <= s.max && (r.sequence.known || !mayHaveResults(job)) {
 		return nil
 	}
-	return s.server.try(ctx, job.Namespace, 0, func() error { return r.sequence.makeRoom(ctx, job, s.max) })
+	return s.server.try(ctx, job.Namespace, 0, func() error { return r.sequence.deleteOldest(ctx, job, s.max) })
 }
 
 // NoteEnd must be called with every version of a pod that is observed. If the pod was recorded before it terminated, the

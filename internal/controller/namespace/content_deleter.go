@@ -34,8 +34,8 @@ type ContentDeleter struct {
 	kinds      []kind
 	queue      workqueue.TypedRateLimitingInterface[string]
 	clock      clock.PassiveClock
-	// watching is why New could not watch namespaces; Run returns it.
-	watching error
+	// watchErr is why New could not watch namespaces; Run returns it.
+	watchErr error
 }
 
 // kind is one kind of object that a namespace can hold.
@@ -60,7 +60,7 @@ func New(c client.Interface) *ContentDeleter {
 			p.kinds = append(p.kinds, kind{Kind: k, resource: plural.GroupResource()})
 		}
 	}
-	_, p.watching = p.namespaces.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, p.watchErr = p.namespaces.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    p.enqueue,
 		UpdateFunc: func(_, now any) { p.enqueue(now) },
 	})
@@ -75,8 +75,8 @@ func (p *ContentDeleter) enqueue(obj any) {
 
 // Run deletes contents until ctx ends.
 func (p *ContentDeleter) Run(ctx context.Context) error {
-	if p.watching != nil {
-		return fmt.Errorf("watch namespaces: %w", p.watching)
+	if p.watchErr != nil {
+		return fmt.Errorf("watch namespaces: %w", p.watchErr)
 	}
 	synced := []cache.InformerSynced{p.namespaces.Informer().HasSynced}
 	for _, k := range p.kinds {
@@ -138,7 +138,7 @@ func (p *ContentDeleter) deleteContents(ctx context.Context, name string) (done 
 	}
 	d := Decide(contents)
 	stuck, failures := p.deleteAll(ctx, d.Delete)
-	if !d.Empty || !last(ns) {
+	if !d.Empty || !isLastFinalizer(ns) {
 		conditions := Conditions(append(d.Waiting, stuck...), failures)
 		if ns, err = p.report(ctx, ns, conditions); err != nil {
 			return false, errors.Join(err, errors.Join(failures...))

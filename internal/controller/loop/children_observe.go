@@ -2,62 +2,62 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// ObserveCached takes in a version of a child that the informer shows. It returns that version after Rules.Merge, and whether
-// it is newer than what was cached. A new child whose creation was expected is no news.
-func (c *Children[T]) ObserveCached(parent types.UID, shown T) (merged T, news bool) {
+// ObserveCached takes in a version of a child that the informer shows. It returns that version after Rules.Merge, and
+// whether it is newer than what was cached. A new child whose creation was expected is no news.
+func (c *Children[T]) ObserveCached(parent types.UID, cached T) (merged T, isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	uid := shown.GetUID()
+	uid := cached.GetUID()
 	if before, known := c.parents[uid]; known && before != parent {
 		c.drop(uid)
 	}
 	child := c.child(uid)
 	if child == nil {
-		return shown, c.observeNewCached(parent, shown)
+		return cached, c.observeNewCached(parent, cached)
 	}
 	child.cached = true
 	if child.gone {
-		return shown, false
+		return cached, false
 	}
-	news = Older(child.Newest, shown)
-	if !Older(shown, child.Newest) {
-		shown = c.rules.Merge(child.Newest, shown)
-		child.Newest = shown
-		child.Deleted = child.Deleted && shown.GetDeletionTimestamp() == nil
+	isNew = Older(child.Newest, cached)
+	if !Older(cached, child.Newest) {
+		cached = c.rules.Merge(child.Newest, cached)
+		child.Newest = cached
+		child.Deleted = child.Deleted && cached.GetDeletionTimestamp() == nil
 	}
-	if !c.rules.Keep(parent, shown) {
+	if !c.rules.Keep(parent, cached) {
 		c.drop(uid)
 	}
-	return shown, news
+	return cached, isNew
 }
 
-func (c *Children[T]) observeNewCached(parent types.UID, shown T) (news bool) {
+func (c *Children[T]) observeNewCached(parent types.UID, cached T) (isNew bool) {
 	expected := false
 	if f := c.childrenByParent[parent]; f != nil {
-		expected = f.unknown.Has(shown.GetName())
-		f.unknown.Delete(shown.GetName())
+		expected = f.unknown.Has(cached.GetName())
+		f.unknown.Delete(cached.GetName())
 	}
-	if !c.rules.Keep(parent, shown) {
+	if !c.rules.Keep(parent, cached) {
 		c.dropIfEmpty(parent)
 		return false
 	}
-	c.add(parent, shown.GetUID(), &Child[T]{Newest: shown, cached: true})
+	c.add(parent, cached.GetUID(), &Child[T]{Newest: cached, cached: true})
 	return !expected
 }
 
 // ObserveDeletion takes in that the informer shows a child as removed. It reports whether the child was cached, or a sync
 // is in progress that may have used it.
-func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (news bool) {
+func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := gone.GetUID()
-	_, news = c.parents[uid]
+	_, isNew = c.parents[uid]
 	if f := c.childrenByParent[parent]; f != nil && f.ended != nil {
 		f.ended.Insert(uid)
-		news = true
+		isNew = true
 	}
 	c.drop(uid)
-	return news
+	return isNew
 }
 
 // Expect must be called before a child of this name is created: from then on it may exist.
@@ -79,8 +79,8 @@ func (c *Children[T]) Refused(parent types.UID, name string) {
 	}
 }
 
-// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the informer
-// has shown the child as removed since the sync began.
+// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the
+// informer has shown the child as removed since the sync began.
 func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
