@@ -17,7 +17,7 @@ import (
 const maxSyncRounds = 10
 
 // ErrOutdated means that a decision was made on a version that is, or may be, not the newest.
-var ErrOutdated = errors.New("the object has changed meanwhile")
+var ErrOutdated = errors.New("the object has changed since it was read")
 
 // Parents are the objects of one kind that a controller decides about. S is the state that it keeps of each between syncs.
 // A decision is made on the newest version: until the informer shows it, that is the server's answer to the last write.
@@ -143,7 +143,7 @@ func (p *Parents[T, S]) read(ctx context.Context, known T) error {
 		return fmt.Errorf("asking for %s %s: %w", p.kind, Key(known), err)
 	}
 	if fresh.GetUID() != known.GetUID() {
-		return fmt.Errorf("asking for %s %s: another one has its name by now", p.kind, Key(known))
+		return fmt.Errorf("asking for %s %s: another object has the name now", p.kind, Key(known))
 	}
 	p.observeWrite(fresh)
 	return nil

@@ -52,7 +52,7 @@ func (q Queue) next(ctx context.Context, syncOne func(context.Context, types.Nam
 	}
 	defer q.Done(key)
 	if err := syncOne(ctx, key); err != nil && ctx.Err() == nil {
-		klog.FromContext(ctx).V(2).Info("Will try again", "object", key, "reason", err.Error())
+		klog.FromContext(ctx).V(2).Info("Sync failed and will be retried", "object", key, "reason", err.Error())
 		q.AddRateLimited(key)
 	} else {
 		q.Forget(key)

@@ -89,7 +89,7 @@ func (t *Controller) cached(key types.NamespacedName) *batchv1.Job {
 func (t *Controller) sync(ctx context.Context, key types.NamespacedName) error {
 	err := t.expire(ctx, key)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
-		klog.FromContext(ctx).Error(err, "A Job whose time is over could not be deleted yet", "job", key)
+		klog.FromContext(ctx).Error(err, "An expired Job could not be deleted and will be retried", "job", key)
 	}
 	return err
 }

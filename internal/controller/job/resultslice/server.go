@@ -71,7 +71,7 @@ func (s *server) refused(ctx context.Context, namespace string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.retryAt[namespace].IsZero() {
-		klog.FromContext(ctx).Info("Results of Jobs are not kept, as the API server does not take them", "namespace", namespace,
+		klog.FromContext(ctx).Info("Results of Jobs are not stored, because the API server does not accept ResultSlices", "namespace", namespace,
 			"reason", err.Error(), "remedy", "kubectl apply -f deploy/crds/stint.dev_resultslices.yaml, or --max-results=0")
 	}
 	s.retryAt[namespace] = s.clock.Now().Add(resultsRetryDelay)
@@ -86,7 +86,7 @@ func (s *server) accepted(ctx context.Context, namespace string) {
 	for _, n := range []string{namespace, allNamespaces} {
 		if _, refused := s.retryAt[n]; refused {
 			delete(s.retryAt, n)
-			klog.FromContext(ctx).Info("Results of Jobs are kept again", "namespace", n)
+			klog.FromContext(ctx).Info("Results of Jobs are stored again", "namespace", n)
 		}
 	}
 }

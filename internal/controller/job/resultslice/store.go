@@ -73,7 +73,7 @@ func (s *Store) Record(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod
 	}
 	err := s.server.try(ctx, job.Namespace, len(all), func() error { return r.sequence.write(ctx, job, all) })
 	if err != nil {
-		return fmt.Errorf("storing what came of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
+		return fmt.Errorf("storing the results of pods of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	r.observeWrite(all)
 	return nil
