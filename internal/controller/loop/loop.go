@@ -17,7 +17,7 @@ import (
 // set time.
 type Loop struct {
 	Queue Queue
-	Alarm *alarm.Alarm
+	Alarm *alarm.Alarm[types.NamespacedName]
 
 	name     string
 	handlers []cache.InformerSynced

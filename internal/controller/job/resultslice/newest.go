@@ -5,7 +5,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/loop"
-	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -19,7 +19,7 @@ func (s *Store) resultsOf(pods []*corev1.Pod) (all []stintv1.PodResult) {
 
 // newest returns the cached version of a pod that had not terminated when the controller decided to count it.
 func (s *Store) newest(p *corev1.Pod) *corev1.Pod {
-	if core.Ended(p) {
+	if podstatus.IsTerminated(p) {
 		return p
 	}
 	if cached := loop.Cached[*corev1.Pod](s.cachedPods, loop.Key(p)); cached != nil && cached.UID == p.UID {

@@ -16,7 +16,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
-	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -115,7 +115,7 @@ func (s *Store) Prune(ctx context.Context, job *batchv1.Job) error {
 // next Record stores its result again.
 func (s *Store) NoteEnd(p *corev1.Pod) {
 	ref := metav1.GetControllerOfNoCopy(p)
-	if ref == nil || !core.Ended(p) {
+	if ref == nil || !podstatus.IsTerminated(p) {
 		return
 	}
 	if r := s.known(ref.UID); r != nil {
