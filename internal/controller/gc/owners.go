@@ -27,7 +27,7 @@ type owners struct {
 	// absent holds references whose owner a live read has shown to be absent, each with whether an object in another
 	// namespace has the UID. A UID is never used again.
 	absent *lru.Cache
-	// deletedOwners holds the UIDs of owners whose deletion an informer has shown.
+	// deletedOwners holds the UIDs of owners that were removed from an informer's cache.
 	deletedOwners *lru.Cache
 	// orphaned holds the UIDs of owners whose dependents were orphaned. A dependent that is created later stays too.
 	orphaned *lru.Cache

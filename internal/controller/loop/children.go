@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// CacheTimeout is how long the informer may take to show a child that was created. After that the child is read live.
+	// CacheTimeout is how long it may take until a child that was created is cached. After that the child is read live.
 	CacheTimeout = 30 * time.Second
 	// maxCacheLag is how far the informer may be behind the server. A version that it has not shown by then never comes.
 	maxCacheLag = 10 * time.Minute
@@ -45,10 +45,10 @@ type Child[T Object] struct {
 	// Deleted means that the server has accepted the deletion and Newest does not show it yet.
 	Deleted bool
 
-	// cached means that the informer has shown the child, so it will also show when the child is removed.
+	// cached means that the informer has cached the child, so its handlers will also be called when the child is removed.
 	cached bool
-	// gone means that the server does not have the child any more. The entry stays, so that an older version, which the
-	// informer shows later, does not bring the child back.
+	// gone means that the server does not have the child any more. The entry stays, so that an older version, which is
+	// cached later, does not bring the child back.
 	gone bool
 	// since is when the server answered last.
 	since time.Time
@@ -58,8 +58,8 @@ type childSet[T Object] struct {
 	children map[types.UID]*Child[T]
 	// unknown are the names of children of which it is not known whether their creation succeeded.
 	unknown sets.Set[string]
-	// ended are the children that the informer showed as removed during the sync: an answer that arrives afterwards must
-	// not bring them back. It is nil outside of a sync.
+	// ended are the children that were removed from the informer's cache during the sync: an answer that arrives afterwards
+	// must not bring them back. It is nil outside of a sync.
 	ended sets.Set[types.UID]
 }
 
@@ -84,8 +84,8 @@ func (c *Children[T]) Open(parent types.UID) {
 	c.childSet(parent).ended = sets.New[types.UID]()
 }
 
-// Close ends the sync that Open began. It reports whether the informer has yet to show a child. If the child was created
-// and removed while the watch was broken, the informer never shows it: so the caller must sync again after CacheTimeout.
+// Close ends the sync that Open began. It reports whether a child is yet to be cached. If the child was created
+// and removed while the watch was broken, it is never cached: so the caller must sync again after CacheTimeout.
 func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

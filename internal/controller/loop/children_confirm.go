@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Confirm reads live every child whose state is uncertain: one that may have been created, one that the informer should
-// have shown by now, and one that is listed but not cached. Listed are the children in the parent's status, UID by name;
+// Confirm reads live every child whose state is uncertain: one that may have been created, one that should be
+// cached by now, and one that is listed but not cached. Listed are the children in the parent's status, UID by name;
 // a UID may be empty.
 func (c *Children[T]) Confirm(ctx context.Context, parent metav1.Object, resource client.Resource[T], listed map[string]types.UID) error {
 	uncertain := c.unconfirmed(parent.GetUID(), listed)
@@ -93,7 +93,7 @@ func (c *Children[T]) missing(parent types.UID, name string, uid types.UID) {
 	child.gone, child.since = true, c.clock.Now()
 }
 
-// Overdue returns the children that the informer should have shown by now.
+// Overdue returns the children that should be cached by now.
 func (c *Children[T]) Overdue(parent types.UID) (overdue []T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

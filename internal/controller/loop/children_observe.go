@@ -2,8 +2,8 @@ package loop
 
 import "k8s.io/apimachinery/pkg/types"
 
-// ObserveCached takes in a version of a child that the informer shows. It returns that version after Rules.Merge, and
-// whether it is newer than what was cached. A new child whose creation was expected is no news.
+// ObserveCached takes in the cached version of a child. It returns that version after Rules.Merge, and whether it is newer
+// than what was known. A new child whose creation was expected is not new.
 func (c *Children[T]) ObserveCached(parent types.UID, cached T) (merged T, isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +45,8 @@ func (c *Children[T]) observeNewCached(parent types.UID, cached T) (isNew bool) 
 	return !expected
 }
 
-// ObserveDeletion takes in that the informer shows a child as removed. It reports whether the child was cached, or a sync
-// is in progress that may have used it.
+// ObserveDeletion takes in that a child was removed from the informer's cache. It reports whether the child was known, or a
+// sync is in progress that may have used it.
 func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +79,8 @@ func (c *Children[T]) Refused(parent types.UID, name string) {
 	}
 }
 
-// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the
-// informer has shown the child as removed since the sync began.
+// ObserveWrite takes in the server's answer to a write or a live read. It has no effect outside of a sync, or if the child
+// was removed from the informer's cache since the sync began.
 func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -265,7 +265,7 @@ func TestChildrenDoNotGrowWithHistory(t *testing.T) {
 				children.ObserveCached(parentUID, child("1", named))
 				children.Deleted(child("1", named).UID)
 				children.ObserveDeletion(parentUID, child("1", named))
-			case 2: // The informer never shows it.
+			case 2: // It is never cached.
 				children.Gone(child("1", named).UID)
 			}
 			children.Close(parentUID)

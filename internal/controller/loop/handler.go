@@ -39,7 +39,7 @@ func Handler[T Object](handle func(was, is T)) cache.ResourceEventHandler {
 	}
 }
 
-// Cached returns the object that the informer shows under a name, or nil.
+// Cached returns the cached object of a name, or nil.
 func Cached[T Object](informer cache.SharedIndexInformer, key fmt.Stringer) T {
 	var none T
 	obj, found, err := informer.GetStore().GetByKey(key.String())

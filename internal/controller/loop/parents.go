@@ -20,7 +20,7 @@ const maxSyncRounds = 10
 var ErrOutdated = errors.New("the object has changed since it was read")
 
 // Parents are the objects of one kind that a controller decides about. S is the state that it keeps of each between syncs.
-// A decision is made on the newest version: until the informer shows it, that is the server's answer to the last write.
+// A decision is made on the newest version: until it is cached, that is the server's answer to the last write.
 type Parents[T Object, S any] struct {
 	loop     *Loop
 	kind     string
@@ -102,8 +102,8 @@ func (p *Parents[T, S]) UpdateStatus(ctx context.Context, changed T) error {
 	return nil
 }
 
-// IsOwn reports whether the informer shows the version that the last write or live read returned, or an older one. Then no
-// sync is needed.
+// IsOwn reports whether cached is the version that the last write or live read returned, or an older one. Then no sync is
+// needed.
 func (p *Parents[T, S]) IsOwn(cached T) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// Latest is the newest version of one object: the server's last answer, until the informer shows that or a newer one. The
-// zero value has no answer.
+// Latest is the newest version of one object: the server's last answer, until that or a newer version is cached. The zero
+// value has no answer.
 type Latest[T Object] struct {
 	newest T
 	// Confirmed means that the server has answered for the object, so that no older version is taken for the newest.
@@ -22,7 +22,7 @@ func (l *Latest[T]) ObserveWrite(answer T) {
 	}
 }
 
-// Newest returns the newer of the version that the informer shows and the server's last answer.
+// Newest returns the newer of the cached version and the server's last answer.
 func (l *Latest[T]) Newest(cached T) T {
 	var none T
 	if l.newest != none && Older(cached, l.newest) {
@@ -32,7 +32,7 @@ func (l *Latest[T]) Newest(cached T) T {
 	return cached
 }
 
-// Covers reports whether the informer shows the server's last answer, or an older version.
+// Covers reports whether the cached version is the server's last answer, or older.
 func (l *Latest[T]) Covers(cached T) bool {
 	var none T
 	return l.newest != none && !Older(l.newest, cached)

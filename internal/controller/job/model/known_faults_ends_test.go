@@ -186,7 +186,7 @@ func TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict(t *testing.T) {
 	})
 }
 
-// kubernetes/kubernetes#129795: a controller whose informer did not show its own pods for minutes created them again.
+// kubernetes/kubernetes#129795: a controller created its own pods again when they were not cached for minutes.
 func TestNoMorePodsAreMadeHoweverLateTheInformerIs(t *testing.T) {
 	mustPlay(t, func(w *world) {
 		w.begin(aJob().Completions(5).Parallelism(3))

@@ -1,10 +1,10 @@
 // Package model_test drives the real Job controller through random histories on a simulated API server.
 //
 // The server (test/simulated) has versions, preconditions, finalizers and graceful deletion as a real one does. It
-// answers a request only when the test wants it to, and an informer shows a change only when the test wants it to. So a
-// history has everything that can go wrong between a controller and its server: writes that are refused, that succeed
-// without an answer, or that come in another order; changes that are shown late, again, or several as one; a controller
-// that is killed between two writes, or two controllers at a time. The clock is synctest's.
+// answers a request, and its informers receive a change, only when the test wants it. So a history has everything that can
+// go wrong between a controller and its server: writes that are refused, that succeed without an answer, or that come in
+// another order; changes that are cached late, received again, or several as one; a controller that is killed between two
+// writes, or two controllers at a time. The clock is synctest's.
 //
 // Three lists of invariants must hold at each write (status_, pod_ and creation_invariants_test.go); end_test.go says what
 // must hold at the end. They follow the documentation of the API (oracle_test.go), not the code.

@@ -75,8 +75,8 @@ func TestAPodThatIsCountedBeforeItTerminatesKeepsItsExitCode(t *testing.T) {
 	})
 }
 
-// The next controller removes the finalizer of every pod that the status lists, and may be killed before its informer shows
-// that the pod has terminated: then no later controller looks at the pod.
+// The next controller removes the finalizer of every pod that the status lists, and may be killed before the terminated pod
+// is cached: then no later controller looks at the pod.
 func TestAListedPodThatIsCachedAsRunningIsStoredAsTheServerHasIt(t *testing.T) {
 	mustPlay(t, func(w *world) {
 		w.begin(aJob())
