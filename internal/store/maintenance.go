@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// compactInterval: revisions older than one to two of it are dropped. Whoever lists in pages or watches from an
-	// older one starts over. Upstream keeps five minutes; at thousands of writes a second that would be gigabytes.
+	// compactInterval is the interval of compactions: revisions older than one to two intervals are dropped. A client that
+	// lists in pages or watches from an older one has to start over. kube-apiserver's five minutes would take gigabytes
+	// at thousands of writes per second.
 	compactInterval = time.Minute
 	upkeepInterval  = time.Minute
 
-	// A defragmentation stops all writes while it copies what is in use, so it has to pay.
+	// A defragmentation blocks all writes while it copies the used pages, so it is done only if it frees much space.
 	defragMinBytes = 128 << 20
-	defragMinWaste = 2 // times what is in use
+	defragMinWaste = 2 // size of the database, as a multiple of its used part
 )
 
-// maintenance does what etcd leaves to an operator.
+// maintenance does the upkeep that etcd leaves to an operator: compaction, defragmentation, disarming the space alarm.
 type maintenance struct {
 	client    *clientv3.Client
 	log       *zap.Logger
@@ -30,7 +31,7 @@ type maintenance struct {
 		etcd3.Compactor
 		Stop()
 	}
-	// defragment is the server's own: the client's ends the process where etcd serves no gRPC.
+	// defragment is the method of the etcd server. The client's would end the process, because this etcd serves no gRPC.
 	defragment func() error
 	cancel     context.CancelFunc
 	done       chan struct{}
@@ -83,7 +84,7 @@ func worthDefragmenting(size, inUse int64) bool {
 	return size >= defragMinBytes && size >= defragMinWaste*inUse
 }
 
-// liftSpaceAlarm lets writes through again after the database had reached its quota and has room now.
+// liftSpaceAlarm allows writes again if the database had reached its quota and has room now.
 func (u *maintenance) liftSpaceAlarm(ctx context.Context) error {
 	status, err := u.client.Status(ctx, "")
 	if err != nil || status.DbSize >= quotaBytes {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// slowCache takes its time to stop.
+// slowCache needs a given time to stop.
 type slowCache struct{ takes time.Duration }
 
 func (c slowCache) Stop() { time.Sleep(c.takes) }
@@ -23,7 +23,7 @@ func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
 				if got := time.Since(start); got != test.want {
 					t.Errorf("waited %s, want %s", got, test.want)
 				}
-				time.Sleep(test.takes) // no goroutine may outlive the test
+				time.Sleep(test.takes) // synctest needs every goroutine to end
 			})
 		})
 	}

@@ -73,7 +73,7 @@ func TestOpenTellsWhatIsWrongWithTheDirectory(t *testing.T) {
 		"nobody may write to it": {
 			arrange: func(t *testing.T) string {
 				if os.Getuid() == 0 {
-					// The one place that even root cannot write to.
+					// Not even root can write to this directory.
 					return "/proc/1/stint"
 				}
 				dir := t.TempDir()

@@ -8,6 +8,6 @@ var sayings = strings.NewReplacer(
 	"manualSelector", "autoSelector",
 )
 
-// InWords returns how what is said of a batch/v1 Job and its selector reads in this version, where selectors are chosen
-// the other way round.
+// InWords rewrites a message about a batch/v1 Job for a client of this version: it names autoSelector instead of
+// manualSelector, with the opposite meaning.
 func InWords(ofBatch string) string { return sayings.Replace(ofBatch) }

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// suffix is how many random characters make a generated name unique, and maxName the length of the longest one.
+	// suffix is the number of random characters at the end of a generated name, and maxName the name's maximum length.
 	suffix  = 5
 	maxName = 63
 	// names is how many generated names are tried.
 	names = 4
 )
 
-// Create generates names here and not in the API server. A create whose answer is lost can then be repeated under the
-// same name, so that there are never two objects where one was asked for.
+// Create generates names itself, not the API server. A create whose response is lost can then be repeated with the same
+// name, so that it never makes two objects.
 func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
 		written, _, err := r.post(ctx, shortRetry, obj)
@@ -36,7 +36,8 @@ func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	}
 }
 
-// createOnce creates an object whose name nobody else is likely to pick. AlreadyExists means that somebody did.
+// createOnce creates an object with a random name. AlreadyExists means that another client has created an object of this
+// name.
 func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
 	written, unsure, err := r.post(ctx, shortRetry, obj)
 	if unsure && isRetriable(err) {
@@ -61,7 +62,7 @@ func (r *resource[T]) post(ctx context.Context, p retryPolicy, obj T) (written T
 	})
 }
 
-// sameMaker tells whether one who picked the name at random made both.
+// sameMaker reports whether this client made both objects of one random name, which two clients hardly ever generate.
 func sameMaker(a, b metav1.Object) bool {
 	return a.GetGenerateName() == b.GetGenerateName() && controllerOf(a) == controllerOf(b)
 }

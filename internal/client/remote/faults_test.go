@@ -19,10 +19,10 @@ func pemOf(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }
 
-// story is one way for a connection to be bad.
+// story is a bad connection: which faults occur, and how often.
 type story struct {
 	name string
-	// writes and watches are the faults, each with the number of requests of which one meets it.
+	// writes and watches map a fault to n if one of n requests has this fault.
 	writes, watches map[fault]int
 }
 
@@ -55,7 +55,7 @@ func playStories(t *testing.T, config *rest.Config) {
 	}
 }
 
-// faults lets faults befall requests in turn.
+// faults returns a function that chooses the fault of each request.
 func (s story) faults() func(*http.Request) fault {
 	var writes, watches atomic.Int64
 	return func(r *http.Request) fault {

@@ -18,7 +18,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// tricky is a client whose next requests meet the given faults.
+// tricky is a client whose next requests have the faults in next.
 type tricky struct {
 	*remote.Client
 	// config reaches the same server without faults.
@@ -107,7 +107,7 @@ func TestAWriteWhoseAnswerIsLostIsDoneOnce(t *testing.T) {
 	}
 }
 
-// podCount counts pods whatever faults are left.
+// podCount discards the remaining faults and counts all pods.
 func (c *tricky) podCount(t *testing.T) int {
 	t.Helper()
 	for len(c.next) > 0 {
@@ -142,7 +142,7 @@ func TestARefusedWriteIsNotRepeated(t *testing.T) {
 func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	config := overTheNetwork(t, startServer(t))
 	namespace := namespaces(config)(t)
-	config.QPS, config.Burst = 1e-6, 1 // one request, and the next in some days
+	config.QPS, config.Burst = 1e-6, 1 // one request now, and the next one days later
 	c, err := remote.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestEventsAndInformersDoNotUseUpTheLimitOfPods(t *testing.T) {
 	informer := c.Jobs().Informer()
 	c.Start(ctx)
 	untilSynced(t, informer)
-	// The one request that pods have is still there.
+	// Events and informers have not used the one request that reads and writes may make.
 	if _, err := c.Pods().Get(ctx, namespace, "p"); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}

@@ -67,7 +67,7 @@ func TestPersistGivesUp(t *testing.T) {
 				t.Errorf("%s: %v after %d tries in %s, unsure %v", name, err, tries, took, unsure)
 			}
 		}
-		// However the last try ended, nobody waits for another.
+		// After the end of the context there is no other try, whatever the error of the last one.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for _, last := range []error{context.DeadlineExceeded, context.Canceled, syscall.ECONNRESET} {

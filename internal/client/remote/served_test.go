@@ -21,7 +21,7 @@ func TestOnlyAnAnswerTellsThatAKindIsKnown(t *testing.T) {
 	away, busy := syscall.ECONNREFUSED, apierrors.NewTooManyRequestsError("busy")
 	const known, notKnown = "The API server knows scheduledjobs now", "The API server does not know scheduledjobs: none run until it does"
 	for sentence, c := range map[string]struct {
-		// answers are what the server says in turn; each but that it does not know the kind goes to who asked, who asks again.
+		// answers are the server's responses, one by one. whenServed returns each except NotFound, and is called again.
 		answers []error
 		said    []string
 		missing bool
