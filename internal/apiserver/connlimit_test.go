@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// Idle connections of whoever can reach the port once took every descriptor there was.
+// Idle unauthenticated connections once used up all file descriptors of the process.
 func TestStrangersKeepNobodyOut(t *testing.T) {
 	r := start(t)
 	owner := r.clientset(t)
@@ -30,7 +30,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	// Another connection than the one of before.
+	// A new client, and so a new connection.
 	made := must[*corev1.Pod](t)(r.clientset(t).CoreV1().Pods("default").Create(t.Context(), pod("a"), metav1.CreateOptions{}))
 	for {
 		event := await.Value(t, "the watch that was open goes on", changes.ResultChan())

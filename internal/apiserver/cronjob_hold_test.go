@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// onDemand is what kubectl create job --from=cronjob/NAME makes.
+// onDemand returns the Job that kubectl create job --from=cronjob/NAME creates.
 func onDemand(name string, cj *batchv1.CronJob) *batchv1.Job {
 	j := job(name)
 	j.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "manual"}

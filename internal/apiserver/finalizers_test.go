@@ -45,7 +45,7 @@ func TestAllMistakesOfACreationAreTold(t *testing.T) {
 	}
 }
 
-// kubernetes/kubernetes#127917: no request got the finalizer off a pod that had been told to end.
+// kubernetes/kubernetes#127917: no request could remove the finalizer of a terminating pod.
 func TestEveryRequestGetsTheFinalizerOffAPodThatIsDeleted(t *testing.T) {
 	pods := start(t).clientset(t).CoreV1().Pods("default")
 	none := []byte(`{"metadata":{"finalizers":null}}`)

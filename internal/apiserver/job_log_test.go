@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ran is a pod of the Job that has ended, as the node tells of it.
+// ran creates a pod of the Job and sets its status to failed, as the node would.
 func (r *running) ran(t *testing.T, j *batchv1.Job, name, index string, restarts int32) {
 	t.Helper()
 	p := pod(name)
@@ -23,7 +23,7 @@ func (r *running) ran(t *testing.T, j *batchv1.Job, name, index string, restarts
 	p.Labels = j.Spec.Template.Labels
 	pods := r.clientset(t).CoreV1().Pods("default")
 	p = must[*corev1.Pod](t)(pods.Create(t.Context(), p, metav1.CreateOptions{}))
-	began := metav1.Unix(1_700_000_000+int64(len(name)), 0) // longer names are later
+	began := metav1.Unix(1_700_000_000+int64(len(name)), 0) // pods with longer names start later
 	p.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: "c", RestartCount: restarts,
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, StartedAt: began, FinishedAt: began}},

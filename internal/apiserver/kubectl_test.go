@@ -23,14 +23,14 @@ spec:
   backoffLimit: 4
 `
 
-// kubectlStep is what an unmodified kubectl does with a server. The steps build on each other.
+// kubectlStep is one call of an unmodified kubectl. The steps of a test build on each other.
 type kubectlStep struct {
 	does string
 	args string
 	want string
-	// lacks, where given, is what the output must not have.
+	// lacks is text that the output must not contain, unless it is empty.
 	lacks string
-	// fails: kubectl is to end with an error.
+	// fails is true if kubectl must end with an error.
 	fails bool
 }
 
@@ -78,7 +78,7 @@ func TestKubectlWorks(t *testing.T) {
 	})
 }
 
-// runKubectl takes the steps in a folder that holds the files.
+// runKubectl runs the steps in a directory with the files.
 func runKubectl(t *testing.T, r *running, steps []kubectlStep, files map[string]string) {
 	t.Helper()
 	kubectl, err := exec.LookPath("kubectl")

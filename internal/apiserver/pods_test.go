@@ -96,7 +96,7 @@ func TestAnEvictionDeletesAndSaysWhy(t *testing.T) {
 	}
 }
 
-// echo answers a request for logs with what was asked for.
+// echo is a LogSource whose logs are the requested options.
 type echo struct{}
 
 func (echo) PodLogs(_ context.Context, p *corev1.Pod, o *corev1.PodLogOptions) (io.ReadCloser, error) {
@@ -165,7 +165,7 @@ func TestWhatIsNotThereYetSaysSo(t *testing.T) {
 	}
 }
 
-// An index that changes while the pod runs has the Job count work that was not done.
+// If the index could change while the pod runs, the Job would count an index that has not been processed.
 func TestTheIndexOfAPodOfAJobDoesNotChange(t *testing.T) {
 	r := start(t)
 	ctx := t.Context()

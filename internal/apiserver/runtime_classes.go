@@ -20,7 +20,7 @@ import (
 
 var runtimeClassesResource = nodev1.Resource("runtimeclasses")
 
-// runtimeClasses keeps the usual RuntimeClasses, and has new pods run as theirs says.
+// runtimeClasses keeps the default RuntimeClasses, and applies RuntimeClasses to new pods.
 type runtimeClasses struct {
 	options podregistry.Options
 	store   *genericregistry.Store
@@ -28,7 +28,7 @@ type runtimeClasses struct {
 	ctx context.Context
 }
 
-// keep has a usual class come back when it is deleted.
+// keep creates a default class again when it is deleted.
 func (c *runtimeClasses) keep(store *genericregistry.Store) {
 	c.store = store
 	store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
@@ -41,7 +41,7 @@ func (c *runtimeClasses) keep(store *genericregistry.Store) {
 	}
 }
 
-// ensure makes the usual classes that are missing.
+// ensure creates the default classes that are missing.
 func (c *runtimeClasses) ensure() error {
 	for _, class := range registry.DefaultRuntimeClasses() {
 		_, err := c.store.Create(clusterWide(c.ctx), class, nil, &metav1.CreateOptions{})
@@ -52,7 +52,7 @@ func (c *runtimeClasses) ensure() error {
 	return nil
 }
 
-// get returns nil for a class that is not there. It asks the cache, and the store where the cache does not know the class yet.
+// get reads a class from the cache or, if the cache does not have it yet, from the store. It returns nil if there is none.
 func (c *runtimeClasses) get(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
 	obj, err := c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{ResourceVersion: "0"})
 	if apierrors.IsNotFound(err) {
@@ -71,7 +71,7 @@ func clusterWide(ctx context.Context) context.Context {
 	return genericapirequest.WithNamespace(ctx, metav1.NamespaceNone)
 }
 
-// handler is what registry.Options asks.
+// handler returns the handler of a class, for the field Handler of the registry's Options.
 func (c *runtimeClasses) handler(name string) (string, bool) {
 	class, err := c.get(c.ctx, name)
 	if err != nil || class == nil {
@@ -80,7 +80,7 @@ func (c *runtimeClasses) handler(name string) (string, bool) {
 	return class.Handler, true
 }
 
-// admit is called for every pod that is about to be created.
+// admit is the store's BeginCreate hook, which is called for every new pod.
 func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	pod := obj.(*corev1.Pod)
 	c.options.ChooseRuntime(&pod.Spec)
@@ -94,8 +94,8 @@ func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav
 	return func(context.Context, bool) {}, nil
 }
 
-// of returns the class that the pod asks for. A name that none can have is left to validation, which says what is wrong
-// with it.
+// of returns the class that the pod names, or nil if it names none. It also returns nil for an invalid name: validation
+// reports that.
 func (c *runtimeClasses) of(ctx context.Context, pod *corev1.Pod) (*nodev1.RuntimeClass, error) {
 	name := pod.Spec.RuntimeClassName
 	if name == nil || len(validation.IsDNS1123Subdomain(*name)) > 0 {

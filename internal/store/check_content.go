@@ -20,7 +20,7 @@ type checkResult struct {
 	hasKeys  bool // whether the bucket with all objects exists
 	newest   revision
 	members  int
-	applied  uint64 // how many entries of the log the database has applied
+	applied  uint64                        // how many entries of the log the database has applied
 	complain func(key, value []byte) error // checks an entry of the current bucket
 }
 
