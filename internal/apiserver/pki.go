@@ -205,8 +205,8 @@ func writePair(dir, name string, pair keyPair) error {
 	return finishPair(dir, name)
 }
 
-// finishPair finishes an interrupted writePair: if the new key has been renamed, it renames the new certificate, otherwise it
-// removes both new files.
+// finishPair finishes an interrupted writePair: if the new key has been renamed, it renames the new certificate, otherwise
+// it removes both new files.
 func finishPair(dir, name string) error {
 	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
 	if _, err := os.Lstat(cert + newSuffix); errors.Is(err, fs.ErrNotExist) {

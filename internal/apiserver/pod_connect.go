@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// notImplementedREST refuses subresources that are not implemented yet. Without it clients would get NotFound, as if the pod
-// did not exist.
+// notImplementedREST refuses subresources that are not implemented yet. Without it clients would get NotFound, as if the
+// pod did not exist.
 type notImplementedREST struct{ subresource string }
 
 func (notImplementedREST) New() runtime.Object { return &corev1.Pod{} }

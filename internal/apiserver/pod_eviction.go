@@ -14,14 +14,14 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// evictionReason and evictionMessage are those of the condition DisruptionTarget of an evicted pod. Kubernetes has the same.
+// evictionReason and evictionMessage are those of an evicted pod's condition DisruptionTarget, as in Kubernetes.
 const (
 	evictionReason  = "EvictionByEvictionAPI"
 	evictionMessage = "Eviction API: evicting"
 )
 
-// evictionREST serves pods/eviction: a deletion that first sets the condition DisruptionTarget, so that a pod failure policy
-// can ignore the failure. It checks no disruption budgets, because this server does not have them.
+// evictionREST serves pods/eviction: a deletion that first sets the condition DisruptionTarget, so that a pod failure
+// policy can ignore the failure. It checks no disruption budgets, because this server does not have them.
 type evictionREST struct{ pods *genericregistry.Store }
 
 func (*evictionREST) New() runtime.Object { return &policyv1.Eviction{} }

@@ -21,8 +21,8 @@ type LogSource interface {
 	// PodLogs returns the log of the container of pod that opts names. With opts.Follow the reader ends when the container
 	// has terminated or ctx has ended.
 	PodLogs(ctx context.Context, pod *corev1.Pod, opts *corev1.PodLogOptions) (io.ReadCloser, error)
-	// AttemptLogs returns the log of one start of a container of a pod, which may be gone. attempt counts from 0; a negative
-	// one means the last start. The error is a logs.GoneError if the log no longer exists.
+	// AttemptLogs returns the log of one start of a container of a pod, even if the pod is gone. attempt counts from 0; a
+	// negative one means the last start. The error is a logs.GoneError if the log no longer exists.
 	AttemptLogs(ctx context.Context, namespace string, of *stintv1.PodResult, attempt int32, opts *corev1.PodLogOptions) (io.ReadCloser, error)
 }
 

@@ -16,11 +16,11 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// kind does what resource promises, for objects of whatever type.
+// kind implements the methods of resource for objects of any type.
 type kind struct {
 	Kind
 	admit AdmitFunc
-	// shows is the namespace whose objects the informer shows; all of them where empty.
+	// shows is the only namespace that the informer shows; if it is empty, the informer shows all.
 	shows string
 
 	mu       sync.Mutex
@@ -31,7 +31,7 @@ func newKind(k Kind, admit AdmitFunc) *kind { return &kind{Kind: k, admit: admit
 
 func (k *kind) groupResource() schema.GroupResource { return k.Store.DefaultQualifiedResource }
 
-// in says which namespace a request is in, as the HTTP handlers do.
+// in adds the namespace of a request to its context, as the HTTP handlers do.
 func in(ctx context.Context, namespace string) context.Context {
 	return genericapirequest.WithNamespace(ctx, namespace)
 }
@@ -71,7 +71,7 @@ func (k *kind) delete(ctx context.Context, obj client.Object, opts client.Delete
 	return err
 }
 
-// noStatus is the answer where a kind has none.
+// noStatus returns the error for status updates of a kind without status.
 func (k *kind) noStatus() error {
 	return apierrors.NewMethodNotSupported(k.groupResource(), "update the status of")
 }

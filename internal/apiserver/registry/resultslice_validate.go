@@ -12,7 +12,7 @@ import (
 
 var resultPhases = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}
 
-// validateResultSlice keeps slices small: there may be many, and the server holds them in memory.
+// validateResultSlice limits the size of slices, because there may be many and the server has all of them in memory.
 func validateResultSlice(s *stintv1.ResultSlice) field.ErrorList {
 	p := field.NewPath("results")
 	if n := len(s.Results); n > stintv1.MaxSliceResults {
