@@ -36,8 +36,8 @@ func SetDefaults(job *batchv1.Job) {
 	}
 }
 
-// setDefaultCounts sets parallelism, completions and backoffLimit. It leaves completions unset if parallelism is set: such a
-// Job is a work queue.
+// setDefaultCounts sets parallelism, completions and backoffLimit. It leaves completions unset if parallelism is set: such
+// a Job is a work queue.
 func setDefaultCounts(spec *batchv1.JobSpec) {
 	if spec.Completions == nil && spec.Parallelism == nil {
 		spec.Completions = ptr.To[int32](1)

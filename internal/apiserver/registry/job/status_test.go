@@ -17,7 +17,7 @@ import (
 
 type statusEdit func(*batchv1.JobStatus)
 
-// statusCase is what becomes of a status update from one status to another, of a Job with this spec.
+// statusCase is an update of the status of a Job with this spec, with the expected errors.
 type statusCase struct {
 	spec     []jobEdit
 	was, now []statusEdit
@@ -112,7 +112,7 @@ func TestJobStatusConditions(t *testing.T) {
 	success := edits(indexed(3, 1), specEdit(func(s *batchv1.JobSpec) {
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](1)}}}
 	}))
-	// Statuses from before the announcing conditions existed.
+	// These statuses are from before SuccessCriteriaMet and FailureTarget existed.
 	oldComplete := status(started, completed, is(batchv1.JobComplete))
 	oldFailed := status(started, is(batchv1.JobFailed))
 	runStatusCases(t, map[string]statusCase{

@@ -1,4 +1,4 @@
-// Package scheduledjob has the rules of ScheduledJobs, and of the runs of them that a user asks for.
+// Package scheduledjob has the defaults, validation and tables of ScheduledJobs, and the validation of runs on demand.
 package scheduledjob
 
 import (
@@ -16,7 +16,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Resource describes stint.dev/v1 ScheduledJobs. On a cluster deploy/crds says the same, as far as it can.
+// Resource describes stint.dev/v1 ScheduledJobs. The CustomResourceDefinition in deploy/crds has the same rules, as far as
+// it can express them.
 func Resource(o pod.Options) kinds.Resource {
 	return kinds.Resource{
 		Version:    stintv1.SchemeGroupVersion,
@@ -83,7 +84,7 @@ func warnUpdate(scheduledJob, old *stintv1.ScheduledJob, o pod.Options) []string
 	return append(warnings, warn(scheduledJob, o, time.Now())...)
 }
 
-// keepAllButStatus is what a definition on a cluster does too: a status has no labels.
+// keepAllButStatus restores everything except the status, also metadata, as for a CustomResourceDefinition.
 func keepAllButStatus(scheduledJob, old *stintv1.ScheduledJob) {
 	version, managers := scheduledJob.ResourceVersion, scheduledJob.ManagedFields
 	old.ObjectMeta.DeepCopyInto(&scheduledJob.ObjectMeta)

@@ -21,7 +21,7 @@ import (
 
 type scheduledJobEdit = func(*stintv1.ScheduledJob)
 
-// scheduledJobManifest is a ScheduledJob as a user writes it.
+// scheduledJobManifest returns a ScheduledJob as a user writes it.
 func scheduledJobManifest(edits ...scheduledJobEdit) *stintv1.ScheduledJob {
 	return wrappers.MakeScheduledJob("report").Namespace("default").TimeSpec("R5//PT1H").RestartPolicy("").
 		Containers("main").Image("busybox").Command("true").With(edits...).Obj()
@@ -143,7 +143,7 @@ func TestAllOfAScheduledJobMayChange(t *testing.T) {
 	}
 }
 
-// What was accepted once can be labelled and deleted for ever.
+// A stored object can always be labelled and deleted.
 func TestWhatDoesNotChangeIsNotJudgedAgain(t *testing.T) {
 	r := Resource(pod.Options{})
 	stored := scheduledJobManifest(inScheduledJob(func(s *stintv1.ScheduledJobSpec) {
