@@ -59,8 +59,8 @@ type Resource struct {
 	// SelectableFieldNames are the names of these fields. Field selectors with other names are refused.
 	SelectableFieldNames []string
 
-	// CheckGracefulDelete makes deletions graceful, if it is not nil. It sets options.GracePeriodSeconds if the request does
-	// not, and reports whether the object stays until a client deletes it with a grace period of 0.
+	// CheckGracefulDelete makes deletions graceful, if it is not nil. It sets options.GracePeriodSeconds if the request
+	// does not, and reports whether the object stays until a client deletes it with a grace period of 0.
 	CheckGracefulDelete func(ctx context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool
 	// DefaultPropagation is the propagation policy of requests without one; empty means Background.
 	DefaultPropagation metav1.DeletionPropagation

@@ -17,7 +17,7 @@ const (
 	noInput  = "a process of a pod has no standard input: remove it"
 )
 
-// containerRules judge the fields of containers and init containers.
+// containerRules are the rules for containers and init containers.
 var containerRules = []rule[*corev1.Container]{
 	{"command", func(c *corev1.Container) bool { return len(c.Command) == 0 }, asContainer, refuse,
 		"is needed on the process runtime: the image's entrypoint is not known because images are not pulled; set command to a program of this machine"},
@@ -67,7 +67,7 @@ func limits(name corev1.ResourceName) func(*corev1.Container) bool {
 	}
 }
 
-// mapsPorts: a port of the container that is to be another one, or on one address only, at the host.
+// mapsPorts reports whether a port is mapped to another port of the host, or bound to one of its addresses.
 func mapsPorts(c *corev1.Container) bool {
 	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
 		return p.HostIP != "" || (p.HostPort != 0 && p.HostPort != p.ContainerPort)
@@ -84,7 +84,7 @@ func messagesElsewhere(c *corev1.Container) bool {
 	return c.TerminationMessagePath != corev1.TerminationMessagePathDefault
 }
 
-// envRules judge one variable each.
+// envRules are the rules for environment variables.
 var envRules = []rule[*corev1.EnvVar]{
 	{"valueFrom.fileKeyRef", func(e *corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FileKeyRef != nil }, nil, refuse,
 		"variables are not read from files of volumes here: read the file in the command"},
@@ -102,14 +102,14 @@ func checkContainer(s *corev1.PodSpec, c *corev1.Container, node runtime.Info, p
 	return append(found, checkSecurity(s, c, node, p.Child("securityContext"))...)
 }
 
-// checkResources refuses what the machine has no count of: a pod that asks for it would wait for ever.
+// checkResources refuses resources that the node does not have, because a pod that requests them would wait forever.
 func checkResources(c *corev1.Container, p *field.Path) []finding {
 	var found []finding
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Requests)) {
 		found = append(found, checkDevice(name, p.Child("requests"))...)
 	}
 	for _, name := range slices.Sorted(resourceNames(c.Resources.Limits)) {
-		// A limit alone is a request of the pods to come, which are made from a template that shows no request yet.
+		// A limit without a request in a template becomes a request of its pods.
 		if _, requested := c.Resources.Requests[corev1.ResourceName(name)]; !requested {
 			found = append(found, checkDevice(name, p.Child("limits"))...)
 		}
@@ -137,7 +137,7 @@ func resourceNames(list corev1.ResourceList) func(func(string) bool) {
 	}
 }
 
-// security is what is said about a container, by itself or by its pod for it.
+// security is a container's security context with the settings of the pod that apply to it.
 type security struct {
 	corev1.SecurityContext
 	userOfPod *int64

@@ -12,9 +12,9 @@ import (
 
 const oneNode = "has no effect: there is one node and every pod runs on it"
 
-// podRules judge the fields of the pod itself.
+// podRules are the rules for fields of the pod itself.
 var podRules = []rule[*corev1.PodSpec]{
-	// Where to run.
+	// Scheduling.
 	{"affinity", func(s *corev1.PodSpec) bool { return s.Affinity != nil }, nil, warn, oneNode},
 	{"nodeSelector", func(s *corev1.PodSpec) bool { return len(s.NodeSelector) > 0 }, nil, warn, oneNode},
 	{"topologySpreadConstraints", func(s *corev1.PodSpec) bool { return len(s.TopologySpreadConstraints) > 0 }, nil, warn, oneNode},
@@ -31,7 +31,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"readinessGates", func(s *corev1.PodSpec) bool { return len(s.ReadinessGates) > 0 }, nil, warn,
 		"has no effect: a pod is ready when its containers are"},
 
-	// Accounts. No token is mounted, whatever automountServiceAccountToken says.
+	// Accounts. Tokens are never mounted, also with automountServiceAccountToken.
 	{"serviceAccountName", func(s *corev1.PodSpec) bool { return s.ServiceAccountName != "" && s.ServiceAccountName != "default" }, nil, warn,
 		"pods get no service account token: of the account only imagePullSecrets count, for images"},
 	{"automountServiceAccountToken", func(s *corev1.PodSpec) bool { return ptr.Deref(s.AutomountServiceAccountToken, false) }, nil, warn,
@@ -39,7 +39,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"imagePullSecrets", func(s *corev1.PodSpec) bool { return len(s.ImagePullSecrets) > 0 }, asContainer, warn,
 		"has no effect: programs of this machine need no image"},
 
-	// Names and networks. Processes share the machine's.
+	// Names and networks. Processes have the network of the machine.
 	{"hostname", func(s *corev1.PodSpec) bool { return s.Hostname != "" }, withHostname, warn,
 		"has no effect: the process runtime cannot give a container a host name of its own on this machine"},
 	{"hostnameOverride", func(s *corev1.PodSpec) bool { return s.HostnameOverride != nil }, nil, warn,
@@ -55,7 +55,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"hostAliases", func(s *corev1.PodSpec) bool { return len(s.HostAliases) > 0 }, asContainer, refuse,
 		"processes resolve names as the machine does: add the names to the machine's hosts file and remove this field"},
 
-	// Namespaces of the kernel.
+	// Kernel namespaces.
 	{"hostPID", func(s *corev1.PodSpec) bool { return s.HostPID }, sharingNamespaces, refuse,
 		"only containers from images on a server that root has started can have the machine's process ids: remove it"},
 	{"hostIPC", func(s *corev1.PodSpec) bool { return s.HostIPC }, sharingNamespaces, refuse,

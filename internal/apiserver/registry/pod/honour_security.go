@@ -16,13 +16,13 @@ const (
 	noAppArmor    = "has no effect: the process runtime does not use AppArmor"
 )
 
-// securityRules judge a container's security context. What would harden an image's process is ignored with a
-// warning: the process is one of the machine's own either way. What would give it more, or another identity, is
-// refused.
+// securityRules are the rules for a container's security context. Fields that would restrict a plain process are ignored
+// with a warning, because the process is a program of the machine anyway. Fields that would give it more rights or another
+// identity are refused.
 var securityRules = []rule[security]{
 	{"runAsUser", func(c security) bool { return isOther(c.RunAsUser, os.Getuid()) }, withUsers, refuse, cannotSetUser},
 	{"runAsGroup", func(c security) bool { return isOther(c.RunAsGroup, os.Getgid()) }, withUsers, refuse, cannotSetUser},
-	// A server that may set users runs as root, so its processes do too unless told otherwise.
+	// A server that can set users runs as root, and so do its processes unless runAsUser is set.
 	{"runAsNonRoot", func(c security) bool {
 		user := ptr.Deref(c.RunAsUser, ptr.Deref(c.userOfPod, 0))
 		return ptr.Deref(c.RunAsNonRoot, false) && user == 0
@@ -63,5 +63,5 @@ func wantsAppArmor(p *corev1.AppArmorProfile) bool {
 	return p != nil && p.Type == corev1.AppArmorProfileTypeRuntimeDefault
 }
 
-// isOther reports whether an identity is asked for that the processes of this server do not have anyway.
+// isOther reports whether id is set and is not own, the ID that the processes of this server have by default.
 func isOther(id *int64, own int) bool { return id != nil && *id != int64(own) }

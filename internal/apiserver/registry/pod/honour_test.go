@@ -19,11 +19,11 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// honourCase is what a node says to a pod.
+// honourCase is a pod and a node, with the expected findings.
 type honourCase struct {
 	edit podEdit
 	node runtime.Info
-	// refused and warned are the fields.
+	// refused and warned are the expected fields.
 	refused, warned []string
 }
 
@@ -162,7 +162,7 @@ func TestWhatNodeCannotIsRefusedOrWarnedAbout(t *testing.T) {
 	}
 }
 
-// Nodes that run images: of a host process that can do no more, of a user, and of root.
+// Nodes that run images: with an old host process that supports nothing else, as a normal user, and as root.
 var (
 	imagesOnly     = runtime.Info{Name: runtime.ClassOCI, CanRunImages: true, CanMount: true, CanSetUser: true, CanSetHostname: true}
 	ofImages       = with(imagesOnly, func(i *runtime.Info) { i.CanRunPrivileged, i.CanSharePIDs, i.CanSetSysctls = true, true, true })
@@ -198,7 +198,7 @@ func limited(name corev1.ResourceName, amount string) podEdit {
 	})
 }
 
-// A template shows no requests where it only has limits: they are filled in when its pods are made.
+// A template with limits has no requests: they are set in its pods.
 func TestDeviceInTemplateIsRefused(t *testing.T) {
 	pod := registrytest.Pod(limited("nvidia.com/gpu", "1"))
 	errs := refuseWhatNodeCannot(&pod.Spec, &registrytest.Able, field.NewPath("spec"))
@@ -260,7 +260,7 @@ func TestCommandlessJobTemplateTellsTheRemedy(t *testing.T) {
 	}
 }
 
-// kept are the fields that the process runtime honours, or whose whole meaning is kept by the API server.
+// kept are the fields that the process runtime or the API server fully supports.
 var kept = map[string][]string{
 	"PodSpec": {
 		"volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy", "terminationGracePeriodSeconds",
@@ -270,14 +270,14 @@ var kept = map[string][]string{
 	"Container": {
 		"name", "image", "args", "workingDir", "envFrom", "env", "resources", "restartPolicy", "restartPolicyRules",
 		"volumeMounts", "terminationMessagePolicy", "securityContext",
-		"stdinOnce", // judged with stdin
+		"stdinOnce", // the rule of stdin covers it
 	},
 	"SecurityContext":    {"capabilities", "allowPrivilegeEscalation"},
 	"PodSecurityContext": {"runAsNonRoot", "supplementalGroupsPolicy", "fsGroupChangePolicy"},
 	"VolumeMount":        {"name", "readOnly", "mountPath", "subPath", "subPathExpr"},
 }
 
-// A field that a new release adds to these types fails this test until somebody decides what it means on a node.
+// This test fails for each field that a new Kubernetes release adds to these types, until it has a rule or is in kept.
 func TestEveryFieldOfAPodIsDecidedOn(t *testing.T) {
 	for _, c := range []struct {
 		of    any
@@ -327,7 +327,7 @@ func TestPodWarningsReachTheAuthor(t *testing.T) {
 	}
 }
 
-// A server whose pods would run from their images refuses the Job, and not only its pods, where no image can be run.
+// If no image can run, the server refuses a Job whose pods would run from images, not only its pods.
 func TestImagesAreRefusedWhereNoneCanRun(t *testing.T) {
 	cannot := runtime.Info{Name: runtime.ClassProcess, CanMount: true, WhyNoImages: "the reason"}
 	for sentence, c := range map[string]struct {

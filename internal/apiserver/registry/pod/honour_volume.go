@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// nodeVolumes are the kinds of volume, by the name of their field, that the node makes.
+// nodeVolumes are the kinds of volumes that the node supports, by the names of their fields.
 var nodeVolumes = []string{"emptyDir", "hostPath", "configMap", "secret", "downwardAPI", "projected"}
 
 const (
@@ -22,7 +22,7 @@ const (
 	noTokens = "pods get no service account token here: remove it"
 )
 
-// volumeRules judge volumes of the kinds that the node makes.
+// volumeRules are the rules for volumes of the supported kinds.
 var volumeRules = []rule[*corev1.Volume]{
 	{"emptyDir.medium", func(v *corev1.Volume) bool {
 		return v.EmptyDir != nil && v.EmptyDir.Medium != corev1.StorageMediumDefault && v.EmptyDir.Medium != corev1.StorageMediumMemory
@@ -37,7 +37,7 @@ var volumeRules = []rule[*corev1.Volume]{
 	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},
 }
 
-// projectionRules judge the sources of a projected volume.
+// projectionRules are the rules for sources of projected volumes.
 var projectionRules = []rule[*corev1.VolumeProjection]{
 	{"serviceAccountToken", func(s *corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil }, nil, refuse, noTokens},
 	{"clusterTrustBundle", func(s *corev1.VolumeProjection) bool { return s.ClusterTrustBundle != nil }, nil, refuse,
@@ -46,7 +46,7 @@ var projectionRules = []rule[*corev1.VolumeProjection]{
 		"pods get no certificates here: remove it"},
 }
 
-// mountRules judge where a container wants to see a volume.
+// mountRules are the rules for volume mounts.
 var mountRules = []rule[*corev1.VolumeMount]{
 	{"mountPropagation", func(m *corev1.VolumeMount) bool {
 		return ptr.Deref(m.MountPropagation, corev1.MountPropagationNone) != corev1.MountPropagationNone
@@ -74,7 +74,7 @@ func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 	return append(found, checkFileOwners(v, p)...)
 }
 
-// checkFileOwners refuses files that are to belong to a user each.
+// checkFileOwners refuses owners of single files.
 func checkFileOwners(v *corev1.Volume, p *field.Path) []finding {
 	var found []finding
 	for at, items := range keyItems(v, p) {
@@ -101,7 +101,7 @@ func checkMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []findi
 	return applyRules(mountRules, m, node, p)
 }
 
-// volumeKinds returns the field names of the sources that are set: one, if the volume is valid.
+// volumeKinds returns the field names of the sources that are set. A valid volume has one.
 func volumeKinds(s *corev1.VolumeSource) []string {
 	var kinds []string
 	v := reflect.ValueOf(s).Elem()
@@ -123,7 +123,7 @@ func volumeOf(s *corev1.PodSpec, name string) *corev1.Volume {
 	return nil
 }
 
-// keyItems goes through the lists of keys that become files of a volume.
+// keyItems iterates over the lists of keys that become files of a volume.
 func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.KeyToPath] {
 	return func(yield func(*field.Path, []corev1.KeyToPath) bool) {
 		switch {
@@ -145,7 +145,7 @@ func keyItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.K
 	}
 }
 
-// downwardItems goes through the lists of the pod's fields that become files of a volume.
+// downwardItems iterates over the lists of pod fields that become files of a volume.
 func downwardItems(v *corev1.Volume, p *field.Path) iter.Seq2[*field.Path, []corev1.DownwardAPIVolumeFile] {
 	return func(yield func(*field.Path, []corev1.DownwardAPIVolumeFile) bool) {
 		switch {

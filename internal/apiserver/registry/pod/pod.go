@@ -1,5 +1,5 @@
-// Package pod has the rules of pods and of the templates that pods are made of: defaults, validation, updates, tables,
-// and what the node that runs them can hold to.
+// Package pod has the defaults, validation and tables of pods and pod templates, and the rules for fields that the node
+// does not support.
 package pod
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// Resource describes Pods, the kind that all other kinds are for.
+// Resource describes pods.
 func Resource(o Options) kinds.Resource {
 	return kinds.Resource{
 		Version:    corev1.SchemeGroupVersion,
@@ -64,7 +64,7 @@ func Resource(o Options) kinds.Resource {
 		CheckGracefulDelete: func(_ context.Context, obj runtime.Object, options *metav1.DeleteOptions) bool {
 			pod := obj.(*corev1.Pod)
 			options.GracePeriodSeconds = ptr.To(gracePeriod(pod, o.isRunByNode(pod), options.GracePeriodSeconds))
-			// Without grace the pod goes in one write; marking it first would be one more for nobody.
+			// With a grace period of 0 the pod is deleted at once, without another write for the deletion timestamp.
 			return *options.GracePeriodSeconds > 0
 		},
 		Columns: columns,
@@ -90,7 +90,7 @@ func selectableFields(pod *corev1.Pod) fields.Set {
 	}
 }
 
-// prepareForCreate makes the status of a new pod, and fills in what admission plug-ins of a cluster would.
+// prepareForCreate sets the status of a new pod, and the fields that admission plugins of a cluster would set.
 func prepareForCreate(ctx context.Context, pod *corev1.Pod) {
 	pod.Generation = 1
 	setDefault(&pod.Spec.ServiceAccountName, "default")
@@ -123,25 +123,25 @@ func prepareForUpdate(pod, old *corev1.Pod) {
 	}
 }
 
-// sameSpec asks the plain comparison first, which costs a sixth and settles nearly every update: finalizers and
-// labels change, specs do not.
+// sameSpec reports whether two specs are equal. It tries reflect.DeepEqual first, which takes a sixth of the time and is
+// enough for nearly all updates, because most of them do not change the spec.
 func sameSpec(a, b *corev1.PodSpec) bool {
 	return reflect.DeepEqual(a, b) || apiequality.Semantic.DeepEqual(a, b)
 }
 
-// gracePeriod is how long a pod that is to be deleted gets to end; asked is what the request names.
+// gracePeriod returns the grace period for the deletion of a pod, in seconds. asked is that of the request, or nil.
 func gracePeriod(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
 	switch {
 	case !mayRun, pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
-		return 0 // nothing runs
+		return 0 // no container runs
 	case grace < 0:
 		return 1
 	}
 	return grace
 }
 
-// validate judges what is a pod's alone; what it shares with templates is validateSpec's.
+// validate validates a new pod.
 func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
