@@ -17,13 +17,13 @@ const (
 
 func isWindows(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name == corev1.Windows }
 
-// only is a field that one operating system alone has.
+// only is a field that only one operating system supports.
 type only[T any] struct {
 	field string
 	set   func(T) bool
 }
 
-// validateSystem keeps what is one operating system's from the other's pods.
+// validateSystem refuses fields that the pod's operating system does not support.
 func validateSystem(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	errs := validateHostProcesses(s, p)
 	if s.OS == nil {
@@ -101,7 +101,8 @@ var linuxContainers = []only[*corev1.SecurityContext]{
 	{"runAsGroup", func(c *corev1.SecurityContext) bool { return c.RunAsGroup != nil }},
 }
 
-// validateHostProcesses: containers that are processes of a windows machine come alone, and share its network.
+// validateHostProcesses validates hostProcess for Windows: all containers of a pod must have it or none, and the pod must
+// have hostNetwork.
 func validateHostProcesses(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var pod *bool
