@@ -22,8 +22,8 @@ import (
 // run is active, so that no pod of it starts. The controller resumes it.
 type cronJobHold struct {
 	cronJobs, jobs *genericregistry.Store
-	// one serializes creations until the Job is stored. Otherwise two concurrent ones would not find each other's Job.
-	one sync.Mutex
+	// mu serializes creations until the Job is stored. Otherwise two concurrent ones would not find each other's Job.
+	mu sync.Mutex
 }
 
 // holdRuns installs cronJobHold in the store of Jobs.
@@ -54,17 +54,17 @@ func (h *cronJobHold) begin(ctx context.Context, obj runtime.Object, _ *metav1.C
 	if err != nil || cronJob == nil || cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
 		return finish, err
 	}
-	h.one.Lock()
+	h.mu.Lock()
 	blocker, err := h.blocker(ctx, cronJob)
 	if err != nil {
-		h.one.Unlock()
+		h.mu.Unlock()
 		return finish, err
 	}
 	if blocker != nil {
 		cronjob.SuspendRun(job, time.Now())
 	}
 	return func(_ context.Context, created bool) {
-		h.one.Unlock()
+		h.mu.Unlock()
 		if created && blocker != nil {
 			warning.AddWarning(ctx, "", fmt.Sprintf("Job %s waits, suspended, until Job %s has ended: the concurrencyPolicy of CronJob %s is Forbid",
 				job.Name, blocker.Name, cronJob.Name))

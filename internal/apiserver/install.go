@@ -110,7 +110,7 @@ func (s *Server) addSpecial(out routes, main *objectREST, kind *inprocess.Kind, 
 		out.add(gv, "jobs/results", &jobResultsREST{s})
 		out.add(gv, "jobs/log", &jobLogREST{server: s, source: logs})
 	case runtimeClassesResource:
-		s.classes.keep(main.Store)
+		s.classes.recreateDeleted(main.Store)
 	case serviceAccountsResource:
 		s.serviceAccounts = main.Store
 	case schema.GroupResource{Resource: "podtemplates"}:

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 )
 
-// withWholePatches refuses JSON patches with an operation that lacks its value, because the library panics on them.
-func withWholePatches(handler http.Handler, serializer runtime.NegotiatedSerializer, maxBytes int64) http.Handler {
+// withCheckedPatches refuses JSON patches with an operation that lacks its value, because the library panics on them.
+func withCheckedPatches(handler http.Handler, serializer runtime.NegotiatedSerializer, maxBytes int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")) //nolint:errcheck // the library checks it
 		if req.Method != http.MethodPatch || kind != string(types.JSONPatchType) {

@@ -47,8 +47,8 @@ type pki struct {
 // keyPair is a certificate and its key in PEM.
 type keyPair struct{ Cert, Key []byte }
 
-// loadPKI reads the files in dir. It makes those that are missing and renews certificates that are about to expire. Server
-// and client certificates that are unreadable are renewed too; an unreadable CA is an error.
+// loadPKI reads the files in dir. It makes those that are missing and renews certificates that are about to expire.
+// Server and client certificates that are unreadable are renewed too; an unreadable CA is an error.
 func loadPKI(dir string, hosts []string, now time.Time) (*pki, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for certificates: %w", err)
@@ -129,13 +129,13 @@ type issuer struct {
 // load returns the pair in the directory if it is still valid, else a new one.
 func (i issuer) load(name string, template *x509.Certificate) (keyPair, error) {
 	pair, cert, _, err := readPair(i.dir, name)
-	if err == nil && i.good(cert, template) {
+	if err == nil && i.isValid(cert, template) {
 		return pair, nil
 	}
 	return i.issue(name, template)
 }
 
-func (i issuer) good(cert, template *x509.Certificate) bool {
+func (i issuer) isValid(cert, template *x509.Certificate) bool {
 	if !i.now.Add(renewBefore).Before(cert.NotAfter) || cert.CheckSignatureFrom(i.cert) != nil {
 		return false
 	}
@@ -205,8 +205,8 @@ func writePair(dir, name string, pair keyPair) error {
 	return finishPair(dir, name)
 }
 
-// finishPair finishes an interrupted writePair: if the new key has been renamed, it renames the new certificate, otherwise
-// it removes both new files.
+// finishPair finishes an interrupted writePair: if the new key has been renamed, it renames the new certificate,
+// otherwise it removes both new files.
 func finishPair(dir, name string) error {
 	key, cert := filepath.Join(dir, name+".key"), filepath.Join(dir, name+".crt")
 	if _, err := os.Lstat(cert + newSuffix); errors.Is(err, fs.ErrNotExist) {

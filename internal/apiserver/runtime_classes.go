@@ -28,8 +28,8 @@ type runtimeClasses struct {
 	ctx context.Context
 }
 
-// keep creates a default class again when it is deleted.
-func (c *runtimeClasses) keep(store *genericregistry.Store) {
+// recreateDeleted creates a default class again when it is deleted.
+func (c *runtimeClasses) recreateDeleted(store *genericregistry.Store) {
 	c.store = store
 	store.AfterDelete = func(_ runtime.Object, options *metav1.DeleteOptions) {
 		if len(options.DryRun) > 0 {
@@ -52,7 +52,8 @@ func (c *runtimeClasses) ensure() error {
 	return nil
 }
 
-// get reads a class from the cache or, if the cache does not have it yet, from the store. It returns nil if there is none.
+// get reads a class from the cache or, if the cache does not have it yet, from the store. It returns nil if there is
+// none.
 func (c *runtimeClasses) get(ctx context.Context, name string) (*nodev1.RuntimeClass, error) {
 	obj, err := c.store.Get(clusterWide(ctx), name, &metav1.GetOptions{ResourceVersion: "0"})
 	if apierrors.IsNotFound(err) {
@@ -84,9 +85,9 @@ func (c *runtimeClasses) handler(name string) (string, bool) {
 func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 	pod := obj.(*corev1.Pod)
 	c.options.ChooseRuntime(&pod.Spec)
-	class, err := c.of(ctx, pod)
+	class, err := c.classOf(ctx, pod)
 	if err == nil {
-		err = podregistry.SettleRuntime(pod, class)
+		err = podregistry.ApplyRuntimeClass(pod, class)
 	}
 	if err != nil {
 		return nil, apierrors.NewForbidden(podsResource, pod.Name, fmt.Errorf("pod rejected: %w", err))
@@ -94,9 +95,9 @@ func (c *runtimeClasses) admit(ctx context.Context, obj runtime.Object, _ *metav
 	return func(context.Context, bool) {}, nil
 }
 
-// of returns the class that the pod names, or nil if it names none. It also returns nil for an invalid name: validation
-// reports that.
-func (c *runtimeClasses) of(ctx context.Context, pod *corev1.Pod) (*nodev1.RuntimeClass, error) {
+// classOf returns the class that the pod names, or nil if it names none. It also returns nil for an invalid name:
+// validation reports that.
+func (c *runtimeClasses) classOf(ctx context.Context, pod *corev1.Pod) (*nodev1.RuntimeClass, error) {
 	name := pod.Spec.RuntimeClassName
 	if name == nil || len(validation.IsDNS1123Subdomain(*name)) > 0 {
 		return nil, nil

@@ -73,7 +73,7 @@ func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 		if err := addFieldLabels(scheme, r); err != nil {
 			return nil, err
 		}
-		if err := addOlderForm(scheme, r); err != nil {
+		if err := addOlderVersion(scheme, r); err != nil {
 			return nil, err
 		}
 	}
@@ -94,8 +94,8 @@ func newScheme(resources []kinds.Resource) (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// addOlderForm adds the older version of a kind to the scheme, if it has one.
-func addOlderForm(scheme *runtime.Scheme, r kinds.Resource) error {
+// addOlderVersion adds the older version of a kind to the scheme, if it has one.
+func addOlderVersion(scheme *runtime.Scheme, r kinds.Resource) error {
 	switch r.Version.WithResource(r.Plural) {
 	case batchv1.SchemeGroupVersion.WithResource("jobs"):
 		return addJobV1beta1(scheme, jobregistry.V1beta1(r))

@@ -21,7 +21,7 @@ func (t memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.RequestURI = req.URL.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	reader, writer := io.Pipe()
-	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), over: ctx}
+	w := &memoryResponse{header: http.Header{}, body: writer, started: make(chan struct{}), ctx: ctx}
 	go func() {
 		defer cancel()
 		t.serve(w, req)
@@ -84,7 +84,7 @@ type memoryResponse struct {
 	started chan struct{}
 	code    int
 	sent    http.Header
-	over    context.Context
+	ctx     context.Context
 }
 
 func (w *memoryResponse) hasStarted() bool {
@@ -116,6 +116,6 @@ func (w *memoryResponse) Flush() { w.WriteHeader(http.StatusOK) }
 // CloseNotify implements http.CloseNotifier. The library requires it and http.Flusher for streams.
 func (w *memoryResponse) CloseNotify() <-chan bool {
 	closed := make(chan bool, 1)
-	context.AfterFunc(w.over, func() { closed <- true })
+	context.AfterFunc(w.ctx, func() { closed <- true })
 	return closed
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minFree is how many bytes must be free on the disk for etcd to start: two segments of its log and room to compact.
-const minFree = 3 * segmentBytes
+// minFreeBytes is how many bytes must be free on the disk for etcd to start: two segments of its log and room to compact.
+const minFreeBytes = 3 * segmentBytes
 
 // checkUsable finds problems with the directory and its disk on which etcd's start would fail halfway and leave files
 // behind.
@@ -31,9 +31,9 @@ func checkUsable(dir string) error {
 	if err := unix.Statfs(dir, &disk); err != nil {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
-	if free := disk.Bavail * uint64(disk.Bsize); free < minFree {
+	if free := disk.Bavail * uint64(disk.Bsize); free < minFreeBytes {
 		return fmt.Errorf("no space for the data directory %s: %d MiB are free on its disk and %d are needed; make room or choose another directory with --data-dir",
-			dir, free>>20, minFree>>20)
+			dir, free>>20, minFreeBytes>>20)
 	}
 	return nil
 }

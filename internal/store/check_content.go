@@ -17,35 +17,35 @@ import (
 // checkResult checks etcd's buckets entry by entry. etcd ends the process on most invalid entries, and takes a missing
 // bucket for an empty one.
 type checkResult struct {
-	hasKeys  bool // whether the bucket with all objects exists
-	newest   revision
-	members  int
-	applied  uint64                        // how many entries of the log the database has applied
-	complain func(key, value []byte) error // checks an entry of the current bucket
+	hasKeys bool // whether the bucket with all objects exists
+	newest  revision
+	members int
+	applied uint64                        // how many entries of the log the database has applied
+	check   func(key, value []byte) error // checks an entry of the current bucket
 }
 
 // revision is the transaction that wrote a key, and how many keys it wrote before.
 type revision struct{ main, sub uint64 }
 
-// see checks one entry. It is called for a bucket before its entries.
-func (c *checkResult) see(e boltpages.Entry) error {
+// checkEntry checks one entry. It is called for a bucket before its entries.
+func (c *checkResult) checkEntry(e boltpages.Entry) error {
 	if e.IsBucket != (e.Bucket == "") {
 		return fmt.Errorf("%q in bucket %q: only buckets are at the root, and no others", e.Key, e.Bucket)
 	}
 	if e.IsBucket {
-		if c.complain = c.rule(string(e.Key)); c.complain == nil {
+		if c.check = c.checkOf(string(e.Key)); c.check == nil {
 			return fmt.Errorf("bucket %q is none of etcd's", e.Key)
 		}
 		return nil
 	}
-	if err := c.complain(e.Key, e.Value); err != nil {
+	if err := c.check(e.Key, e.Value); err != nil {
 		return fmt.Errorf("%q in bucket %q: %w", e.Key, e.Bucket, err)
 	}
 	return nil
 }
 
-// rule returns the check for the entries of a bucket, or nil if etcd has no such bucket.
-func (c *checkResult) rule(bucket string) func(key, value []byte) error {
+// checkOf returns the check for the entries of a bucket, or nil if etcd has no such bucket.
+func (c *checkResult) checkOf(bucket string) func(key, value []byte) error {
 	switch bucket {
 	case schema.Key.String():
 		c.hasKeys = true
@@ -70,9 +70,9 @@ func (c *checkResult) rule(bucket string) func(key, value []byte) error {
 	return nil
 }
 
-// whole finds missing buckets and keys after all entries have been checked. etcd writes them in one transaction with
-// others that exist, so all of them must exist.
-func (c *checkResult) whole() error {
+// checkComplete finds missing buckets and keys after all entries have been checked. etcd writes them in one transaction
+// with others that exist, so all of them must exist.
+func (c *checkResult) checkComplete() error {
 	switch {
 	case c.applied > 0 && !c.hasKeys:
 		return fmt.Errorf("bucket %q is missing", schema.Key)

@@ -35,8 +35,8 @@ func checkDatabase(etcdDir string) error {
 
 func checkPages(f io.ReaderAt, size int64) error {
 	var c checkResult
-	if err := boltpages.Walk(f, size, c.see); err != nil {
+	if err := boltpages.Walk(f, size, c.checkEntry); err != nil {
 		return err
 	}
-	return c.whole()
+	return c.checkComplete()
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/stint-dev/stint/internal/datadir"
 )
 
-// firstStart is a file in etcd's directory that marks an unfinished first start. It is written before etcd makes its files
-// and removed when etcd is ready.
+// firstStart is a file in etcd's directory that marks an unfinished first start. It is written before etcd makes its
+// files and removed when etcd is ready.
 //
-// etcd's first start is not atomic. If it is killed halfway, it may leave a log without an entry, which etcd takes for the
-// log of a member of a larger cluster and waits forever for the other members. While the mark exists nothing has been
-// stored, so the remains of a start can be removed.
+// etcd's first start is not atomic. If it is killed halfway, it may leave a log without an entry, which etcd takes for
+// the log of a member of a larger cluster and waits forever for the other members. While the mark exists nothing has
+// been stored, so the remains of a start can be removed.
 const firstStart = "first-start"
 
 // clearUnfinishedStart removes the files of an unfinished first start, and writes the mark before a first start.
@@ -34,9 +34,9 @@ func clearUnfinishedStart(etcdDir string) error {
 	return datadir.WriteFile(filepath.Join(etcdDir, firstStart), nil, 0o600)
 }
 
-// mostEntries is more entries than etcd itself logs until it is ready (4 or 5), and fewer than the log of a used server
-// has.
-const mostEntries = 16
+// maxStartEntries is more entries than etcd itself logs until it is ready (4 or 5), and fewer than the log of a used
+// server has.
+const maxStartEntries = 16
 
 // removeUnfinished removes the files of an unfinished start. It returns an error if they are a used store, which was
 // put beside the mark: for example a backup.
@@ -50,7 +50,7 @@ func removeUnfinished(etcdDir string) error {
 	if err != nil {
 		return damaged(filepath.Join(member, "wal"), err, etcdDir)
 	}
-	if n := max(held, logged); n > mostEntries {
+	if n := max(held, logged); n > maxStartEntries {
 		return fmt.Errorf("%s says that nothing was ever stored, and %s holds %d entries; both were left as they are: "+
 			"if you have put that store there, remove the file", filepath.Join(etcdDir, firstStart), member, n)
 	}

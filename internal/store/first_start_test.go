@@ -79,7 +79,7 @@ func TestAStoreThatWasPutBesideTheMarkIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range mostEntries {
+	for range maxStartEntries {
 		_, err = s.Client().Put(t.Context(), "/k", "v")
 	}
 	mark := filepath.Join(dir, "etcd", firstStart)

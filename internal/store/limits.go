@@ -41,8 +41,8 @@ var resourceErrors = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, sys
 
 // isResourceError reports whether err is a resource error. etcd returns most errors only as text.
 func isResourceError(err error) bool {
-	for _, lack := range resourceErrors {
-		if errors.Is(err, lack) || strings.HasSuffix(err.Error(), ": "+lack.Error()) {
+	for _, known := range resourceErrors {
+		if errors.Is(err, known) || strings.HasSuffix(err.Error(), ": "+known.Error()) {
 			return true
 		}
 	}

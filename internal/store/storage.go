@@ -77,10 +77,10 @@ func (s *Store) Storage(k Kind) (*Storage, error) {
 	return &Storage{Cached: delegator, Direct: direct, Close: closeAll}, nil
 }
 
-// stopWithin is the timeout for stopping a cache.
-const stopWithin = 2 * time.Second
+// stopTimeout is the timeout for stopping a cache.
+const stopTimeout = 2 * time.Second
 
-// stop stops a cache, but does not wait for it longer than stopWithin. The library's Stop waits for the goroutines that
+// stop stops a cache, but does not wait for it longer than stopTimeout. The library's Stop waits for the goroutines that
 // fill the queue of watch events. If the queue is full at that moment, they block forever, because it is no longer read.
 func stop(c interface{ Stop() }) {
 	stopped := make(chan struct{})
@@ -90,6 +90,6 @@ func stop(c interface{ Stop() }) {
 	}()
 	select {
 	case <-stopped:
-	case <-time.After(stopWithin):
+	case <-time.After(stopTimeout):
 	}
 }

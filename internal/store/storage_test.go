@@ -14,7 +14,7 @@ func (c slowCache) Stop() { time.Sleep(c.takes) }
 func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
 	for name, test := range map[string]struct{ takes, want time.Duration }{
 		"one that stops is waited for":     {time.Second, time.Second},
-		"one that does not is left behind": {time.Hour, stopWithin},
+		"one that does not is left behind": {time.Hour, stopTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -35,17 +35,17 @@ func (w *watches) watcher(c *clientv3.Client) clientv3.Watcher {
 }
 
 func (w *watches) client() etcdserverpb.WatchClient {
-	return counting{adapter.WatchServerToWatchClient(w), w}
+	return countingClient{adapter.WatchServerToWatchClient(w), w}
 }
 
-// counting counts a stream before it is opened, so that wait misses no stream that is just being opened.
-type counting struct {
+// countingClient counts a stream before it is opened, so that wait misses no stream that is just being opened.
+type countingClient struct {
 	etcdserverpb.WatchClient
 	all *watches
 }
 
 // Watch opens a stream. The adapter serves it by a call of watches.Watch.
-func (c counting) Watch(ctx context.Context, options ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
+func (c countingClient) Watch(ctx context.Context, options ...grpc.CallOption) (etcdserverpb.Watch_WatchClient, error) {
 	c.all.serving.Add(1)
 	return c.WatchClient.Watch(ctx, options...)
 }

@@ -94,10 +94,10 @@ func ListToBatch(in *JobList, out *batchv1.JobList) {
 
 // ManagersFromBatch converts entries of metadata.managedFields from batch/v1 to this version.
 func ManagersFromBatch(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	return rename(entries, inBatch, inThis)
+	return rename(entries, batchNames, ownNames)
 }
 
 // ManagersToBatch converts entries of metadata.managedFields from this version to batch/v1.
 func ManagersToBatch(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	return rename(entries, inThis, inBatch)
+	return rename(entries, ownNames, batchNames)
 }

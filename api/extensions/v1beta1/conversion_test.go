@@ -61,8 +61,8 @@ func TestEveryFieldOfBatchIsHere(t *testing.T) {
 	}
 }
 
-// sameThing maps names and types that differ between the versions, but mean the same, to one name.
-var sameThing = map[string]string{
+// commonName maps names and types that differ between the versions, but mean the same, to one name.
+var commonName = map[string]string{
 	"manualSelector": "the selector field", "autoSelector": "the selector field",
 	"v1.JobSpec": "spec", "v1beta1.JobSpec": "spec", "[]v1.Job": "jobs", "[]v1beta1.Job": "jobs",
 }
@@ -75,10 +75,10 @@ func fieldsOf(obj any) map[string]string {
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		kind := f.Type.String()
-		if known, ok := sameThing[name]; ok {
+		if known, ok := commonName[name]; ok {
 			name = known
 		}
-		if known, ok := sameThing[kind]; ok {
+		if known, ok := commonName[kind]; ok {
 			kind = known
 		}
 		fields[name] = kind
@@ -94,11 +94,11 @@ func randomBatchJob(t *rapid.T) *batchv1.Job {
 	filler.Fill(job)
 	job.TypeMeta = metav1.TypeMeta{} // The scheme sets it.
 	job.Spec.ManualSelector = rapid.SampledFrom([]*bool{unset, no, yes}).Draw(t, "selector field")
-	job.ManagedFields = rapid.SliceOfN(rapid.Custom(randomManager(inBatch)), 0, 3).Draw(t, "managers")
+	job.ManagedFields = rapid.SliceOfN(rapid.Custom(randomManager(batchNames)), 0, 3).Draw(t, "managers")
 	return job
 }
 
-func randomManager(w words) func(*rapid.T) metav1.ManagedFieldsEntry {
+func randomManager(w names) func(*rapid.T) metav1.ManagedFieldsEntry {
 	return func(t *rapid.T) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{
 			Manager:    rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "manager"),
@@ -134,7 +134,7 @@ func TestNothingIsLostOnTheWayThereAndBack(t *testing.T) {
 			t.Fatalf("v1beta1 → batch/v1 → v1beta1 (-want +got):\n%s", diff)
 		}
 		for _, e := range old.ManagedFields {
-			if e.APIVersion == inBatch.version {
+			if e.APIVersion == batchNames.version {
 				t.Fatalf("a client of v1beta1 sees a manager of batch/v1: %v", e)
 			}
 		}

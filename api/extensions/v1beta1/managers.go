@@ -9,20 +9,20 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// words are the names that metadata.managedFields has for a version and for the one field that the versions name
+// names are the names that metadata.managedFields has for a version and for the one field that the versions name
 // differently.
-type words struct{ version, field string }
+type names struct{ version, field string }
 
 var (
-	inBatch = words{batchv1.SchemeGroupVersion.String(), "manualSelector"}
-	inThis  = words{SchemeGroupVersion.String(), "autoSelector"}
+	batchNames = names{batchv1.SchemeGroupVersion.String(), "manualSelector"}
+	ownNames   = names{SchemeGroupVersion.String(), "autoSelector"}
 )
 
-func (w words) path() fieldpath.Path { return fieldpath.MakePathOrDie("spec", w.field) }
+func (w names) path() fieldpath.Path { return fieldpath.MakePathOrDie("spec", w.field) }
 
 // rename returns the entries with those of version from converted to version to. It does not change its argument, which
 // may be shared with a cache.
-func rename(entries []metav1.ManagedFieldsEntry, from, to words) []metav1.ManagedFieldsEntry {
+func rename(entries []metav1.ManagedFieldsEntry, from, to names) []metav1.ManagedFieldsEntry {
 	inFrom := func(e metav1.ManagedFieldsEntry) bool { return e.APIVersion == from.version }
 	if !slices.ContainsFunc(entries, inFrom) {
 		return entries
@@ -38,7 +38,7 @@ func rename(entries []metav1.ManagedFieldsEntry, from, to words) []metav1.Manage
 }
 
 // renameField renames the field in fields. It returns fields unchanged if they do not contain it or cannot be parsed.
-func renameField(fields *metav1.FieldsV1, from, to words) *metav1.FieldsV1 {
+func renameField(fields *metav1.FieldsV1, from, to names) *metav1.FieldsV1 {
 	if fields == nil || !bytes.Contains(fields.GetRawBytes(), []byte(from.field)) {
 		return fields
 	}

@@ -8,9 +8,9 @@
 //	func TestX(t *testing.T) {
 //		s := apiservertest.Shared(t) // create objects in s.Namespace, with s.Client() or s.Clientset()
 //
-// The informers of s.Client() belong to the test. They show only its namespace and cluster-scoped objects such as nodes, so
-// a controller run by s.Control does not see the objects of other tests, even of parallel ones. Cluster-scoped objects need
-// generated names, because they outlive their test, which may run again.
+// The informers of s.Client() belong to the test. They show only its namespace and cluster-scoped objects such as
+// nodes, so a controller run by s.Control does not see the objects of other tests, even of parallel ones.
+// Cluster-scoped objects need generated names, because they outlive their test, which may run again.
 //
 // A test that stops its server, restarts it with its data or counts what it does needs its own server: see Start.
 package apiservertest
@@ -43,12 +43,12 @@ type Server struct {
 
 	t testing.TB
 	// own is the client of this test if the server is shared. Its informers stop when over ends.
-	own  *inprocess.Client
-	over context.Context
+	own *inprocess.Client
+	ctx context.Context
 }
 
-// Start starts a server for this test and waits until it is ready. The server stops with the test at the latest. It has its
-// own directory and no listener, unless changes set them.
+// Start starts a server for this test and waits until it is ready. The server stops with the test at the latest. It has
+// its own directory and no listener, unless changes set them.
 func Start(t testing.TB, changes ...func(*apiserver.Config)) *Server {
 	t.Helper()
 	c := apiserver.Config{DataDir: t.TempDir()}
@@ -98,7 +98,7 @@ func (s *Server) StartInformers(ctx context.Context) error {
 		return s.Server.StartInformers(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	context.AfterFunc(s.over, cancel)
+	context.AfterFunc(s.ctx, cancel)
 	return s.own.StartInformers(ctx)
 }
 

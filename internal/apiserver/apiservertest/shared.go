@@ -25,7 +25,8 @@ var shared struct {
 	*running
 }
 
-// Main runs the tests of a package, and stops their shared server if one of them has started it. changes are as for Start.
+// Main runs the tests of a package, and stops their shared server if one of them has started it. changes are as for
+// Start.
 func Main(m *testing.M, changes ...func(*apiserver.Config)) {
 	shared.main, shared.changes = true, changes
 	code := m.Run()
@@ -55,7 +56,7 @@ func Shared(t testing.TB) *Server {
 	s.Namespace = ns.Name
 	s.own = shared.Client().(*inprocess.Client).Within(ns.Name)
 	var end context.CancelFunc
-	s.over, end = context.WithCancel(context.Background())
+	s.ctx, end = context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		end()
 		s.own.Wait()

@@ -1,8 +1,8 @@
 // Package inprocess is a client of the API server in this process that does not use HTTP.
 //
-// A call goes directly to the registry store of its kind. Defaults, strategy, validation and the check of the namespace are
-// as for HTTP clients. Without content negotiation, patches and managed fields it is three times as fast. Informers list
-// and watch the server's cache and share its objects.
+// A call goes directly to the registry store of its kind. Defaults, strategy, validation and the check of the namespace
+// are as for HTTP clients. Without content negotiation, patches and managed fields it is three times as fast. Informers
+// list and watch the server's cache and share its objects.
 //
 //	client.Resource ──► kind ──► registry store ──► cache ──► etcd
 //	                      └─ writes that start from the caller's version bypass the cache
@@ -65,14 +65,14 @@ func New(kinds []Kind, admit AdmitFunc) *Client {
 	return c
 }
 
-// Within returns another client for the same kinds. It has its own informers, which show only the objects of one namespace
-// and cluster-scoped objects.
+// Within returns another client for the same kinds. It has its own informers, which show only the objects of one
+// namespace and cluster-scoped objects.
 func (c *Client) Within(namespace string) *Client {
 	other := &Client{started: map[*kind]bool{}}
 	for _, k := range c.kinds {
 		narrow := newKind(k.Kind, k.admit)
 		if !k.Resource.ClusterScoped {
-			narrow.shows = namespace
+			narrow.namespace = namespace
 		}
 		other.kinds = append(other.kinds, narrow)
 	}

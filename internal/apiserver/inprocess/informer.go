@@ -50,7 +50,7 @@ func (l listWatch) Watch(options metav1.ListOptions) (watch.Interface, error) {
 
 // ListWithContext implements cache.ListerWithContext.
 func (l listWatch) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return l.kind.Store.List(in(ctx, l.kind.shows), &metainternalversion.ListOptions{
+	return l.kind.Store.List(withNamespace(ctx, l.kind.namespace), &metainternalversion.ListOptions{
 		ResourceVersion: options.ResourceVersion, ResourceVersionMatch: options.ResourceVersionMatch,
 	})
 }
@@ -81,7 +81,7 @@ func (k *kind) cached(ctx context.Context, obj runtime.Object) runtime.Object {
 	if err != nil {
 		return nil
 	}
-	held, err := k.Store.Get(in(ctx, m.GetNamespace()), m.GetName(), &metav1.GetOptions{ResourceVersion: "0"})
+	held, err := k.Store.Get(withNamespace(ctx, m.GetNamespace()), m.GetName(), &metav1.GetOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // list reads the live objects of a namespace.
 func (k *kind) list(ctx context.Context, namespace string, selector labels.Selector, each func(client.Object)) (version string, err error) {
-	list, err := k.Store.List(in(ctx, namespace), &metainternalversion.ListOptions{LabelSelector: selector})
+	list, err := k.Store.List(withNamespace(ctx, namespace), &metainternalversion.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// errLastFinalizerRemoved stops a write that removes the last finalizer of a deleted object. The object is deleted instead.
+// errLastFinalizerRemoved stops a write that removes the last finalizer of a deleted object. The object is deleted
+// instead.
 var errLastFinalizerRemoved = errors.New("the last finalizer is gone")
 
 // modify applies change to the newest version of the object observed.
@@ -65,7 +66,7 @@ func (k *kind) interpret(err error, name string) error {
 }
 
 func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.RESTUpdateStrategy, update func(client.Object) (client.Object, error)) (client.Object, error) {
-	ctx = in(ctx, observed.GetNamespace())
+	ctx = withNamespace(ctx, observed.GetNamespace())
 	key, err := k.Store.KeyFunc(ctx, observed.GetName())
 	if err != nil {
 		return nil, err
@@ -98,7 +99,8 @@ func (k *kind) write(ctx context.Context, observed client.Object, strategy rest.
 	return out.(client.Object), nil
 }
 
-// newest returns a copy of observed or of the cached object, whichever is newer. It is a copy because the write changes it.
+// newest returns a copy of observed or of the cached object, whichever is newer. It is a copy because the write changes
+// it.
 func (k *kind) newest(ctx context.Context, key string, observed client.Object) runtime.Object {
 	versioner := k.Direct.Versioner()
 	seen, err := versioner.ObjectResourceVersion(observed)

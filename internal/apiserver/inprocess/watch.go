@@ -12,7 +12,8 @@ import (
 // resumingWatch is a watch that opens a new server watch when the server closes the old one.
 //
 // The server closes a watch that is not read for a few milliseconds, which happens on a busy machine. A reflector would
-// then wait a second or more before it watches again. This watch resumes at once, after the last version that it has seen.
+// then wait a second or more before it watches again. This watch resumes at once, after the last version that it has
+// seen.
 type resumingWatch struct {
 	kind    *kind
 	options metav1.ListOptions
@@ -39,7 +40,7 @@ func (w *resumingWatch) ResultChan() <-chan watch.Event { return w.events }
 func (w *resumingWatch) Stop() { w.cancel() }
 
 func (w *resumingWatch) open(ctx context.Context) (watch.Interface, error) {
-	return w.kind.Store.Watch(in(ctx, w.kind.shows), &metainternalversion.ListOptions{
+	return w.kind.Store.Watch(withNamespace(ctx, w.kind.namespace), &metainternalversion.ListOptions{
 		ResourceVersion: w.options.ResourceVersion, AllowWatchBookmarks: w.options.AllowWatchBookmarks,
 	})
 }

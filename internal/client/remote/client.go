@@ -37,9 +37,9 @@ type Client struct {
 	running sync.WaitGroup
 }
 
-// answerTime is the default timeout of a request. It is longer than the minute after which a kube-apiserver itself ends a
-// request with a timeout.
-const answerTime = 70 * time.Second
+// defaultTimeout is the default timeout of a request. It is longer than the minute after which a kube-apiserver itself
+// ends a request with a timeout.
+const defaultTimeout = 70 * time.Second
 
 // New returns a client. It uses QPS, Burst, ContentType and UserAgent of config, and Timeout as the timeout of each
 // request, 70 s by default. Without a content type, built-in kinds are sent as protobuf.
@@ -52,7 +52,7 @@ func New(config *rest.Config) (*Client, error) {
 		config.ContentType = runtime.ContentTypeProtobuf
 		config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
-	within := cmp.Or(config.Timeout, answerTime)
+	within := cmp.Or(config.Timeout, defaultTimeout)
 	config.Timeout = 0 // The transport would end watches after this timeout.
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -87,7 +87,8 @@ func (c *Client) Pods() client.Resource[*corev1.Pod] { return c.pods }
 // CronJobs reads and writes CronJobs.
 func (c *Client) CronJobs() client.Resource[*batchv1.CronJob] { return c.cronJobs }
 
-// ScheduledJobs reads and writes ScheduledJobs. If the API server does not know the kind, the informer waits until it does.
+// ScheduledJobs reads and writes ScheduledJobs. If the API server does not know the kind, the informer waits until it
+// does.
 func (c *Client) ScheduledJobs() client.Resource[*stintv1.ScheduledJob] { return c.scheduledJobs }
 
 // ResultSlices reads and writes ResultSlices, if the API server knows the kind.
@@ -109,9 +110,9 @@ func (c *Client) Start(ctx context.Context) {
 	}
 }
 
-// Filled reports whether all informers have synced. A kind that the API server does not know has no objects and counts
+// HasSynced reports whether all informers have synced. A kind that the API server does not know has no objects and counts
 // as synced.
-func (c *Client) Filled() bool {
+func (c *Client) HasSynced() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !slices.ContainsFunc(c.made, func(i hasInformer) bool { return !i.filled() })

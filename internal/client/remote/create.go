@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// suffix is the number of random characters at the end of a generated name, and maxName the name's maximum length.
-	suffix  = 5
-	maxName = 63
-	// names is how many generated names are tried.
-	names = 4
+	// suffixLength is the number of random characters at the end of a generated name, and maxNameLength the name's
+	// maximum length.
+	suffixLength  = 5
+	maxNameLength = 63
+	// maxNames is how many generated names are tried.
+	maxNames = 4
 )
 
 // Create generates names itself, not the API server. A create whose response is lost can then be repeated with the same
@@ -28,9 +29,9 @@ func (r *resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	obj = obj.DeepCopyObject().(T)
 	for tries := 1; ; tries++ {
 		base := obj.GetGenerateName()
-		obj.SetName(base[:min(len(base), maxName-suffix)] + rand.String(suffix))
+		obj.SetName(base[:min(len(base), maxNameLength-suffixLength)] + rand.String(suffixLength))
 		written, err := r.createOnce(ctx, obj)
-		if !apierrors.IsAlreadyExists(err) || tries == names {
+		if !apierrors.IsAlreadyExists(err) || tries == maxNames {
 			return written, err
 		}
 	}
@@ -47,7 +48,7 @@ func (r *resource[T]) createOnce(ctx context.Context, obj T) (T, error) {
 		return written, err
 	}
 	stored, getErr := r.read(ctx, longRetry, obj.GetNamespace(), obj.GetName())
-	if getErr == nil && sameMaker(stored, obj) {
+	if getErr == nil && sameCreator(stored, obj) {
 		return stored, nil
 	}
 	if getErr != nil && !apierrors.IsNotFound(getErr) {
@@ -62,8 +63,8 @@ func (r *resource[T]) post(ctx context.Context, p retryPolicy, obj T) (written T
 	})
 }
 
-// sameMaker reports whether this client made both objects of one random name, which two clients hardly ever generate.
-func sameMaker(a, b metav1.Object) bool {
+// sameCreator reports whether this client made both objects of one random name, which two clients hardly ever generate.
+func sameCreator(a, b metav1.Object) bool {
 	return a.GetGenerateName() == b.GetGenerateName() && controllerOf(a) == controllerOf(b)
 }
 

@@ -34,9 +34,9 @@ type Entry struct {
 	IsBucket bool
 }
 
-// Walk reads the database in file, which has size bytes, and calls visit for every entry in the order of the keys, and for
-// a bucket before its entries. The bytes of an entry are valid only during the call. The error describes the damage, or
-// is an error of visit or of reading.
+// Walk reads the database in file, which has size bytes, and calls visit for every entry in the order of the keys, and
+// for a bucket before its entries. The bytes of an entry are valid only during the call. The error describes the
+// damage, or is an error of visit or of reading.
 func Walk(file io.ReaderAt, size int64, visit func(Entry) error) error {
 	m, err := newestMeta(file, size)
 	if err != nil {
@@ -46,7 +46,7 @@ func Walk(file io.ReaderAt, size int64, visit func(Entry) error) error {
 		return fmt.Errorf("it has %d bytes of %d", size, m.pages*m.pageSize)
 	}
 	w := &walker{file: file, meta: m, used: make([]uint64, m.pages/64+1), visit: visit}
-	if err := w.claim(0, 1); err != nil { // the two meta pages
+	if err := w.markUsed(0, 1); err != nil { // the two meta pages
 		return err
 	}
 	if err := w.tree(m.root, span{}, "", 0); err != nil {
@@ -66,8 +66,8 @@ type walker struct {
 // span is the range of keys that a page may have: from first, inclusive, to end, exclusive. Nil means no bound.
 type span struct{ first, end []byte }
 
-// claim marks a page and its overflow pages as used. It fails if one of them is used already, so that cycles end too.
-func (w *walker) claim(id, overflow uint64) error {
+// markUsed marks a page and its overflow pages as used. It fails if one of them is used already, so that cycles end too.
+func (w *walker) markUsed(id, overflow uint64) error {
 	if id >= w.meta.pages || overflow >= w.meta.pages-id {
 		return fmt.Errorf("page %d and the %d after it lie beyond the last, %d", id, overflow, w.meta.pages-1)
 	}
@@ -94,7 +94,7 @@ func (w *walker) read(id uint64) (page, error) {
 	if p.id() != id {
 		return page{}, fmt.Errorf("page %d says that it is page %d", id, p.id())
 	}
-	if err := w.claim(id, p.overflow()); err != nil {
+	if err := w.markUsed(id, p.overflow()); err != nil {
 		return page{}, err
 	}
 	if p.overflow() == 0 {
@@ -232,7 +232,7 @@ func (w *walker) freelist() error {
 		return fmt.Errorf("page %d: %w", w.meta.freelist, err)
 	}
 	for at := 0; at < len(ids); at += 8 {
-		if err := w.claim(order.Uint64(ids[at:]), 0); err != nil {
+		if err := w.markUsed(order.Uint64(ids[at:]), 0); err != nil {
 			return fmt.Errorf("the list of free pages: %w", err)
 		}
 	}

@@ -46,9 +46,9 @@ func warnCopy(other string) string {
 	return fmt.Sprintf("spec.selector: selector and labels were generated for %s, and are generated anew for this one", other)
 }
 
-// forgetOtherJob removes the selector and the pod labels if they were generated for another Job, of which this one is a
-// copy, and returns a name for that Job. It replaces the same labels of the Job itself.
-func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
+// removeOtherSelector removes the selector and the pod labels if they were generated for another Job, of which this one
+// is a copy, and returns a name for that Job. It replaces the same labels of the Job itself.
+func removeOtherSelector(job *batchv1.Job, own types.UID) (other string) {
 	uid, copied := copiedFrom(job)
 	if !copied {
 		return ""
@@ -68,9 +68,9 @@ func forgetOtherJob(job *batchv1.Job, own types.UID) (other string) {
 	return other
 }
 
-// regenerateSelector generates the selector again when the manifest of a copy is applied again. The manifest still has the
-// labels of the other Job, or only its name, which apply merges with this Job's UID. Validation refuses all other changes
-// of the selector. It returns warnings.
+// regenerateSelector generates the selector again when the manifest of a copy is applied again. The manifest still has
+// the labels of the other Job, or only its name, which apply merges with this Job's UID. Validation refuses all other
+// changes of the selector. It returns warnings.
 func regenerateSelector(job, old *batchv1.Job) []string {
 	uid, copied := copiedFrom(job)
 	if !copied || ptr.Deref(old.Spec.ManualSelector, false) {
@@ -93,8 +93,8 @@ func regenerateSelector(job, old *batchv1.Job) []string {
 //     but batch.kubernetes.io/job-name has another Job's name, and so has the label without prefix, if it is set. This
 //     is what is left if a user has removed the lines with UIDs.
 //
-// Beside a UID, job-name labels with any value count as generated. Without one, a job-name label without prefix alone does
-// not: it may be the user's own, and validation refuses it if it is not the Job's name.
+// Beside a UID, job-name labels with any value count as generated. Without one, a job-name label without prefix alone
+// does not: it may be the user's own, and validation refuses it if it is not the Job's name.
 func copiedFrom(job *batchv1.Job) (uid string, copied bool) {
 	uids, only := selectedUIDs(&job.Spec)
 	if !only {
@@ -115,8 +115,8 @@ func copiedFrom(job *batchv1.Job) (uid string, copied bool) {
 	return uid, copied
 }
 
-// selectedUIDs returns the values of the controller-uid labels that the selector requires, and whether it requires nothing
-// else.
+// selectedUIDs returns the values of the controller-uid labels that the selector requires, and whether it requires
+// nothing else.
 func selectedUIDs(spec *batchv1.JobSpec) (uids map[string]bool, only bool) {
 	uids = map[string]bool{}
 	if spec.Selector == nil {

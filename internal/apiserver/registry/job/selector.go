@@ -20,14 +20,14 @@ var (
 	jobNameLabels = []string{batchv1.JobNameLabel, "job-name"}
 )
 
-// generateSelector gives a Job a selector that no other Job's pods match, and its pod template the labels for it. It keeps
-// labels that the user has set; validation refuses them if they do not match. If the Job is a copy of another Job, it
-// returns a name for that Job.
+// generateSelector gives a Job a selector that no other Job's pods match, and its pod template the labels for it. It
+// keeps labels that the user has set; validation refuses them if they do not match. If the Job is a copy of another
+// Job, it returns a name for that Job.
 func generateSelector(job *batchv1.Job, uid types.UID) (other string) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
 		return ""
 	}
-	other = forgetOtherJob(job, uid)
+	other = removeOtherSelector(job, uid)
 	setMissing(&job.Spec.Template.Labels, generatedLabels(job.Name, uid))
 	if job.Spec.Selector == nil {
 		job.Spec.Selector = &metav1.LabelSelector{}
@@ -90,8 +90,8 @@ func selectorRemedy(job *batchv1.Job) string {
 	return "it was generated when the Job was created and stays: send the stored Job with your changes, as kubectl apply does"
 }
 
-// requiredLabels returns the generated labels that the pods must have. If the labels with prefix are missing in the stored
-// Job, because it had manualSelector: true, they are not required.
+// requiredLabels returns the generated labels that the pods must have. If the labels with prefix are missing in the
+// stored Job, because it had manualSelector: true, they are not required.
 func requiredLabels(job, old *batchv1.Job) map[string]string {
 	required := generatedLabels(job.Name, job.UID)
 	if old == nil {
@@ -106,8 +106,8 @@ func requiredLabels(job, old *batchv1.Job) map[string]string {
 	return required
 }
 
-// validateGeneratedSelector refuses a selector or labels of the user that differ from the generated ones. Such a Job could
-// adopt the pods of another Job.
+// validateGeneratedSelector refuses a selector or labels of the user that differ from the generated ones. Such a Job
+// could adopt the pods of another Job.
 func validateGeneratedSelector(job *batchv1.Job, asked labels.Selector, required map[string]string, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if job.UID == "" {

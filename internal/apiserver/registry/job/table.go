@@ -56,14 +56,14 @@ func statusCell(job *batchv1.Job) string {
 		return "SuccessCriteriaMet"
 	case core.WaitsForJobs(job):
 		return "Waiting"
-	case hasPodThatRuns(&job.Status):
+	case hasRunningPod(&job.Status):
 		return "Running"
 	}
 	return "Pending" // kube-apiserver shows Running
 }
 
-// hasPodThatRuns reports whether a pod runs. If the controller does not set ready, all active pods count as running.
-func hasPodThatRuns(status *batchv1.JobStatus) bool {
+// hasRunningPod reports whether a pod runs. If the controller does not set ready, all active pods count as running.
+func hasRunningPod(status *batchv1.JobStatus) bool {
 	return status.Active > 0 && ptr.Deref(status.Ready, 1) > 0 || ptr.Deref(status.Terminating, 0) > 0
 }
 

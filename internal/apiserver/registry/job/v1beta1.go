@@ -14,8 +14,8 @@ import (
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
 )
 
-// V1beta1 describes the Jobs of extensions/v1beta1. Its functions get batch/v1 Jobs, to which the server converts requests.
-// Only Default gets Jobs of extensions/v1beta1, because unset fields have other defaults in that version.
+// V1beta1 describes the Jobs of extensions/v1beta1. Its functions get batch/v1 Jobs, to which the server converts
+// requests. Only Default gets Jobs of extensions/v1beta1, because unset fields have other defaults in that version.
 func V1beta1(jobs kinds.Resource) kinds.Resource {
 	r := jobs
 	r.Version = v1beta1.SchemeGroupVersion
@@ -69,13 +69,13 @@ func setV1beta1Defaults(job *v1beta1.Job) {
 
 func inV1beta1(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
-		err.Detail = v1beta1.InWords(err.Detail)
+		err.Detail = v1beta1.ConvertMessage(err.Detail)
 	}
 	return errs
 }
 
-// warnSelectorOfOtherJob warns if the selector is that of another Job, exported from batch/v1: in this version it counts as
-// chosen by the user.
+// warnSelectorOfOtherJob warns if the selector is that of another Job, exported from batch/v1: in this version it
+// counts as chosen by the user.
 func warnSelectorOfOtherJob(job *batchv1.Job) []string {
 	uids, only := selectedUIDs(&job.Spec)
 	if !ptr.Deref(job.Spec.ManualSelector, false) || !only || len(uids) != 1 {

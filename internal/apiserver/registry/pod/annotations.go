@@ -58,9 +58,9 @@ func warnAppArmorAnnotations(annotations map[string]string, s *corev1.PodSpec, p
 	return warnings
 }
 
-// takeAppArmorAnnotations copies the AppArmor annotations of a new pod to fields, because nodes read only fields. It
+// copyAppArmorAnnotations copies the AppArmor annotations of a new pod to fields, because nodes read only fields. It
 // returns the warnings, because afterwards every annotation has its field.
-func takeAppArmorAnnotations(pod *corev1.Pod) []string {
+func copyAppArmorAnnotations(pod *corev1.Pod) []string {
 	if len(pod.Annotations) == 0 || isWindows(&pod.Spec) {
 		return nil
 	}

@@ -16,7 +16,7 @@ func setDefaults(pod *corev1.Pod) {
 	}
 	pod.Spec.EnableServiceLinks = orDefault(pod.Spec.EnableServiceLinks, true)
 	eachContainer(&pod.Spec, func(c *corev1.Container) {
-		requestWhatIsLimited(&c.Resources, func(corev1.ResourceName) bool { return true })
+		requestLimits(&c.Resources, func(corev1.ResourceName) bool { return true })
 		if pod.Spec.HostNetwork {
 			exposePortsOnHost(c.Ports)
 		}
@@ -76,8 +76,8 @@ func eachContainer(s *corev1.PodSpec, f func(*corev1.Container)) {
 	}
 }
 
-// requestWhatIsLimited sets missing requests to the limits.
-func requestWhatIsLimited(r *corev1.ResourceRequirements, which func(corev1.ResourceName) bool) {
+// requestLimits sets missing requests to the limits.
+func requestLimits(r *corev1.ResourceRequirements, which func(corev1.ResourceName) bool) {
 	for name, limit := range r.Limits {
 		if _, ok := r.Requests[name]; ok || !which(name) {
 			continue
@@ -103,7 +103,7 @@ func requestForPod(pod *corev1.Pod) {
 		}
 		setResource(&r.Requests, name, sum)
 	}
-	requestWhatIsLimited(r, ofPods)
+	requestLimits(r, ofPods)
 }
 
 // limitPages sets missing pod-level limits of huge pages to the sum of the containers' limits.

@@ -111,8 +111,8 @@ func checkRuntime(node runtime.Info, p *field.Path) []finding {
 		"; for programs of this machine use the runtime class process (--runtime=process where the pod does not say)"}}
 }
 
-// refuseWhatNodeCannot returns an error for every field that the node does not support and must not ignore.
-func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) field.ErrorList {
+// refuseUnsupported returns an error for every field that the node does not support and must not ignore.
+func refuseUnsupported(s *corev1.PodSpec, node *runtime.Info, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range checkPod(s, node, p) {
 		if f.verdict == refuse {
@@ -122,8 +122,8 @@ func refuseWhatNodeCannot(s *corev1.PodSpec, node *runtime.Info, p *field.Path) 
 	return errs
 }
 
-// warnWhatNodeIgnores returns a warning for every field that has no effect on the node.
-func warnWhatNodeIgnores(s *corev1.PodSpec, node *runtime.Info, p *field.Path) []string {
+// warnIgnored returns a warning for every field that has no effect on the node.
+func warnIgnored(s *corev1.PodSpec, node *runtime.Info, p *field.Path) []string {
 	var warnings []string
 	for _, f := range checkPod(s, node, p) {
 		if f.verdict == warn {

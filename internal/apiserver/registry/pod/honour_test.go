@@ -201,7 +201,7 @@ func limited(name corev1.ResourceName, amount string) podEdit {
 // A template with limits has no requests: they are set in its pods.
 func TestDeviceInTemplateIsRefused(t *testing.T) {
 	pod := registrytest.Pod(limited("nvidia.com/gpu", "1"))
-	errs := refuseWhatNodeCannot(&pod.Spec, &registrytest.Able, field.NewPath("spec"))
+	errs := refuseUnsupported(&pod.Spec, &registrytest.Able, field.NewPath("spec"))
 	if len(errs) != 1 || errs[0].Field != "spec.containers[0].resources.limits[nvidia.com/gpu]" {
 		t.Errorf("refused %v, want the limit", errs)
 	}
@@ -218,13 +218,13 @@ func tcpProbe(port int32) *corev1.Probe {
 func checkHonour(t *testing.T, c honourCase) {
 	pod := createdPod(c.edit)
 	var refused, warned []string
-	for _, err := range refuseWhatNodeCannot(&pod.Spec, &c.node, field.NewPath("spec")) {
+	for _, err := range refuseUnsupported(&pod.Spec, &c.node, field.NewPath("spec")) {
 		if err.Detail == "" || err.Type != field.ErrorTypeForbidden {
 			t.Errorf("%v: want a forbidden field and a reason", err)
 		}
 		refused = append(refused, err.Field)
 	}
-	for _, w := range warnWhatNodeIgnores(&pod.Spec, &c.node, field.NewPath("spec")) {
+	for _, w := range warnIgnored(&pod.Spec, &c.node, field.NewPath("spec")) {
 		name, _, _ := strings.Cut(w, ": ")
 		warned = append(warned, name)
 	}
@@ -234,14 +234,14 @@ func checkHonour(t *testing.T, c honourCase) {
 	if diff := cmp.Diff(c.warned, warned); diff != "" {
 		t.Errorf("warned (-want +got):\n%s", diff)
 	}
-	if got := append(refuseWhatNodeCannot(&pod.Spec, nil, field.NewPath("spec")), warnedAsErrors(pod)...); len(got) > 0 {
+	if got := append(refuseUnsupported(&pod.Spec, nil, field.NewPath("spec")), warnedAsErrors(pod)...); len(got) > 0 {
 		t.Errorf("without a node: %v", got)
 	}
 }
 
 func warnedAsErrors(pod *corev1.Pod) field.ErrorList {
 	var errs field.ErrorList
-	for _, w := range warnWhatNodeIgnores(&pod.Spec, nil, nil) {
+	for _, w := range warnIgnored(&pod.Spec, nil, nil) {
 		errs = append(errs, field.InternalError(nil, errorString(w)))
 	}
 	return errs
@@ -348,7 +348,7 @@ func TestImagesAreRefusedWhereNoneCanRun(t *testing.T) {
 		o := Options{Node: func() runtime.Info { return c.node }, RuntimeClass: c.server, Handler: func(class string) (string, bool) {
 			return runtime.ClassOCI, class == "mine"
 		}}
-		errs := refuseWhatNodeCannot(spec, o.nodeForTemplate(spec), field.NewPath("spec"))
+		errs := refuseUnsupported(spec, o.nodeForTemplate(spec), field.NewPath("spec"))
 		if refused := len(errs) == 1 && errs[0].Field == "spec.runtimeClassName"; refused != c.refused || !refused && len(errs) > 0 {
 			t.Errorf("%s: %v", sentence, errs)
 		}

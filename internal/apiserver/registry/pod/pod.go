@@ -99,7 +99,7 @@ func prepareForCreate(ctx context.Context, pod *corev1.Pod) {
 	pod.Spec.PreemptionPolicy = orDefault(pod.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
 
 	selectByOwnLabels(pod)
-	for _, msg := range takeAppArmorAnnotations(pod) {
+	for _, msg := range copyAppArmorAnnotations(pod) {
 		warning.AddWarning(ctx, "", msg)
 	}
 
@@ -155,14 +155,14 @@ func validate(pod *corev1.Pod, o Options) field.ErrorList {
 	if pod.Spec.NodeName != "" && len(pod.Spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
 	}
-	return append(errs, refuseWhatNodeCannot(&pod.Spec, o.nodeForPod(pod), spec)...)
+	return append(errs, refuseUnsupported(&pod.Spec, o.nodeForPod(pod), spec)...)
 }
 
 func warnCreate(pod *corev1.Pod, o Options) []string {
 	spec := field.NewPath("spec")
 	warnings := warnAnnotations(pod.Annotations, &pod.Spec, field.NewPath("metadata", "annotations"))
 	warnings = append(warnings, warnSpec(&pod.Spec, spec)...)
-	warnings = append(warnings, warnWhatNodeIgnores(&pod.Spec, o.nodeForPod(pod), spec)...)
+	warnings = append(warnings, warnIgnored(&pod.Spec, o.nodeForPod(pod), spec)...)
 	for _, msg := range validation.IsDNS1123Label(pod.Name) {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: is the pod's host name too, for which a DNS label is better: %s", msg))
 	}

@@ -23,9 +23,9 @@ func (o Options) ChooseRuntime(s *corev1.PodSpec) {
 	}
 }
 
-// SettleRuntime sets the handler and the scheduling of a new pod's RuntimeClass in the pod. class is nil if the pod has
-// none. The error is for the user who creates the pod.
-func SettleRuntime(pod *corev1.Pod, class *nodev1.RuntimeClass) error {
+// ApplyRuntimeClass sets the handler and the scheduling of a new pod's RuntimeClass in the pod. class is nil if the pod
+// has none. The error is for the user who creates the pod.
+func ApplyRuntimeClass(pod *corev1.Pod, class *nodev1.RuntimeClass) error {
 	delete(pod.Annotations, runtime.HandlerAnnotation)
 	if class == nil {
 		return nil

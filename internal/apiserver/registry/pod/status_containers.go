@@ -14,15 +14,15 @@ func validateContainerStatuses(pod, old *corev1.Pod, p *field.Path) field.ErrorL
 	now, was := &pod.Status, &old.Status
 	errs := append(validateUsers(now.InitContainerStatuses, p.Child("initContainerStatuses")),
 		validateUsers(now.ContainerStatuses, p.Child("containerStatuses"))...)
-	if restartsAsAWhole(&pod.Spec) {
+	if restartsAllContainers(&pod.Spec) {
 		return errs
 	}
 	errs = append(errs, validateStaysEnded(&pod.Spec, now.InitContainerStatuses, was.InitContainerStatuses, p.Child("initContainerStatuses"))...)
 	return append(errs, validateStaysEnded(&pod.Spec, now.ContainerStatuses, was.ContainerStatuses, p.Child("containerStatuses"))...)
 }
 
-// restartsAsAWhole reports whether a container has a rule that restarts all containers of the pod.
-func restartsAsAWhole(s *corev1.PodSpec) bool {
+// restartsAllContainers reports whether a container has a rule that restarts all containers of the pod.
+func restartsAllContainers(s *corev1.PodSpec) bool {
 	for _, c := range ContainersAt(s, nil) {
 		if restartsPod(c) {
 			return true

@@ -39,7 +39,7 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) field
 		errs = append(errs, field.Forbidden(p.Child("spec", "ephemeralContainers"),
 			"cannot be part of a template: add them to a running pod"))
 	}
-	return append(errs, refuseWhatNodeCannot(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec"))...)
+	return append(errs, refuseUnsupported(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec"))...)
 }
 
 // WarnTemplate warns about fields and annotations of a valid template that have no effect.
@@ -51,7 +51,7 @@ func WarnTemplate(t *corev1.PodTemplateSpec, o Options, p *field.Path) []string 
 		WarnStrayAnnotations(t.Annotations, annotations, "the metadata.annotations of the Job"),
 		warnSpec(&t.Spec, p.Child("spec")),
 		o.warnMissingClass(&t.Spec, p.Child("spec", "runtimeClassName")),
-		warnWhatNodeIgnores(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
+		warnIgnored(&t.Spec, o.nodeForTemplate(&t.Spec), p.Child("spec")))
 }
 
 // WarnStrayAnnotations warns about annotations for Jobs on objects of other kinds, where they have no effect.

@@ -75,8 +75,8 @@ func validateAnnotationUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// validateIndexUpdate refuses changes of the completion index of a Job's pod, because its containers were started with it.
-// Kubernetes allows them, and then counts an index that the pod has not processed.
+// validateIndexUpdate refuses changes of the completion index of a Job's pod, because its containers were started with
+// it. Kubernetes allows them, and then counts an index that the pod has not processed.
 func validateIndexUpdate(pod, old *corev1.Pod) field.ErrorList {
 	const key = batchv1.JobCompletionIndexAnnotation
 	owner := metav1.GetControllerOfNoCopy(old)
@@ -117,7 +117,7 @@ func validateRestOfUpdate(now, was *corev1.PodSpec, p *field.Path) field.ErrorLi
 	}
 	if len(was.SchedulingGates) > 0 {
 		errs = validateGatedPlacement(rest, was, p)
-		takeGatedPlacement(rest, was)
+		restoreGatedPlacement(rest, was)
 	}
 	if apiequality.Semantic.DeepEqual(rest, was) {
 		return errs

@@ -58,9 +58,9 @@ func startsWith(list, start []corev1.NodeSelectorRequirement) bool {
 	return len(list) >= len(start) && (len(start) == 0 || apiequality.Semantic.DeepEqual(list[:len(start)], start))
 }
 
-// takeGatedPlacement restores the fields that validateGatedPlacement has validated. It does not restore pod affinity, which
-// may not change, because its selectors were completed when the pod was created.
-func takeGatedPlacement(rest, was *corev1.PodSpec) {
+// restoreGatedPlacement restores the fields that validateGatedPlacement has validated. It does not restore pod
+// affinity, which may not change, because its selectors were completed when the pod was created.
+func restoreGatedPlacement(rest, was *corev1.PodSpec) {
 	rest.NodeSelector = was.NodeSelector
 	old := nodeAffinity(was.Affinity)
 	if apiequality.Semantic.DeepEqual(nodeAffinity(rest.Affinity), old) {

@@ -145,7 +145,7 @@ func validateFileKeyRef(r *corev1.FileKeySelector, p *field.Path) field.ErrorLis
 	errs := check.Label(r.VolumeName, p.Child("volumeName"))
 	errs = append(errs, validateVariableName(r.Key, p.Child("key"))...)
 	errs = append(errs, requireName(r.Path, p.Child("path"))...)
-	return append(errs, validateNoClimb(r.Path, p.Child("path"))...)
+	return append(errs, validateNoDotDot(r.Path, p.Child("path"))...)
 }
 
 // validateVariableFiles requires that variables from files are in an emptyDir.

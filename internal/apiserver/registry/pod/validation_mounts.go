@@ -56,7 +56,7 @@ func validateDevices(c container, p *field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(name, d.Name, "must not already exist in volumeMounts"))
 		}
 		errs = append(errs, uniquePath(d.DevicePath, paths, path)...)
-		errs = append(errs, validateNoClimb(d.DevicePath, path)...)
+		errs = append(errs, validateNoDotDot(d.DevicePath, path)...)
 		if taken.Has(d.DevicePath) {
 			errs = append(errs, field.Invalid(path, d.DevicePath, "must not already exist as a path in volumeMounts"))
 		}

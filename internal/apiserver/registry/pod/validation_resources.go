@@ -56,7 +56,7 @@ func validateQuantities(list corev1.ResourceList, names nameRule, p *field.Path)
 		if quantity.Sign() < 0 {
 			errs = append(errs, field.Invalid(at, quantity.String(), apivalidation.IsNegativeErrorMsg))
 		}
-		if comesWhole(name) && !whole(quantity) {
+		if requiresInteger(name) && !whole(quantity) {
 			errs = append(errs, field.Invalid(at, quantity.String(), "must be an integer"))
 		}
 		if hugePages(name) && !wholePages(name, quantity) {
@@ -120,8 +120,8 @@ func hugePages(name corev1.ResourceName) bool {
 // pages, which cannot be shared.
 func overcommits(name corev1.ResourceName) bool { return native(name) && !hugePages(name) }
 
-// comesWhole reports whether quantities of a resource must be integers, as for devices.
-func comesWhole(name corev1.ResourceName) bool { return !native(name) && extended(name) }
+// requiresInteger reports whether quantities of a resource must be integers, as for devices.
+func requiresInteger(name corev1.ResourceName) bool { return !native(name) && extended(name) }
 
 // native reports whether a resource is Kubernetes' own: without a domain or with that of Kubernetes.
 func native(name corev1.ResourceName) bool {
@@ -176,14 +176,14 @@ func validatePodResources(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 func validateShares(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	pod := &corev1.Pod{Spec: *s}
 	requested := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
-	errs := enough(s.Resources.Requests, requested, p.Child("requests"), "must be greater than or equal to aggregate container requests of %s")
+	errs := requireAtLeast(s.Resources.Requests, requested, p.Child("requests"), "must be greater than or equal to aggregate container requests of %s")
 	pages := resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
 	for name := range pages {
 		if !hugePages(name) {
 			delete(pages, name)
 		}
 	}
-	errs = append(errs, enough(s.Resources.Limits, pages, p.Child("limits"), "must be greater than or equal to aggregate container limits of %s")...)
+	errs = append(errs, requireAtLeast(s.Resources.Limits, pages, p.Child("limits"), "must be greater than or equal to aggregate container limits of %s")...)
 	for i := range s.Containers {
 		for _, key := range slices.Sorted(resourceNames(s.Containers[i].Resources.Limits)) {
 			limit := s.Containers[i].Resources.Limits[corev1.ResourceName(key)]
@@ -196,8 +196,8 @@ func validateShares(s *corev1.PodSpec, p *field.Path) field.ErrorList {
 	return errs
 }
 
-// enough requires that no quantity in list is less than that in used.
-func enough(list, used corev1.ResourceList, p *field.Path, message string) field.ErrorList {
+// requireAtLeast requires that no quantity in list is less than that in used.
+func requireAtLeast(list, used corev1.ResourceList, p *field.Path, message string) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(resourceNames(list)) {
 		have, need := list[corev1.ResourceName(key)], used[corev1.ResourceName(key)]
@@ -208,8 +208,8 @@ func enough(list, used corev1.ResourceList, p *field.Path, message string) field
 	return errs
 }
 
-// validateClaimsOf requires that a container's claims are claims of its pod, without duplicates. A claim without a request
-// includes all requests of the claim.
+// validateClaimsOf requires that a container's claims are claims of its pod, without duplicates. A claim without a
+// request includes all requests of the claim.
 func validateClaimsOf(c container, p *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen, parts := sets.New[corev1.ResourceClaim](), sets.New[string]()

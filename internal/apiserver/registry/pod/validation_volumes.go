@@ -116,7 +116,7 @@ func validateHostPath(h *corev1.HostPathVolumeSource, p *field.Path) field.Error
 	if h.Path == "" {
 		return field.ErrorList{field.Required(p.Child("path"), "must be set")}
 	}
-	errs := validateNoClimb(h.Path, p.Child("path"))
+	errs := validateNoDotDot(h.Path, p.Child("path"))
 	if h.Type == nil {
 		return errs
 	}
@@ -176,11 +176,11 @@ func validateInside(path string, p *field.Path) field.ErrorList {
 	if strings.HasPrefix(path, "/") {
 		errs = append(errs, field.Invalid(p, path, "must be a relative path"))
 	}
-	return append(errs, validateNoClimb(path, p)...)
+	return append(errs, validateNoDotDot(path, p)...)
 }
 
-// validateNoClimb refuses paths with the element "..".
-func validateNoClimb(path string, p *field.Path) field.ErrorList {
+// validateNoDotDot refuses paths with the element "..".
+func validateNoDotDot(path string, p *field.Path) field.ErrorList {
 	for element := range strings.SplitSeq(path, "/") {
 		if element == ".." {
 			return field.ErrorList{field.Invalid(p, path, "must not contain '..'")}

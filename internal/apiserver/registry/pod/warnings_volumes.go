@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// goneVolumes are the kinds of volumes that Kubernetes no longer supports.
-var goneVolumes = []struct {
+// removedVolumes are the kinds of volumes that Kubernetes no longer supports.
+var removedVolumes = []struct {
 	field string
 	isSet func(*corev1.VolumeSource) bool
 }{
@@ -29,7 +29,7 @@ func warnVolumes(volumes []corev1.Volume, p *field.Path) []string {
 	var warnings []string
 	for i := range volumes {
 		v := &volumes[i]
-		for _, gone := range goneVolumes {
+		for _, gone := range removedVolumes {
 			if gone.isSet(&v.VolumeSource) {
 				warnings = append(warnings, fmt.Sprintf("%s: deprecated, and not made any more: use a volume of type csi or persistentVolumeClaim",
 					p.Index(i).Child(gone.field)))
