@@ -62,7 +62,7 @@ func selfSubjectReview() reviewREST {
 }
 
 // allowedReason is the reason in access reviews, which allow everything.
-const allowedReason = "everybody with credentials of this server may do everything"
+const allowedReason = "all users with credentials of this server may do everything"
 
 func selfSubjectAccessReview() reviewREST {
 	return reviewREST{

@@ -14,7 +14,7 @@ import (
 )
 
 // Idle unauthenticated connections once used up all file descriptors of the process.
-func TestStrangersKeepNobodyOut(t *testing.T) {
+func TestUnauthenticatedConnectionsDoNotKeepClientsOut(t *testing.T) {
 	r := start(t)
 	owner := r.clientset(t)
 	changes, err := owner.CoreV1().Pods("default").Watch(t.Context(), metav1.ListOptions{})

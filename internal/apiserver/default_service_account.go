@@ -36,7 +36,7 @@ func (s *Server) keepDefaultServiceAccounts() {
 
 func (s *Server) makeDefaultServiceAccount(namespace string) {
 	if err := s.createDefaultServiceAccount(s.stopping, namespace); err != nil && s.stopping.Err() == nil {
-		klog.ErrorS(err, "A namespace has no default ServiceAccount", "namespace", namespace)
+		klog.ErrorS(err, "Failed to create the default ServiceAccount of a namespace", "namespace", namespace)
 	}
 }
 

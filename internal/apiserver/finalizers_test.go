@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestFinalizersTellWhoseTheyAre(t *testing.T) {
+func TestFinalizersNeedADomain(t *testing.T) {
 	maps := configMaps(t, start(t))
 	for name, allowed := range map[string]bool{"example.com/f": true, "foregroundDeletion": true, "f": false} {
 		object := configMap("", nil)
@@ -28,7 +28,7 @@ func TestFinalizersTellWhoseTheyAre(t *testing.T) {
 	}
 }
 
-func TestAllMistakesOfACreationAreTold(t *testing.T) {
+func TestAllErrorsOfACreationAreReported(t *testing.T) {
 	object := configMap("", nil)
 	object.GenerateName, object.Labels = "No Name", map[string]string{"a b": "c"}
 	_, err := configMaps(t, start(t)).Create(t.Context(), object, metav1.CreateOptions{})

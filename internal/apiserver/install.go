@@ -71,7 +71,7 @@ func (s *Server) build(resources []kinds.Resource, logs LogSource) (routes, []in
 		kinds = append(kinds, kind)
 	}
 	if s.admission.namespaces == nil {
-		return nil, nil, fmt.Errorf("the registry lists no namespaces, without which nothing can be made")
+		return nil, nil, fmt.Errorf("the registry has no namespaces")
 	}
 	s.keepDefaultServiceAccounts()
 	out.add(corev1.SchemeGroupVersion, "services", newServicesREST())
@@ -130,7 +130,7 @@ func (s *Server) deleteEvents(namespace string) {
 	ctx := genericapirequest.WithNamespace(s.stopping, namespace)
 	_, err := s.events.DeleteCollection(ctx, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}, &metainternalversion.ListOptions{})
 	if err != nil && s.stopping.Err() == nil {
-		klog.ErrorS(err, "Events outlive their namespace", "namespace", namespace)
+		klog.ErrorS(err, "Failed to delete the events of a deleted namespace", "namespace", namespace)
 	}
 }
 

@@ -173,7 +173,7 @@ func TestAnExportedJobIsPostedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonWroteIsNoCopy(t *testing.T) {
+func TestASelectorOfTheUserIsNoCopy(t *testing.T) {
 	jobs, heard := listening(t, apiservertest.Start(t).RESTConfig())
 	for sentence, change := range map[string]func(selector, labels map[string]any){
 		"a label of one's own beside the UID": func(selector, labels map[string]any) { selector["app"], labels["app"] = "x", "x" },

@@ -61,7 +61,7 @@ func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
 		"fails":     func(*batchv1.Job) {},
 		"suspended": func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) },
 		"waits":     func(j *batchv1.Job) { j.Annotations = map[string]string{core.DependsOn: "fails"} },
-		"foreign":   func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") },
+		"external":  func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/queue") },
 	} {
 		if _, err := jobs.Create(t.Context(), explicable(name, change), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
 	}
 	becomesState(t, s, "suspended", stintv1.JobSuspended)
 	becomesState(t, s, "waits", stintv1.JobWaitingForJobs)
-	becomesState(t, s, "foreign", stintv1.JobUnknownPlan)
+	becomesState(t, s, "external", stintv1.JobUnknownPlan)
 	fail(t, s, "fails")
 	x := becomesState(t, s, "fails", stintv1.JobDelayed)
 	if left := x.Waits[0].Until.Sub(x.Waits[0].Since.Time); left != time.Hour || x.TimesAssumed {
@@ -78,7 +78,7 @@ func TestTheServerExplainsJobsByTheSettingsOfItsController(t *testing.T) {
 	if len(x.Failures) != 1 || ptr.Deref(x.Failures[0].ExitCode, 0) != 7 || x.Kind != "JobExplanation" || x.APIVersion != "stint.dev/v1" {
 		t.Errorf("explained as %+v", x)
 	}
-	if _, err := why(t, s, "nobody"); !apierrors.IsNotFound(err) {
+	if _, err := why(t, s, "missing"); !apierrors.IsNotFound(err) {
 		t.Errorf("of a Job that is not there: %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestWhereNoControllerRunsTheServerSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatCameOfPodsIsToldAlsoOfJobsWhoseNameIsNoLabel(t *testing.T) {
+func TestJobsWhoseNameIsNoLabelAreExplainedWithTheirResults(t *testing.T) {
 	s := apiservertest.Start(t)
 	jobs := s.Clientset().BatchV1().Jobs("default")
 	made, err := jobs.Create(t.Context(), explicable(strings.Repeat("long", 20), func(j *batchv1.Job) {

@@ -33,6 +33,6 @@ func (m notImplementedREST) Connect(context.Context, string, runtime.Object, res
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,
 		Reason:  metav1.StatusReason("NotImplemented"),
-		Message: fmt.Sprintf("pods/%s is not there yet in this release of Stint", m.subresource),
+		Message: fmt.Sprintf("pods/%s is not supported by this release of Stint", m.subresource),
 	}}
 }

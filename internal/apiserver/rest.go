@@ -56,7 +56,7 @@ func (r objectREST) warnOfOrphans(ctx context.Context, options *metav1.DeleteOpt
 		return
 	}
 	warning.AddWarning(ctx, "", "the pods of deleted "+r.resource.Plural+" stay by default: "+
-		"set propagationPolicy=Background to delete them too, or propagationPolicy=Orphan to be spared this warning")
+		"set propagationPolicy=Background to delete them too, or propagationPolicy=Orphan to suppress this warning")
 }
 
 // returnsDeleted has the kinds whose deletion returns the object instead of a Status, as in Kubernetes.

@@ -36,7 +36,7 @@ func (c *runtimeClasses) recreateDeleted(store *genericregistry.Store) {
 			return
 		}
 		if err := c.ensure(); err != nil && c.ctx.Err() == nil {
-			klog.ErrorS(err, "A usual RuntimeClass is missing")
+			klog.ErrorS(err, "Failed to create a default RuntimeClass")
 		}
 	}
 }

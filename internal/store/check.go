@@ -29,7 +29,7 @@ func checkUsable(dir string) error {
 	}
 	var disk unix.Statfs_t
 	if err := unix.Statfs(dir, &disk); err != nil {
-		return fmt.Errorf("look at the disk of %s: %w", dir, err)
+		return fmt.Errorf("read the free space on the disk of %s: %w", dir, err)
 	}
 	if free := disk.Bavail * uint64(disk.Bsize); free < minFreeBytes {
 		return fmt.Errorf("no space for the data directory %s: %d MiB are free on its disk and %d are needed; make room or choose another directory with --data-dir",

@@ -27,7 +27,7 @@ func checkLimits() error {
 	for _, l := range limits {
 		var now unix.Rlimit
 		if err := unix.Getrlimit(l.resource, &now); err != nil {
-			return fmt.Errorf("ask for the limit on %s: %w", l.what, err)
+			return fmt.Errorf("read the limit on %s: %w", l.what, err)
 		}
 		if now.Cur < l.least {
 			return fmt.Errorf("the limit on %s (ulimit %s) is %d, and Stint needs at least %d: raise it", l.what, l.flag, now.Cur, l.least)

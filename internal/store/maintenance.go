@@ -57,7 +57,7 @@ func (m *maintenance) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := m.once(ctx); err != nil && ctx.Err() == nil {
-			m.log.Warn("upkeep of the store failed; it is tried again", zap.Error(err))
+			m.log.Warn("maintenance of the store failed; it will be retried", zap.Error(err))
 		}
 		select {
 		case <-ctx.Done():

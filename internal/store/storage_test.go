@@ -11,7 +11,7 @@ type slowCache struct{ takes time.Duration }
 
 func (c slowCache) Stop() { time.Sleep(c.takes) }
 
-func TestACacheThatDoesNotStopKeepsNobodyWaiting(t *testing.T) {
+func TestACacheThatDoesNotStopIsNotWaitedFor(t *testing.T) {
 	for name, test := range map[string]struct{ takes, want time.Duration }{
 		"one that stops is waited for":     {time.Second, time.Second},
 		"one that does not is left behind": {time.Hour, stopTimeout},

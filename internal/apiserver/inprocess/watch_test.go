@@ -123,7 +123,7 @@ func TestAWatchStopsWhateverItDoes(t *testing.T) {
 	}
 }
 
-func TestAStoppedWatchThatNobodyDrainsLeavesNothing(t *testing.T) {
+func TestAStoppedWatchThatIsNotReadLeavesNothing(t *testing.T) {
 	others := goleak.IgnoreCurrent()
 	pods, stop := start(t, t.TempDir())
 	idle, full := watchFromNow(t, pods), watchFromNow(t, pods)

@@ -701,16 +701,16 @@ func schema_stint_api_extensions_v1beta1_JobSpec(ref common.ReferenceCallback) c
 	}
 }
 
-func schema_stint_api_extensions_v1beta1_words(ref common.ReferenceCallback) common.OpenAPIDefinition {
+func schema_stint_api_extensions_v1beta1_names(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "words are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
+				Description: "names are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"version": {
 						SchemaProps: spec.SchemaProps{
-							Description: "words are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
+							Description: "names are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -718,7 +718,7 @@ func schema_stint_api_extensions_v1beta1_words(ref common.ReferenceCallback) com
 					},
 					"field": {
 						SchemaProps: spec.SchemaProps{
-							Description: "words are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
+							Description: "names are the names that metadata.managedFields has for a version and for the one field that the versions name differently.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

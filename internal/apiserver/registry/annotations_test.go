@@ -146,7 +146,7 @@ func TestAnnotationsOfJobsThatAreElsewhereAreWarnedOf(t *testing.T) {
 			ctx, r := context.Background(), tt.kind
 			r.Default(tt.obj)
 			r.PrepareForCreate(ctx, tt.obj)
-			want := tt.at + "[stint.dev/backoff-seconds]: nothing reads this annotation here: it belongs into " + tt.own
+			want := tt.at + "[stint.dev/backoff-seconds]: this annotation has no effect here: set it in " + tt.own
 			if diff := cmp.Diff([]string{want}, r.WarningsOnCreate(ctx, tt.obj)); diff != "" {
 				t.Errorf("created: %s", diff)
 			}

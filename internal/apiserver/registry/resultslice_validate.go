@@ -34,7 +34,7 @@ func validatePodResult(r *stintv1.PodResult, p *field.Path) field.ErrorList {
 		errs = append(errs, field.Required(p.Child("pod"), "name the pod"))
 	}
 	if r.UID == "" {
-		errs = append(errs, field.Required(p.Child("uid"), "name the pod's UID, by which it is told from others of its name"))
+		errs = append(errs, field.Required(p.Child("uid"), "set the pod's UID, which distinguishes it from other pods of its name"))
 	}
 	if !slices.Contains(resultPhases, r.Phase) {
 		errs = append(errs, field.NotSupported(p.Child("phase"), r.Phase, resultPhases))

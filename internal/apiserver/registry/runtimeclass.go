@@ -74,7 +74,7 @@ func validateHandler(class *nodev1.RuntimeClass, o pod.Options, p *field.Path) f
 			"the RuntimeClass "+class.Name+" has the handler "+class.Name+": give yours another name"))
 	case o.Node != nil && !slices.Contains(pod.DefaultRuntimeClassNames, class.Handler):
 		errs = append(errs, field.Invalid(p, class.Handler,
-			"is not a handler of this machine: "+choose+"; others, through CRI, are not there yet"))
+			"is not a handler of this machine: "+choose+"; others, through CRI, are not supported yet"))
 	}
 	return errs
 }
@@ -84,7 +84,7 @@ func validateRuntimeClass(class *nodev1.RuntimeClass) field.ErrorList {
 	var errs field.ErrorList
 	if class.Overhead != nil && len(class.Overhead.PodFixed) > 0 {
 		errs = append(errs, field.Forbidden(field.NewPath("overhead", "podFixed"),
-			"what a runtime needs beside the containers is not accounted for yet: remove it"))
+			"the overhead of pods is not supported yet: remove it"))
 	}
 	if class.Scheduling == nil {
 		return errs

@@ -108,7 +108,7 @@ func (p page) leafElement(i int, start uint64) (leaf leafElement, next uint64, e
 // freePages returns the page numbers, eight bytes each, of a freelist page.
 func (p page) freePages() ([]byte, error) {
 	if p.flags() != freelistFlag {
-		return nil, fmt.Errorf("is no list of free pages (%#x)", p.flags())
+		return nil, fmt.Errorf("is not a list of free pages (%#x)", p.flags())
 	}
 	ids, count := p.bytes[pageHeaderSize:], uint64(p.count())
 	if count == countElsewhere {

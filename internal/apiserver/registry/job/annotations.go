@@ -40,7 +40,7 @@ func WarnAnnotations(annotations, old map[string]string, p *field.Path) []string
 			return editDistance(name, a[len(ownPrefix):]) - editDistance(name, b[len(ownPrefix):])
 		})
 		if editDistance(name, nearest[len(ownPrefix):]) <= len(name)/4 {
-			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation: did you mean %s?", p.Key(key), nearest))
+			warnings = append(warnings, fmt.Sprintf("%s: this annotation has no effect: did you mean %s?", p.Key(key), nearest))
 		}
 	}
 	return warnings

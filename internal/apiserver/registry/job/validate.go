@@ -113,12 +113,12 @@ func ValidateRestartPolicy(spec *batchv1.JobSpec, p *field.Path) field.ErrorList
 	case corev1.RestartPolicyOnFailure:
 		if spec.PodFailurePolicy != nil {
 			return field.ErrorList{field.Invalid(p, policy, fmt.Sprintf(
-				"must be %q beside podFailurePolicy, which judges pods that have failed", corev1.RestartPolicyNever))}
+				"must be %q with podFailurePolicy, which applies only to failed pods", corev1.RestartPolicyNever))}
 		}
 		return nil
 	case "", corev1.RestartPolicyAlways:
 		// Always is the default for pods, so a Job has to set another policy.
-		return field.ErrorList{field.Required(p, fmt.Sprintf("the pods of a Job come to an end: set it to %q or %q",
+		return field.ErrorList{field.Required(p, fmt.Sprintf("the pods of a Job must terminate: set it to %q or %q",
 			corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))}
 	default:
 		return field.ErrorList{field.NotSupported(p, policy,

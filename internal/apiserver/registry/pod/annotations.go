@@ -22,7 +22,7 @@ func warnAnnotations(annotations map[string]string, s *corev1.PodSpec, p *field.
 	var warnings []string
 	warn := func(key, instead string) {
 		if _, used := annotations[key]; used {
-			warnings = append(warnings, fmt.Sprintf("%s: has no effect any more: use the field %q instead", p.Key(key), instead))
+			warnings = append(warnings, fmt.Sprintf("%s: no longer has an effect: use the field %q instead", p.Key(key), instead))
 		}
 	}
 	for _, old := range oldAnnotations {

@@ -36,7 +36,7 @@ var containerRules = []rule[*corev1.Container]{
 	{"lifecycle", func(c *corev1.Container) bool { return c.Lifecycle != nil && *c.Lifecycle == (corev1.Lifecycle{}) }, nil, refuse,
 		"names no hook: remove it"},
 
-	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not carried out here: use Restart"},
+	{"restartPolicyRules", restartsPod, nil, refuse, "the action RestartAllContainers is not supported here: use Restart"},
 
 	{"stdin", func(c *corev1.Container) bool { return c.Stdin || c.StdinOnce }, nil, refuse, noInput},
 	{"tty", func(c *corev1.Container) bool { return c.TTY }, nil, refuse, "a process of a pod has no terminal: remove it"},
@@ -56,9 +56,9 @@ var containerRules = []rule[*corev1.Container]{
 		"has no effect: the process runtime cannot put a file at this path on this machine"},
 }
 
-const notMeasured = "is not in force: the host process is of an older version; start the server again when all pods have ended"
+const notMeasured = "is not enforced: the host process is of an older version; start the server again when all pods have ended"
 
-const notInForce = "is not in force: the node cannot hold processes to it on this machine"
+const notInForce = "is not enforced: the node cannot limit processes on this machine"
 
 func limits(name corev1.ResourceName) func(*corev1.Container) bool {
 	return func(c *corev1.Container) bool {
@@ -122,9 +122,9 @@ func checkDevice(name string, p *field.Path) []finding {
 	case name == string(corev1.ResourceCPU), name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage):
 		return nil
 	case strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
-		return []finding{{p.Key(name), refuse, "huge pages are not handed out here: remove it"}}
+		return []finding{{p.Key(name), refuse, "huge pages are not supported here: remove it"}}
 	}
-	return []finding{{p.Key(name), refuse, "this node hands out cpu, memory and ephemeral-storage only: remove it"}}
+	return []finding{{p.Key(name), refuse, "this node has only cpu, memory and ephemeral-storage: remove it"}}
 }
 
 func resourceNames(list corev1.ResourceList) func(func(string) bool) {

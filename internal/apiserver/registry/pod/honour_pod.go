@@ -19,7 +19,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"nodeSelector", func(s *corev1.PodSpec) bool { return len(s.NodeSelector) > 0 }, nil, warn, oneNode},
 	{"topologySpreadConstraints", func(s *corev1.PodSpec) bool { return len(s.TopologySpreadConstraints) > 0 }, nil, warn, oneNode},
 	{"schedulerName", func(s *corev1.PodSpec) bool { return s.SchedulerName != corev1.DefaultSchedulerName }, nil, warn,
-		"has no effect: the node takes its pods itself"},
+		"has no effect: the only node runs all pods, without a scheduler"},
 	{"schedulingGroup", func(s *corev1.PodSpec) bool { return s.SchedulingGroup != nil }, nil, warn,
 		"has no effect: pods are started one by one, the oldest first"},
 	{"priorityClassName", func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" }, nil, warn,
@@ -63,7 +63,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"shareProcessNamespace", func(s *corev1.PodSpec) bool { return ptr.Deref(s.ShareProcessNamespace, false) }, sharingPIDs, refuse,
 		"each container is a process tree of its own on the process runtime: remove it"},
 	{"hostUsers", func(s *corev1.PodSpec) bool { return !ptr.Deref(s.HostUsers, true) }, withoutMachineUsers, refuse,
-		"only containers from images on a server that runs without root are other users than the machine's: remove it, or set it to true"},
+		"only containers from images on a server that runs without root have a user namespace of their own: remove it, or set it to true"},
 	{"overhead", func(s *corev1.PodSpec) bool { return len(s.Overhead) > 0 }, nil, refuse,
 		"it comes from a RuntimeClass, and none here has one: remove it"},
 	{"os.name", func(s *corev1.PodSpec) bool { return s.OS != nil && s.OS.Name != corev1.Linux }, nil, refuse,
@@ -73,7 +73,7 @@ var podRules = []rule[*corev1.PodSpec]{
 	{"resourceClaims", func(s *corev1.PodSpec) bool { return len(s.ResourceClaims) > 0 }, nil, refuse,
 		"ResourceClaims are not served: remove it"},
 	{"resources.limits", func(s *corev1.PodSpec) bool { return s.Resources != nil && len(s.Resources.Limits) > 0 }, nil, warn,
-		"has no effect: only limits of containers are held; set them there"},
+		"has no effect: only limits of containers are enforced; set them there"},
 
 	// Security.
 	{"securityContext.runAsUser", ofPodSecurity(func(c *corev1.PodSecurityContext) bool { return isOther(c.RunAsUser, os.Getuid()) }), withUsers, refuse, cannotSetUser},

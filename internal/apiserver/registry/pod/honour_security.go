@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	cannotSetUser = "processes run as the user who started the server, who may not become another: remove it, or start the server as root"
+	cannotSetUser = "processes run as the user who started the server and cannot switch to another user: remove it, or start the server as root"
 	runsLinux     = "this node runs linux: remove it"
 	noLabels      = "the process runtime sets no SELinux labels: remove it"
 	noProfiles    = "the process runtime loads no profiles: remove it"
@@ -38,7 +38,7 @@ var securityRules = []rule[security]{
 	{"procMount", func(c security) bool {
 		return ptr.Deref(c.ProcMount, corev1.DefaultProcMount) != corev1.DefaultProcMount
 	}, asContainer, refuse,
-		"the process runtime does not mount /proc otherwise: remove it"},
+		"the process runtime supports no other proc mount: remove it"},
 	{"seLinuxOptions", func(c security) bool { return c.SELinuxOptions != nil }, nil, refuse, noLabels},
 	{"windowsOptions", func(c security) bool { return c.WindowsOptions != nil }, nil, refuse, runsLinux},
 	{"seccompProfile", func(c security) bool { return wantsSeccompFile(c.SeccompProfile) }, asContainer, refuse, noProfiles},

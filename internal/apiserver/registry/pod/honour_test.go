@@ -251,7 +251,7 @@ type errorString string
 
 func (e errorString) Error() string { return string(e) }
 
-func TestCommandlessJobTemplateTellsTheRemedy(t *testing.T) {
+func TestTemplateWithoutCommandNamesTheRemedy(t *testing.T) {
 	template := &corev1.PodTemplateSpec{Spec: createdPod(inContainer(func(c *corev1.Container) { c.Command = nil })).Spec}
 	errs := ValidateTemplate(template, on(registrytest.Able), field.NewPath("spec", "template"))
 	want := "spec.template.spec.containers[0].command: Forbidden: is needed on the process runtime: the image's entrypoint is not known because images are not pulled; set command to a program of this machine"

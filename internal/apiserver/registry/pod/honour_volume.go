@@ -33,7 +33,7 @@ var volumeRules = []rule[*corev1.Volume]{
 		return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil && v.EmptyDir.Medium == corev1.StorageMediumDefault
 	}, measuring, warn, notMeasured},
 	{"emptyDir.mode", func(v *corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.Mode != nil }, nil, refuse,
-		"is not kept by this node: change the directory's mode in the command"},
+		"is not supported by this node: change the directory's mode in the command"},
 	{"projected.defaultUser", func(v *corev1.Volume) bool { return v.Projected != nil && v.Projected.DefaultUser != nil }, nil, refuse, noOwners},
 }
 
@@ -53,15 +53,15 @@ var mountRules = []rule[*corev1.VolumeMount]{
 	}, asContainer, refuse, "mounts made inside a container do not show elsewhere on the process runtime: remove it"},
 	{"recursiveReadOnly", func(m *corev1.VolumeMount) bool {
 		return ptr.Deref(m.RecursiveReadOnly, corev1.RecursiveReadOnlyDisabled) == corev1.RecursiveReadOnlyEnabled
-	}, asContainer, refuse, "cannot be promised on the process runtime: use IfPossible, or remove it"},
+	}, asContainer, refuse, "cannot be guaranteed on the process runtime: use IfPossible, or remove it"},
 	{"bindMountOptions", func(m *corev1.VolumeMount) bool { return len(m.BindMountOptions) > 0 }, nil, refuse,
-		"is not kept by this node: remove it"},
+		"is not supported by this node: remove it"},
 }
 
 func checkVolume(v *corev1.Volume, node runtime.Info, p *field.Path) []finding {
 	for _, kind := range volumeKinds(&v.VolumeSource) {
 		if !slices.Contains(nodeVolumes, kind) {
-			return []finding{{p.Child(kind), refuse, "this node makes no such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
+			return []finding{{p.Child(kind), refuse, "this node does not support such volumes: use one of " + strings.Join(nodeVolumes, ", ")}}
 		}
 	}
 	found := applyRules(volumeRules, v, node, p)
@@ -96,7 +96,7 @@ func checkFileOwners(v *corev1.Volume, p *field.Path) []finding {
 
 func checkMount(m *corev1.VolumeMount, node runtime.Info, p *field.Path) []finding {
 	if !node.CanMount {
-		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be shown at this path on this machine: " + node.WhyNoMount}}
+		return []finding{{p.Child("mountPath"), refuse, "a volume cannot be mounted at this path on this machine: " + node.WhyNoMount}}
 	}
 	return applyRules(mountRules, m, node, p)
 }

@@ -59,7 +59,7 @@ func WarnStrayAnnotations(annotations map[string]string, p *field.Path, home str
 	var warnings []string
 	for _, key := range core.Annotations() {
 		if _, stray := annotations[key]; stray {
-			warnings = append(warnings, fmt.Sprintf("%s: nothing reads this annotation here: it belongs into %s", p.Key(key), home))
+			warnings = append(warnings, fmt.Sprintf("%s: this annotation has no effect here: set it in %s", p.Key(key), home))
 		}
 	}
 	return warnings

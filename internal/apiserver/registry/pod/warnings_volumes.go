@@ -31,7 +31,7 @@ func warnVolumes(volumes []corev1.Volume, p *field.Path) []string {
 		v := &volumes[i]
 		for _, gone := range removedVolumes {
 			if gone.isSet(&v.VolumeSource) {
-				warnings = append(warnings, fmt.Sprintf("%s: deprecated, and not made any more: use a volume of type csi or persistentVolumeClaim",
+				warnings = append(warnings, fmt.Sprintf("%s: deprecated and no longer supported: use a volume of type csi or persistentVolumeClaim",
 					p.Index(i).Child(gone.field)))
 			}
 		}

@@ -144,7 +144,7 @@ func TestAllOfAScheduledJobMayChange(t *testing.T) {
 }
 
 // A stored object can always be labelled and deleted.
-func TestWhatDoesNotChangeIsNotJudgedAgain(t *testing.T) {
+func TestASpecThatDoesNotChangeIsNotValidated(t *testing.T) {
 	r := Resource(pod.Options{})
 	stored := scheduledJobManifest(inScheduledJob(func(s *stintv1.ScheduledJobSpec) {
 		s.PodCount, s.Schedule.TimeZone = ptr.To[int32](0), ptr.To("Mars/Olympus")
@@ -218,7 +218,7 @@ func TestScheduledJobRow(t *testing.T) {
 		}, []any{"report", "R5//PT1H", "False", int64(2), int64(1), "60m", "Succeeded", "90s", "60s", "main", "busybox"}},
 		"one that failed": {func(sj *stintv1.ScheduledJob) { sj.Status.CompletedExecutions = done(ptr.To(false)) },
 			[]any{"report", "R5//PT1H", "False", int64(0), int64(0), "<none>", "Failed", "<none>", "60s", "main", "busybox"}},
-		"one that nobody knows": {func(sj *stintv1.ScheduledJob) { sj.Status.CompletedExecutions = done(nil) },
+		"one with an unknown result": {func(sj *stintv1.ScheduledJob) { sj.Status.CompletedExecutions = done(nil) },
 			[]any{"report", "R5//PT1H", "False", int64(0), int64(0), "<none>", "Unknown", "<none>", "60s", "main", "busybox"}},
 		"a blocked one, overdue": {func(sj *stintv1.ScheduledJob) {
 			sj.Status.CompletedExecutions, sj.Status.NextScheduleTime = done(ptr.To(false)), at(-time.Second)

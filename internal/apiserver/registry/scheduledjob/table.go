@@ -21,7 +21,7 @@ func columns() []metav1.TableColumnDefinition {
 		{Name: "Pending", Type: "integer", Description: "How many runs wait."},
 		{Name: "Running", Type: "integer", Description: "How many runs have a Job that has not ended."},
 		{Name: "Last Schedule", Type: "string", Description: "How long ago the schedule was last due."},
-		{Name: "Last Result", Type: "string", Description: "How the latest run ended, and whether the schedule waits for a person because of it."},
+		{Name: "Last Result", Type: "string", Description: "How the latest run ended, and whether the schedule is blocked because of it."},
 		{Name: "Next", Type: "string", Description: "In how long the schedule is due next."},
 		kinds.AgeColumn,
 	}, kinds.TemplateColumns("")[:2]...)
