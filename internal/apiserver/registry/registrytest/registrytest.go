@@ -37,7 +37,7 @@ func WantErrors(t *testing.T, errs field.ErrorList, want ...string) {
 	}
 	for _, err := range errs {
 		if err.Detail == "" && err.Type != field.ErrorTypeDuplicate {
-			t.Errorf("%s: no remedy told", err.Field)
+			t.Errorf("%s: no remedy", err.Field)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func validateNumbers(spec *stintv1.ScheduledJobSpec, p *field.Path) field.ErrorL
 		p.Child("completedExecutionsHistoryLimit"))...)
 	if spec.ExecTimeout != nil && *spec.ExecTimeout < 1 {
 		errs = append(errs, field.Invalid(p.Child("execTimeout"), *spec.ExecTimeout,
-			"must be at least 1 second: leave it out to let containers run for ever"))
+			"must be at least 1 second: leave it out for no limit"))
 	}
 	return errs
 }
