@@ -58,9 +58,9 @@ type childSet[T Object] struct {
 	children map[types.UID]*Child[T]
 	// unknown are the names of children that may have been created.
 	unknown sets.Set[string]
-	// ended are the children whose end was shown during the sync: an answer that arrives afterwards must not bring them
-	// back. It is nil outside of a sync.
-	ended sets.Set[types.UID]
+	// dropped are the children that the informer has shown during the sync as deleted or as not needed any more: the
+	// answer to an earlier write must not bring them back. It is nil outside of a sync.
+	dropped sets.Set[types.UID]
 }
 
 // NewChildren makes an empty cache. The clock is the real one where nil.
@@ -81,7 +81,7 @@ func NewChildren[T Object](rules Rules[T], c clock.PassiveClock) *Children[T] {
 func (c *Children[T]) Open(parent types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.childSet(parent).ended = sets.New[types.UID]()
+	c.childSet(parent).dropped = sets.New[types.UID]()
 }
 
 // Close is for after Open. It returns whether the informer has still to show a child. Where that has come and gone while the
@@ -93,7 +93,7 @@ func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 	if f == nil {
 		return false
 	}
-	f.ended = nil
+	f.dropped = nil
 	c.dropIfEmpty(parent)
 	for _, child := range f.children {
 		if !child.cached && !child.gone {
@@ -107,7 +107,7 @@ func (c *Children[T]) Close(parent types.UID) (awaits bool) {
 func (c *Children[T]) IsOpen(parent types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.childrenByParent[parent] != nil && c.childrenByParent[parent].ended != nil
+	return c.childrenByParent[parent] != nil && c.childrenByParent[parent].dropped != nil
 }
 
 // Of returns the children of a parent that are there, in no order.
@@ -189,7 +189,7 @@ func (c *Children[T]) drop(uid types.UID) {
 // dropIfEmpty drops a family of which nothing is known and nothing is under way.
 func (c *Children[T]) dropIfEmpty(parent types.UID) {
 	f := c.childrenByParent[parent]
-	if f != nil && f.ended == nil && len(f.children) == 0 && len(f.unknown) == 0 {
+	if f != nil && f.dropped == nil && len(f.children) == 0 && len(f.unknown) == 0 {
 		delete(c.childrenByParent, parent)
 	}
 }

@@ -9,7 +9,7 @@ func (c *Children[T]) ObserveCached(parent types.UID, shown T) (merged T, news b
 	defer c.mu.Unlock()
 	uid := shown.GetUID()
 	if before, known := c.parents[uid]; known && before != parent {
-		c.drop(uid)
+		c.dropCached(before, uid)
 	}
 	child := c.child(uid)
 	if child == nil {
@@ -26,7 +26,7 @@ func (c *Children[T]) ObserveCached(parent types.UID, shown T) (merged T, news b
 		child.Deleted = child.Deleted && shown.GetDeletionTimestamp() == nil
 	}
 	if !c.rules.Keep(parent, shown) {
-		c.drop(uid)
+		c.dropCached(parent, uid)
 	}
 	return shown, news
 }
@@ -38,10 +38,11 @@ func (c *Children[T]) observeNewCached(parent types.UID, shown T) (news bool) {
 		f.unknown.Delete(shown.GetName())
 	}
 	if !c.rules.Keep(parent, shown) {
-		c.dropIfEmpty(parent)
+		c.dropCached(parent, shown.GetUID())
 		return false
 	}
 	c.add(parent, shown.GetUID(), &Child[T]{Newest: shown, cached: true})
+	c.childSet(parent).dropped.Delete(shown.GetUID())
 	return !expected
 }
 
@@ -50,13 +51,25 @@ func (c *Children[T]) ObserveDeletion(parent types.UID, gone T) (news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	uid := gone.GetUID()
-	_, news = c.parents[uid]
-	if f := c.childrenByParent[parent]; f != nil && f.ended != nil {
-		f.ended.Insert(uid)
-		news = true
+	before, known := c.parents[uid]
+	during := c.dropCached(parent, uid)
+	if known && before != parent {
+		c.dropCached(before, uid)
 	}
-	c.drop(uid)
-	return news
+	return known || during
+}
+
+// dropCached drops a child that the informer knows, and returns whether a sync of the parent is under way.
+func (c *Children[T]) dropCached(parent, uid types.UID) (during bool) {
+	f := c.childrenByParent[parent]
+	if during = f != nil && f.dropped != nil; during {
+		f.dropped.Insert(uid)
+	}
+	if c.parents[uid] == parent {
+		c.drop(uid)
+	}
+	c.dropIfEmpty(parent)
+	return during
 }
 
 // Expect takes in that a child of this name may be there from now on: its creation has begun.
@@ -84,7 +97,7 @@ func (c *Children[T]) ObserveWrite(parent types.UID, answer T) {
 	defer c.mu.Unlock()
 	uid := answer.GetUID()
 	f := c.childrenByParent[parent]
-	if f == nil || f.ended == nil || f.ended.Has(uid) {
+	if f == nil || f.dropped == nil || f.dropped.Has(uid) {
 		return
 	}
 	f.unknown.Delete(answer.GetName())
