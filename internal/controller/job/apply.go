@@ -137,7 +137,6 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
 		return false, fmt.Errorf("deleting pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	c.failed.remove(p.UID)
 	if err != nil {
 		c.podCache.Gone(p.UID)
 		return true, nil

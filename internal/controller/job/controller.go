@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,6 @@ type Controller struct {
 
 	loop            *loop.Loop
 	podCache        *podCache
-	failed          *failedPods
 	selectorIndex   *selectorIndex
 	dependencyIndex *dependencyIndex
 	stateStore      *stateStore
@@ -46,6 +46,8 @@ type Controller struct {
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
 
+	// allFailedFound is set once findAllFailed has run.
+	allFailedFound atomic.Bool
 	// orphans are pods with the finalizer that no Job may need any more.
 	orphans loop.Queue
 }
@@ -56,7 +58,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		failed: newFailedPods(), selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), stateStore: newStateStore(o.SyncBatchPeriod), gone: lru.New(deletedJobCacheSize),
+		selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), stateStore: newStateStore(o.SyncBatchPeriod), gone: lru.New(deletedJobCacheSize),
 		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.podCache = newPodCache(jc.selectorIndex.matches, o.Clock)

@@ -29,8 +29,8 @@ func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
 		c.stateStore.createSucceeded(is.UID) // the template may be one now of which pods can be made
 	}
-	if was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
-		c.findFailed(is)
+	if c.options.manages(is) && was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
+		c.observeFailedPodsLimit(is)
 	}
 	if !c.stateStore.isOwn(is) || core.Finished(is) {
 		c.loop.Queue.Add(loop.Key(is))
@@ -48,9 +48,7 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 	if c.selectorIndex.add(job) {
 		c.findOrphans(job)
 	}
-	if job.Status.Failed > 0 {
-		c.findFailed(job)
-	}
+	c.observeFailedPodsLimit(job)
 	c.loop.Queue.Add(loop.Key(job))
 }
 
@@ -64,7 +62,6 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 	}
 	c.stateStore.forget(job.UID)
 	c.results.Forget(job.UID)
-	c.failed.forget(job.UID)
 }
 
 func (c *Controller) podHandler() cache.ResourceEventHandler {
@@ -80,14 +77,13 @@ func (c *Controller) podHandler() cache.ResourceEventHandler {
 
 func (c *Controller) podCached(old, pod *corev1.Pod) {
 	c.metrics.finalizerChanged(old, pod)
-	c.observeFailedPod(pod)
 	c.results.NoteEnd(pod)
 	if old != nil {
 		c.enqueueFormerOwner(old, pod)
 	}
 	job, key, claimed := c.jobFor(pod)
 	if !claimed {
-		c.podCache.end(pod)
+		c.podCache.drop(pod)
 		c.checkOrphan(pod)
 		return
 	}
@@ -95,7 +91,7 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 	if known := shown != nil && shown.UID == job; known && !c.options.manages(shown) {
 		return
 	} else if known && core.Finished(shown) {
-		c.checkOrphan(pod)
+		c.finishedJobsPodCached(job, key, pod)
 		return
 	} else if !known {
 		// The Job may be gone, or just not be shown yet.
@@ -107,6 +103,20 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 		}
 		c.loop.Queue.Add(key)
 	}
+	if c.podCache.isLimited(job, pod) {
+		c.loop.Queue.Add(key) // It may be one too many, though the controller has counted it itself.
+	}
+}
+
+// finishedJobsPodCached observes a pod of a finished Job, of which nothing but failed pods beyond the limit is left to delete.
+func (c *Controller) finishedJobsPodCached(job types.UID, key types.NamespacedName, pod *corev1.Pod) {
+	c.checkOrphan(pod)
+	if !c.podCache.isLimited(job, pod) {
+		c.podCache.drop(pod)
+		return
+	}
+	c.podCache.observePod(job, pod)
+	c.loop.Queue.Add(key)
 }
 
 func (c *Controller) checkOrphan(pod *corev1.Pod) {
@@ -125,9 +135,8 @@ func (c *Controller) enqueueFormerOwner(old, pod *corev1.Pod) {
 
 func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
-	c.failed.drop(pod.UID)
 	c.results.NoteEnd(pod)
-	news := c.podCache.end(pod)
+	news := c.podCache.drop(pod)
 	ref := jobRef(pod)
 	if ref == nil {
 		return

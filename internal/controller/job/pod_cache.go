@@ -14,7 +14,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// podCache keeps the pods of each Job that still matter, and what must be remembered of those that do not any more.
+// podCache keeps the pods of each Job that still matter: those to count, adopt or release, and the failed ones of a Job
+// that limits them. It also keeps what decisions need to know of pods that do not matter any more.
 type podCache struct {
 	*loop.Children[*corev1.Pod]
 	// matches reports whether the selector of a Job matches a pod.
@@ -25,17 +26,44 @@ type podCache struct {
 	histories map[types.UID]core.History
 	// released are the pods whose finalizer was removed, until the informer shows it.
 	released sets.Set[types.UID]
+	// limited has the UIDs of the Jobs with a limit for failed pods. The Children read it, so mu cannot guard it.
+	limited sync.Map
 }
 
 func newPodCache(matches func(types.UID, *corev1.Pod) bool, c clock.PassiveClock) *podCache {
 	x := &podCache{matches: matches, histories: map[types.UID]core.History{}, released: sets.New[types.UID]()}
-	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.isRelevant, Merge: withKnownEnd}, c)
+	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.isKept, Merge: withKnownEnd}, c)
 	return x
 }
 
 // isRelevant reports whether a decision about job needs p: it has to be counted, adopted or released.
 func (x *podCache) isRelevant(job types.UID, p *corev1.Pod) bool {
 	return core.IsRelevant(p) || metav1.GetControllerOfNoCopy(p) == nil || !x.matches(job, p)
+}
+
+// isKept reports whether p is relevant or limited.
+func (x *podCache) isKept(job types.UID, p *corev1.Pod) bool {
+	return x.isRelevant(job, p) || x.isLimited(job, p)
+}
+
+// isLimited reports whether p is a counted failed pod of a Job that limits them.
+func (x *podCache) isLimited(job types.UID, p *corev1.Pod) bool {
+	if !core.CountedAsFailed(p) {
+		return false
+	}
+	_, limited := x.limited.Load(job)
+	ref := metav1.GetControllerOfNoCopy(p)
+	return limited && ref != nil && ref.UID == job
+}
+
+// setLimited takes in whether a Job has a limit for failed pods, and returns whether that is new.
+func (x *podCache) setLimited(job types.UID, limited bool) (changed bool) {
+	if limited {
+		_, before := x.limited.Swap(job, nil)
+		return !before
+	}
+	_, before := x.limited.LoadAndDelete(job)
+	return before
 }
 
 // withKnownEnd returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
@@ -68,8 +96,8 @@ func endedByItself(p *corev1.Pod) bool {
 	return core.Ended(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 
-// end takes in that the informer shows the end of a pod, and returns whether that is news.
-func (x *podCache) end(p *corev1.Pod) (news bool) {
+// drop takes in that the informer shows no pod any more, or one that does not matter, and returns whether that is news.
+func (x *podCache) drop(p *corev1.Pod) (news bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.released.Delete(p.UID)
@@ -113,6 +141,26 @@ func (x *podCache) forget(job types.UID) (held []*corev1.Pod) {
 		x.released.Delete(child.Newest.UID)
 	}
 	delete(x.histories, job)
+	x.limited.Delete(job)
+	return held
+}
+
+// forgetFinished drops what is known of a finished Job, except for the failed pods that it limits, and returns the pods
+// that still have its finalizer.
+func (x *podCache) forgetFinished(job types.UID) (held []*corev1.Pod) {
+	if _, limited := x.limited.Load(job); !limited {
+		return x.forget(job)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range x.pods(job) {
+		if core.HasFinalizer(p) && !x.released.Has(p.UID) {
+			held = append(held, p)
+		}
+		x.released.Delete(p.UID)
+		x.ObserveDeletion(job, p)
+	}
+	delete(x.histories, job)
 	return held
 }
 
@@ -125,10 +173,22 @@ func (x *podCache) forgetEmpty(job types.UID) {
 	}
 }
 
-// pods returns the pods of a Job that matter.
+// pods returns the pods of a Job that have to be counted, adopted or released.
 func (x *podCache) pods(job types.UID) (pods []*corev1.Pod) {
 	for _, child := range x.Of(job) {
-		pods = append(pods, child.Newest)
+		if x.isRelevant(job, child.Newest) {
+			pods = append(pods, child.Newest)
+		}
+	}
+	return pods
+}
+
+// failed returns the counted failed pods of a Job that limits them.
+func (x *podCache) failed(job types.UID) (pods []*corev1.Pod) {
+	for _, child := range x.Of(job) {
+		if !child.Deleted && x.isLimited(job, child.Newest) {
+			pods = append(pods, child.Newest)
+		}
 	}
 	return pods
 }
@@ -142,6 +202,12 @@ func (x *podCache) observe(obs *core.Observation) {
 	children := x.Of(obs.Job.UID)
 	obs.Pods = make([]*corev1.Pod, 0, len(children))
 	for _, child := range children {
+		if !child.Deleted && x.isLimited(obs.Job.UID, child.Newest) {
+			obs.FailedPods = append(obs.FailedPods, child.Newest)
+		}
+		if !x.isRelevant(obs.Job.UID, child.Newest) {
+			continue
+		}
 		obs.Pods = append(obs.Pods, child.Newest)
 		if child.Deleted {
 			obs.InFlight.Deleted.Insert(child.Newest.UID)

@@ -141,7 +141,7 @@ func TestOnlyNewsWakesTheJob(t *testing.T) {
 		t.Error("the controller's own release is news to it")
 	}
 	x.Close(owner)
-	if x.end(version("3", ended, core.RemoveFinalizer)) {
+	if x.drop(version("3", ended, core.RemoveFinalizer)) {
 		t.Error("the end of a pod that does not matter is news")
 	}
 }

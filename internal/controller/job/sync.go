@@ -53,7 +53,7 @@ func (c *Controller) sync(ctx context.Context, shown *batchv1.Job, action *core.
 		job := c.stateStore.newest(shown)
 		if core.Finished(job) {
 			c.forgetFinished(shown)
-			return 0, c.removeFailed(ctx, job, c.options.settings().ExcessFailedPods(job, c.failed.of(job.UID)))
+			return 0, c.removeFailed(ctx, job, c.options.settings().ExcessFailedPods(job, c.podCache.failed(job.UID)))
 		}
 		if !core.IsKnownCompletionMode(job) {
 			c.recorder.Event(job, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
@@ -97,7 +97,7 @@ func (c *Controller) forgetFinished(shown *batchv1.Job) {
 	c.selectorIndex.remove(shown)
 	c.stateStore.forget(shown.UID)
 	c.results.Forget(shown.UID)
-	for _, p := range c.podCache.forget(shown.UID) {
+	for _, p := range c.podCache.forgetFinished(shown.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
 }
