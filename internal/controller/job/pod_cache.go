@@ -108,11 +108,13 @@ func (x *podCache) drop(p *corev1.Pod) (news bool) {
 	return x.ObserveDeletion(job, p)
 }
 
-// release takes in that the finalizer of a pod was removed.
+// release takes in that the finalizer of a pod was removed, unless the informer has shown that already.
 func (x *podCache) release(pod types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.released.Insert(pod)
+	if x.Has(pod) {
+		x.released.Insert(pod)
+	}
 }
 
 // record remembers pods that were counted as failed or succeeded.

@@ -156,6 +156,14 @@ func (c *Children[T]) Known(parent types.UID) bool {
 	return c.childrenByParent[parent] != nil
 }
 
+// Has reports whether anything is known of a child. Of one that the informer has shown as deleted or not needed any more
+// nothing is.
+func (c *Children[T]) Has(uid types.UID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.child(uid) != nil
+}
+
 func (c *Children[T]) childSet(parent types.UID) *childSet[T] {
 	f := c.childrenByParent[parent]
 	if f == nil {
