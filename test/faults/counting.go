@@ -60,16 +60,16 @@ var counting = []fault{
 	},
 	{
 		wrong: "A decision is made on the Job as the informer shows it, without the status that was just stored.",
-		file:  "internal/controller/job/state_store.go",
-		old:   "return m.of(shown.UID).latest.Newest(shown)",
-		new:   "return shown",
+		file:  "internal/controller/loop/parents.go",
+		old:   "newest, confirmed = k.latest.Newest(shown), k.latest.Confirmed",
+		new:   "newest, confirmed = shown, k.latest.Confirmed",
 		tests: "./internal/controller/job/model",
 	},
 	{
 		wrong: "An old answer of the server takes the place of a newer one.",
 		file:  "internal/controller/loop/version.go",
 		old:   "if l.newest == none || Older(l.newest, answer) {",
-		new:   "if l.newest == none || l.newest != newest {",
+		new:   "if l.newest == none || l.newest != answer {",
 		tests: "./internal/controller/loop",
 	},
 	{

@@ -43,9 +43,9 @@ func showing(t *testing.T, objects ...runtime.Object) *Controller {
 	}, nil, Options{FailedPodsLimit: ptr.To(0)})
 	t.Cleanup(c.loop.Queue.ShutDown)
 	for _, o := range objects {
-		informer := c.jobs
+		informer := c.jobInformer
 		if _, isPod := o.(*corev1.Pod); isPod {
-			informer = c.pods
+			informer = c.podInformer
 		}
 		if err := informer.GetStore().Add(o); err != nil {
 			t.Fatal(err)

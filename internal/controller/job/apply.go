@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -154,17 +155,27 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 	}
 	changed := job.DeepCopy()
 	changed.Status = *next
-	written, err := c.client.Jobs().UpdateStatus(context.WithoutCancel(ctx), changed)
-	if err != nil {
-		return fmt.Errorf("storing the status of Job %s/%s: %w", job.Namespace, job.Name, err)
+	stored, err := c.jobs.UpdateStatus(context.WithoutCancel(ctx), changed)
+	if errors.Is(err, loop.ErrOutdated) {
+		// Not that error: the informer will soon show the version that is newer, without a live read.
+		return fmt.Errorf("storing the status of Job %s: it has changed meanwhile", loop.Key(job))
 	}
-	c.stateStore.observeWrite(written, c.options.Clock.Now(), patience)
+	if err != nil {
+		return err
+	}
+	c.jobs.Update(stored, func(s *jobState) {
+		s.externalStatus.last = stored
+		s.statusPace.observeWrite(c.options.Clock.Now(), patience)
+	})
 	return nil
 }
 
 // postpone puts off a status write that may wait, in the hope that there is more to store soon.
 func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool {
-	left := c.stateStore.postpone(job.UID, c.options.Clock.Now(), patience)
+	now, left := c.options.Clock.Now(), time.Duration(0)
+	c.jobs.Update(job, func(s *jobState) {
+		left = s.statusPace.due(now, periodFor(c.options.SyncBatchPeriod, s.pods), patience).Sub(now)
+	})
 	if left > 0 {
 		c.loop.Queue.AddAfter(loop.Key(job), left)
 	}
@@ -197,7 +208,7 @@ func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Jo
 	if c.options.SyncBatchPeriod <= minStatusDelay {
 		return nil
 	}
-	job = c.stateStore.newest(job)
+	job = c.jobs.Newest(job)
 	next := core.MoveToCounters(&job.Status, released)
 	if next == nil {
 		return nil

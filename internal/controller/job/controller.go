@@ -35,13 +35,13 @@ type Controller struct {
 	options  Options
 	metrics  *metrics
 
-	jobs, pods cache.SharedIndexInformer
+	jobInformer, podInformer cache.SharedIndexInformer
 
 	loop            *loop.Loop
+	jobs            *loop.Parents[*batchv1.Job, jobState]
 	podCache        *podCache
 	selectorIndex   *selectorIndex
 	dependencyIndex *dependencyIndex
-	stateStore      *stateStore
 	results         *resultslice.Store
 	// gone are UIDs of Jobs that are no more.
 	gone *lru.Cache
@@ -57,17 +57,18 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	o = o.withDefaults()
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
-		jobs: c.Jobs().Informer(), pods: c.Pods().Informer(),
-		selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), stateStore: newStateStore(o.SyncBatchPeriod), gone: lru.New(deletedJobCacheSize),
+		jobInformer: c.Jobs().Informer(), podInformer: c.Pods().Informer(),
+		selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), gone: lru.New(deletedJobCacheSize),
 		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.podCache = newPodCache(jc.selectorIndex.matches, o.Clock)
+	jc.jobs = loop.NewParents[*batchv1.Job, jobState](jc.loop, "Job", c.Jobs(), jc.podCache)
 	var err error
 	jc.metrics, err = newMetrics(o.Registerer)
 	jc.results = resultslice.New(c, resultslice.Options{Max: *o.MaxResults, Clock: o.Clock, Lost: jc.metrics.resultsLost})
 	jc.loop.FailStart(err)
-	jc.loop.Watch(jc.jobs, jc.jobHandler())
-	jc.loop.Watch(jc.pods, jc.podHandler())
+	jc.loop.Watch(jc.jobInformer, jc.jobHandler())
+	jc.loop.Watch(jc.podInformer, jc.podHandler())
 	return jc
 }
 
@@ -88,5 +89,5 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // job returns what the informer shows under key, or nil.
 func (c *Controller) job(key types.NamespacedName) *batchv1.Job {
-	return loop.Cached[*batchv1.Job](c.jobs, key)
+	return loop.Cached[*batchv1.Job](c.jobInformer, key)
 }

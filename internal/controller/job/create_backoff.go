@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -57,30 +56,7 @@ func (r *createBackoff) until() time.Time {
 	return r.last.Add(min(minCreateBackoff<<min(r.n-1, 10), maxCreateBackoff))
 }
 
-// createFailed notes that the server did not make all pods for job, but some where some is set.
-func (m *stateStore) createFailed(job types.UID, now time.Time, err error, some bool) {
-	m.updateCreateBackoff(job, func(r *createBackoff) { r.add(now, err, some) })
-}
-
-// createSucceeded notes that the server makes pods for job.
-func (m *stateStore) createSucceeded(job types.UID) {
-	m.updateCreateBackoff(job, func(r *createBackoff) { *r = createBackoff{} })
-}
-
-// podFreed notes that what a pod of job took up is free again.
-func (m *stateStore) podFreed(job types.UID) { m.updateCreateBackoff(job, (*createBackoff).resetDelay) }
-
-// observeCreateBackoff tells until when the server is not asked for pods of the Job, and why.
-func (m *stateStore) observeCreateBackoff(obs *core.Observation) {
-	m.updateCreateBackoff(obs.Job.UID, func(r *createBackoff) {
-		obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.namespaceTerminating, r.lastFailure
-	})
-}
-
-func (m *stateStore) updateCreateBackoff(job types.UID, do func(*createBackoff)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r := m.jobs[job]; r != nil {
-		do(&r.createBackoff)
-	}
+// observe fills in until when no pods of the Job are created, and why.
+func (r *createBackoff) observe(obs *core.Observation) {
+	obs.NextCreateAt, obs.NamespaceTerminating, obs.CreateFailure = r.until(), r.namespaceTerminating, r.lastFailure
 }

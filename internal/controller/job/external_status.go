@@ -118,6 +118,6 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *external
 
 // isShown reports whether the informer shows a pod in this version or a newer one.
 func (c *Controller) isShown(p *corev1.Pod) bool {
-	shown := loop.Cached[*corev1.Pod](c.pods, loop.Key(p))
+	shown := loop.Cached[*corev1.Pod](c.podInformer, loop.Key(p))
 	return shown != nil && shown.UID == p.UID && !loop.Older(shown, p)
 }

@@ -22,7 +22,7 @@ func (c *Controller) observeFailedPodsLimit(job *batchv1.Job) {
 
 // findFailed observes the counted failed pods of a Job again that the informer has shown before the Job or its limit.
 func (c *Controller) findFailed(job types.UID) {
-	for _, obj := range c.pods.GetStore().List() {
+	for _, obj := range c.podInformer.GetStore().List() {
 		p := obj.(*corev1.Pod)
 		if ref := jobRef(p); ref != nil && ref.UID == job && core.CountedAsFailed(p) {
 			c.podCached(p, p)
@@ -32,7 +32,7 @@ func (c *Controller) findFailed(job types.UID) {
 
 // findAllFailed is findFailed for all Jobs that were cached before the controller runs.
 func (c *Controller) findAllFailed() {
-	for _, obj := range c.pods.GetStore().List() {
+	for _, obj := range c.podInformer.GetStore().List() {
 		if p := obj.(*corev1.Pod); core.CountedAsFailed(p) && jobRef(p) != nil {
 			c.podCached(p, p)
 		}

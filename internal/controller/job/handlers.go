@@ -27,12 +27,12 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 
 func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
-		c.stateStore.createSucceeded(is.UID) // the template may be one now of which pods can be made
+		c.jobs.UpdateKnown(loop.Key(is), is.UID, func(s *jobState) { s.createBackoff = createBackoff{} }) // the template may be one now of which pods can be made
 	}
 	if c.options.manages(is) && was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
 		c.observeFailedPodsLimit(is)
 	}
-	if !c.stateStore.isOwn(is) || core.Finished(is) {
+	if !c.jobs.IsOwn(is) || core.Finished(is) {
 		c.loop.Queue.Add(loop.Key(is))
 	}
 }
@@ -60,7 +60,7 @@ func (c *Controller) jobGone(job *batchv1.Job) {
 	for _, p := range c.podCache.forget(job.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
-	c.stateStore.forget(job.UID)
+	c.jobs.Forget(job)
 	c.results.Forget(job.UID)
 }
 
@@ -99,7 +99,7 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 	}
 	if c.podCache.observePod(job, pod) {
 		if core.Ended(pod) {
-			c.stateStore.podFreed(job)
+			c.podFreed(key, job)
 		}
 		c.loop.Queue.Add(key)
 	}
@@ -143,7 +143,7 @@ func (c *Controller) podGone(pod *corev1.Pod) {
 	}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
 	if news {
-		c.stateStore.podFreed(ref.UID)
+		c.podFreed(key, ref.UID)
 		c.loop.Queue.Add(key)
 	}
 	if c.job(key) == nil {

@@ -5,7 +5,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	core "github.com/stint-dev/stint/internal/job"
 )
@@ -18,17 +17,16 @@ func (c *Controller) warnOfAnnotations(job *batchv1.Job) {
 	for _, err := range errs {
 		faults = append(faults, err.Error())
 	}
-	for _, fault := range c.stateStore.newFaults(job.UID, faults) {
+	var unknown []string
+	c.jobs.Update(job, func(s *jobState) { unknown = s.newFaults(faults) })
+	for _, fault := range unknown {
 		c.recorder.Event(job, corev1.EventTypeWarning, "InvalidAnnotation", fault)
 	}
 }
 
 // newFaults remembers the faults of a Job and returns those that it did not have the last time.
-func (m *stateStore) newFaults(job types.UID, faults []string) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.of(job)
-	told := r.faults
-	r.faults = faults
+func (s *jobState) newFaults(faults []string) []string {
+	told := s.faults
+	s.faults = faults
 	return slices.DeleteFunc(slices.Clone(faults), func(f string) bool { return slices.Contains(told, f) })
 }

@@ -22,7 +22,7 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	if obs.Dependencies, err = c.dependencies(ctx, job); err != nil {
 		return obs, err
 	}
-	c.stateStore.observeCreateBackoff(&obs)
+	c.jobs.Update(job, func(s *jobState) { s.createBackoff.observe(&obs) })
 	err = c.observePods(ctx, &obs)
 	return obs, err
 }
@@ -32,7 +32,12 @@ func (c *Controller) observePods(ctx context.Context, obs *core.Observation) err
 	if err := c.getNewest(ctx, obs.Job, c.podCache.Overdue(obs.Job.UID)); err != nil {
 		return err
 	}
-	if err := c.catchUp(ctx, obs.Job, c.stateStore.lastExternalStatus(obs.Job)); err != nil {
+	var status *externalStatus // which nothing but this sync reads and changes
+	c.jobs.Update(obs.Job, func(s *jobState) {
+		s.externalStatus.observe(obs.Job)
+		status = &s.externalStatus
+	})
+	if err := c.catchUp(ctx, obs.Job, status); err != nil {
 		return err
 	}
 	c.podCache.observe(obs)

@@ -16,7 +16,7 @@ import (
 
 // findOrphans shows job the pods that nobody controls and that its selector matches.
 func (c *Controller) findOrphans(job *batchv1.Job) {
-	for _, obj := range c.pods.GetStore().List() {
+	for _, obj := range c.podInformer.GetStore().List() {
 		pod := obj.(*corev1.Pod)
 		if pod.Namespace != job.Namespace || metav1.GetControllerOfNoCopy(pod) != nil {
 			continue
@@ -29,7 +29,7 @@ func (c *Controller) findOrphans(job *batchv1.Job) {
 
 // findAllOrphans looks at pods that were shown before the Job that may adopt them or let them go.
 func (c *Controller) findAllOrphans() {
-	for _, obj := range c.pods.GetStore().List() {
+	for _, obj := range c.podInformer.GetStore().List() {
 		pod := obj.(*corev1.Pod)
 		ref := metav1.GetControllerOfNoCopy(pod)
 		if ref == nil || !c.selectorIndex.matches(ref.UID, pod) {
@@ -41,7 +41,7 @@ func (c *Controller) findAllOrphans() {
 // releaseOrphan takes the tracking finalizer off a pod that no Job will ever count. Without that the pod could not be
 // deleted.
 func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName) error {
-	pod := loop.Cached[*corev1.Pod](c.pods, key)
+	pod := loop.Cached[*corev1.Pod](c.podInformer, key)
 	if pod == nil || !core.HasFinalizer(pod) {
 		return nil
 	}

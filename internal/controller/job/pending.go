@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
 )
 
@@ -50,7 +51,7 @@ func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s cor
 		return fmt.Errorf("failing pod %s/%s, which has not started: %w", s.Pod.Namespace, s.Pod.Name, err)
 	}
 	c.podCache.ObserveWrite(job.UID, written)
-	c.stateStore.podFreed(job.UID)
+	c.podFreed(loop.Key(job), job.UID)
 	c.recorder.Eventf(job, corev1.EventTypeWarning, core.PendingTimeoutReason, "Pod %s: %s", written.Name, written.Status.Message)
 	return nil
 }
