@@ -22,8 +22,9 @@ import (
 // maxPodWrites bounds the writes to pods of one Job that are under way at the same time.
 const maxPodWrites = 32
 
-// apply carries a decision out. The order matters: status after the pods it speaks of, finalizers after the status that
-// counts them, events and metrics after what they tell.
+// apply carries out a decision. The order matters: the status is stored after the writes to the pods that it counts
+// as active, finalizers are removed after the status that lists their pods, and events and metrics come after what
+// they report.
 func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if err := c.adoptAndRelease(ctx, job, d); err != nil {
 		return err
@@ -64,11 +65,11 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	return errors.Join(failed, err, c.removeFailed(ctx, job, d.DeleteFailed))
 }
 
-// adoptAndRelease adopts pods and lets go of others.
+// adoptAndRelease adopts pods and releases others.
 func (c *Controller) adoptAndRelease(ctx context.Context, job *batchv1.Job, d core.Decision) error {
 	if len(d.Adopt) > 0 {
-		// A Job that is being deleted or is another one by now must not get hold of pods that then go with it, and one
-		// with a newer status may have adopted and counted them already.
+		// A Job that is being deleted, or that another one of its name has replaced, must not adopt pods that are
+		// then deleted with it. One with a newer status may have adopted and counted them already.
 		if err := c.confirm(ctx, job); err != nil {
 			return fmt.Errorf("adopting pods: %w", err)
 		}
@@ -89,13 +90,13 @@ func (c *Controller) adoptAndRelease(ctx context.Context, job *batchv1.Job, d co
 	}))
 }
 
-// countedOf returns those of pods that the status lists: they count, whoever has them by now.
+// countedOf returns those of pods that the status lists: they stay counted when the Job releases them.
 func countedOf(job *batchv1.Job, pods []*corev1.Pod) []*corev1.Pod {
 	counted := sets.New(core.Listed(job)...)
 	return slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return !counted.Has(p.UID) })
 }
 
-// changePods creates and removes pods and tells what came of it.
+// changePods creates and deletes pods and returns the outcome.
 func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.Decision) (core.Outcome, error) {
 	o := core.Outcome{}
 	var createFailed error
@@ -131,7 +132,7 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 	return o, errors.Join(createFailed, discardFailed, deleteFailed)
 }
 
-// remove tells a pod to end, or that it is gone.
+// remove deletes a pod. Gone means that there was none to delete.
 func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
 	err = c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -147,8 +148,8 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	return false, nil
 }
 
-// store writes the status. A conflict means that somebody changed the Job: then the decision was made on old news, and
-// the next one sees the change.
+// store writes the status. A conflict means that the Job was changed and the decision is outdated; the next one sees
+// the change.
 func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, patience core.WriteUrgency) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -157,7 +158,7 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 	changed.Status = *next
 	stored, err := c.jobs.UpdateStatus(context.WithoutCancel(ctx), changed)
 	if errors.Is(err, loop.ErrOutdated) {
-		// Not that error: the informer will soon show the version that is newer, without a live read.
+		// The informer will soon show the newer version, so ErrOutdated, which costs a live read, is not returned.
 		return fmt.Errorf("storing the status of Job %s: it has changed meanwhile", loop.Key(job))
 	}
 	if err != nil {
@@ -170,7 +171,8 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 	return nil
 }
 
-// postpone puts off a status write that may wait, in the hope that there is more to store soon.
+// postpone reports whether a status write has to wait, so that one write stores several changes. It requeues the Job
+// for then.
 func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool {
 	now, left := c.options.Clock.Now(), time.Duration(0)
 	c.jobs.Update(job, func(s *jobState) {
@@ -182,8 +184,8 @@ func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool
 	return left > 0
 }
 
-// release takes the finalizer off pods that the stored status accounts for and whose results are kept, and returns those
-// that have lost it. The counters may take them a little later.
+// release removes the finalizers of pods that the stored status lists and whose results are kept, and returns the
+// pods that have lost theirs. They move to the counters a little later.
 func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (released []*corev1.Pod, err error) {
 	if len(pods) == 0 {
 		return nil, nil
@@ -203,7 +205,8 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 	return released, err
 }
 
-// countRemovedFinalizers counts pods as soon as they are released, where the next list, which could do it along, is not near.
+// countRemovedFinalizers moves pods to the counters as soon as their finalizers are removed. With a short batch
+// period the next list of pods is near, and its write moves them.
 func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, released []*corev1.Pod) error {
 	if c.options.SyncBatchPeriod <= minStatusDelay {
 		return nil
@@ -227,13 +230,13 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	}
 	err := c.modify(ctx, job, p, core.RemoveFinalizer)
 	if err == nil {
-		// Where the pod went with its last finalizer, what modify got back still shows it.
+		// The answer to the removal of the last finalizer of a deleted pod may still show it.
 		c.podCache.release(p.UID)
 	}
 	return err
 }
 
-// modify changes a pod and takes the answer into the cache.
+// modify changes a pod and observes the answer.
 func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod, change func(*corev1.Pod)) error {
 	changed, err := c.client.Pods().Modify(context.WithoutCancel(ctx), p, change)
 	if apierrors.IsNotFound(err) {
@@ -248,8 +251,8 @@ func (c *Controller) modify(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 	return nil
 }
 
-// each does the same to all pods, several at a time, and returns what went wrong. Once ctx ends no more are begun, but
-// those under way are finished: the next controller must not find a pod appear that it could not see.
+// each calls do for all pods, several at a time, and returns all errors. Once ctx ends no call begins, but those
+// under way finish: no pod may appear after the next controller has listed the pods.
 func (c *Controller) each(ctx context.Context, pods []*corev1.Pod, do func(*corev1.Pod) error) error {
 	errs := make([]error, len(pods))
 	var group sync.WaitGroup

@@ -18,10 +18,10 @@ import (
 	"github.com/stint-dev/stint/internal/controller/loop"
 )
 
-// deletedJobCacheSize is how many Jobs are known to be gone, so that nobody has to ask about each of their pods.
+// deletedJobCacheSize is how many deleted Jobs are remembered, so that not every pod of theirs costs a live read.
 const deletedJobCacheSize = 1000
 
-// Client is what the controller asks of an API server.
+// Client is the part of an API server that the controller uses.
 type Client interface {
 	Jobs() client.Resource[*batchv1.Job]
 	Pods() client.Resource[*corev1.Pod]
@@ -43,12 +43,12 @@ type Controller struct {
 	selectorIndex   *selectorIndex
 	dependencyIndex *dependencyIndex
 	results         *resultslice.Store
-	// gone are UIDs of Jobs that are no more.
+	// gone has the UIDs of deleted Jobs.
 	gone *lru.Cache
 
 	// allFailedFound is set once findAllFailed has run.
 	allFailedFound atomic.Bool
-	// orphans are pods with the finalizer that no Job may need any more.
+	// orphans has the pods with the tracking finalizer that perhaps no Job will count.
 	orphans loop.Queue
 }
 
@@ -72,7 +72,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	return jc
 }
 
-// Run works until ctx ends and returns when the last write has.
+// Run syncs Jobs until ctx ends and returns after the last write.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.orphans.ShutDown()
 	if ready, err := c.loop.Ready(ctx); !ready {

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// create makes pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what one pod is refused
-// for, the next hundred are too. A Job whose batches went well goes on with the size it had reached. It returns how many
-// pods there are.
+// create creates pods in batches of 1, 2, 4 …, and stops after the first batch with an error: what the server refuses
+// one pod for, it refuses the next hundred for. A Job whose batches succeeded goes on with the size that it had
+// reached. It returns how many pods were created.
 func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (made int, err error) {
 	var size int
 	c.jobs.Update(job, func(s *jobState) { size = max(1, s.batch) })
@@ -41,7 +41,8 @@ func (c *Controller) create(ctx context.Context, job *batchv1.Job, pods []*corev
 	return made, err
 }
 
-// podFreed resets the delay after pods of a Job that could not be created: what one of its pods took up is free again.
+// podFreed shortens the delay after failed creations: what one of the pods of the Job used, a quota for example, is
+// free again.
 func (c *Controller) podFreed(key types.NamespacedName, job types.UID) {
 	c.jobs.UpdateKnown(key, job, func(s *jobState) { s.createBackoff.resetDelay() })
 }

@@ -10,24 +10,25 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// createBackoff are failures to create pods, one after the other.
+// createBackoff counts failures to create pods since the last success, and delays the next try.
 type createBackoff struct {
 	n    int
 	last time.Time
-	// namespaceTerminating: the last one said that there will be no pods any more.
+	// namespaceTerminating means that the last failure was for the deletion of the namespace: no pod can be created
+	// in it.
 	namespaceTerminating bool
-	// lastFailure is what the server said, nil before it has said anything since a pod was made or ended. It is lost with
-	// the controller: the next one measures anew.
+	// lastFailure is what the server has answered; nil if it has refused no pod since one was created or terminated.
+	// It is lost with the controller, and the next one begins anew.
 	lastFailure *core.CreateFailure
 }
 
 const (
-	// minCreateBackoff and maxCreateBackoff bound the pause after a refusal, which doubles with each further one.
+	// minCreateBackoff and maxCreateBackoff bound the delay after a failure. It doubles with each further one.
 	minCreateBackoff = time.Second
 	maxCreateBackoff = time.Minute
 )
 
-// add takes in that not all pods could be made, but some were where some is set.
+// add records that not all pods were created. Some means that some were.
 func (r *createBackoff) add(now time.Time, err error, some bool) {
 	r.n, r.last = r.n+1, now
 	r.namespaceTerminating = apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
@@ -45,10 +46,10 @@ func (r *createBackoff) add(now time.Time, err error, some bool) {
 	r.lastFailure = &core.CreateFailure{Since: since, Last: now, Message: status.Error()}
 }
 
-// resetDelay makes the pause the shortest again: what was refused may be possible now.
+// resetDelay makes the delay the shortest again: what the server refused may be possible now.
 func (r *createBackoff) resetDelay() { r.n, r.lastFailure = min(r.n, 1), nil }
 
-// until is the end of the pause.
+// until returns when the next pods may be created; zero is at once.
 func (r *createBackoff) until() time.Time {
 	if r.n == 0 {
 		return time.Time{}

@@ -10,8 +10,8 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// observeFailedPodsLimit has the pod cache keep the counted failed pods of a Job with a limit for them, and of no other:
-// what is kept grows with the limit, not with what a Job has behind it.
+// observeFailedPodsLimit makes the pod cache keep the counted failed pods of a Job with a limit for them, and of no
+// other: how many are kept depends on the limit and not on how many pods have failed.
 func (c *Controller) observeFailedPodsLimit(job *batchv1.Job) {
 	limited := c.options.settings().LimitOfFailedPods(job) != nil
 	changed := c.podCache.setLimited(job.UID, limited)

@@ -27,7 +27,7 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 
 func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
-		c.jobs.UpdateKnown(loop.Key(is), is.UID, func(s *jobState) { s.createBackoff = createBackoff{} }) // the template may be one now of which pods can be made
+		c.jobs.UpdateKnown(loop.Key(is), is.UID, func(s *jobState) { s.createBackoff = createBackoff{} }) // a new template may make pods that the server accepts
 	}
 	if c.options.manages(is) && was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
 		c.observeFailedPodsLimit(is)
@@ -52,11 +52,11 @@ func (c *Controller) jobAdded(job *batchv1.Job) {
 	c.loop.Queue.Add(loop.Key(job))
 }
 
-// jobGone leaves it to others to delete the Job's pods, but they must be able to.
+// jobGone drops what is known of a deleted Job. Its pods are deleted by others, which needs their finalizers removed.
 func (c *Controller) jobGone(job *batchv1.Job) {
 	c.gone.Add(job.UID, nil)
 	c.selectorIndex.remove(job)
-	// The cache goes first: by that, a sync under way notices.
+	// The cache goes first: a sync under way stops when it finds that.
 	for _, p := range c.podCache.forget(job.UID) {
 		c.orphans.Add(loop.Key(p))
 	}
@@ -94,7 +94,7 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 		c.finishedJobsPodCached(job, key, pod)
 		return
 	} else if !known {
-		// The Job may be gone, or just not be shown yet.
+		// The Job may be deleted, or not be cached yet.
 		c.checkOrphan(pod)
 	}
 	if c.podCache.observePod(job, pod) {
@@ -108,7 +108,8 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 	}
 }
 
-// finishedJobsPodCached observes a pod of a finished Job, of which nothing but failed pods beyond the limit is left to delete.
+// finishedJobsPodCached observes a pod of a finished Job, which has nothing left to do but to delete failed pods
+// beyond its limit.
 func (c *Controller) finishedJobsPodCached(job types.UID, key types.NamespacedName, pod *corev1.Pod) {
 	c.checkOrphan(pod)
 	if !c.podCache.isLimited(job, pod) {
@@ -125,7 +126,7 @@ func (c *Controller) checkOrphan(pod *corev1.Pod) {
 	}
 }
 
-// enqueueFormerOwner wakes the Job that pod belonged to until now.
+// enqueueFormerOwner requeues the Job that controlled the pod until now.
 func (c *Controller) enqueueFormerOwner(old, pod *corev1.Pod) {
 	before, now := jobRef(old), jobRef(pod)
 	if before != nil && (now == nil || now.UID != before.UID) {

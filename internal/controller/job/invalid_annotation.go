@@ -9,8 +9,9 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// warnOfAnnotations tells of values that ask for nothing that can be done; the defaults hold in their place. A cluster's
-// API server knows nothing of them and takes all. Each value is told of once, and again by the next controller.
+// warnOfAnnotations makes an event of each invalid annotation, in whose place the default is used. The API server of
+// a cluster does not know these annotations and accepts any value. There is one event for each value, and another one
+// after a restart of the controller.
 func (c *Controller) warnOfAnnotations(job *batchv1.Job) {
 	_, errs := core.ReadAnnotations(job.Annotations, core.AnnotationsPath)
 	var faults []string
@@ -24,7 +25,7 @@ func (c *Controller) warnOfAnnotations(job *batchv1.Job) {
 	}
 }
 
-// newFaults remembers the faults of a Job and returns those that it did not have the last time.
+// newFaults keeps the faults of the annotations and returns those that the last sync did not find.
 func (s *jobState) newFaults(faults []string) []string {
 	told := s.faults
 	s.faults = faults

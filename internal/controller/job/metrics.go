@@ -60,7 +60,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		r.Register(m.failedPodsRemoved), r.Register(m.resultsLost))
 }
 
-// synced counts one look at a Job.
+// synced counts one sync of a Job.
 func (m *metrics) synced(job *batchv1.Job, action core.Action, err error, seconds float64) {
 	result := "success"
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *metrics) synced(job *batchv1.Job, action core.Action, err error, second
 	m.syncs.WithLabelValues(mode(job), result, string(action)).Inc()
 }
 
-// counted takes in what a decision tells, once its status is stored.
+// counted adds the counts of a decision, once its status is stored.
 func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
 	add(m.podsFinished, c.PodsSucceeded, mode(job), "succeeded")
 	add(m.podsFinished, c.PodsFailed, mode(job), "failed")
@@ -89,7 +89,8 @@ func (m *metrics) counted(job *batchv1.Job, c core.Counts) {
 	}
 }
 
-// countPolicyActions counts what the pod failure policy said. Ignored failures change no status, so these have their own way here.
+// countPolicyActions counts the actions of the pod failure policy. They are not part of counted, as ignored failures
+// change no status.
 func (m *metrics) countPolicyActions(actions map[batchv1.PodFailurePolicyAction]int) {
 	for action, n := range actions {
 		add(m.policyActions, n, string(action))

@@ -27,7 +27,8 @@ func (c *Controller) observe(ctx context.Context, job *batchv1.Job) (core.Observ
 	return obs, err
 }
 
-// observePods fills in the pods. It makes sure of those that are known too little of, or that could be counted twice.
+// observePods fills in the pods. It first reads those live that the informer should have shown long ago, or that
+// could be counted twice.
 func (c *Controller) observePods(ctx context.Context, obs *core.Observation) error {
 	if err := c.getNewest(ctx, obs.Job, c.podCache.Overdue(obs.Job.UID)); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (c *Controller) observePods(ctx context.Context, obs *core.Observation) err
 	return nil
 }
 
-// confirm makes sure that job is the newest version: the counting of its pods could be in a status that is not shown yet.
+// confirm fails unless job is the newest version: a status that the informer does not show yet could count its pods.
 func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	fresh, err := c.client.Jobs().Get(ctx, job.Namespace, job.Name)
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 	return nil
 }
 
-// getNewest asks the server for pods that are known too little of: they may be gone by now.
+// getNewest observes live pods. Those that do not exist any more are dropped.
 func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return c.each(ctx, pods, func(p *corev1.Pod) error {
@@ -73,7 +74,7 @@ func (c *Controller) getNewest(ctx context.Context, job *batchv1.Job, pods []*co
 	})
 }
 
-// storedPod returns what the server has under the name of p, or nil.
+// storedPod returns the live pod of the name of p, or nil. It may have another UID.
 func (c *Controller) storedPod(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
 	found, err := c.client.Pods().Get(ctx, p.Namespace, p.Name)
 	if apierrors.IsNotFound(err) {

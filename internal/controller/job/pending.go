@@ -13,7 +13,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// failPending makes pods Failed that have not started in time. From then on they are failed pods as any other.
+// failPending sets pods to Failed that have not started in time. From then on they are failed pods like any other.
 func (c *Controller) failPending(ctx context.Context, job *batchv1.Job, stuck []core.PendingTooLong) error {
 	byPod := make(map[*corev1.Pod]core.PendingTooLong, len(stuck))
 	pods := make([]*corev1.Pod, 0, len(stuck))
@@ -24,8 +24,8 @@ func (c *Controller) failPending(ctx context.Context, job *batchv1.Job, stuck []
 	return c.each(ctx, pods, func(p *corev1.Pod) error { return c.failPendingPod(ctx, job, byPod[p]) })
 }
 
-// failPendingPod writes for the newest version of the pod and no other: one in which it has started must never be overwritten.
-// A conflict has the pod looked at again.
+// failPendingPod writes the status over no version but the one that it has just read: one in which the pod has
+// started must never be overwritten. After a conflict the next sync decides again.
 func (c *Controller) failPendingPod(ctx context.Context, job *batchv1.Job, s core.PendingTooLong) error {
 	ctx = context.WithoutCancel(ctx)
 	stored, err := c.storedPod(ctx, s.Pod)

@@ -22,9 +22,9 @@ type podCache struct {
 	matches func(job types.UID, p *corev1.Pod) bool
 
 	mu sync.Mutex
-	// histories have the ends of pods, by Job.
+	// histories has, by Job, when its pods terminated.
 	histories map[types.UID]core.History
-	// released are the pods whose finalizer was removed, until the informer shows it.
+	// released has the pods whose finalizer was removed, until the informer shows it.
 	released sets.Set[types.UID]
 	// limited has the UIDs of the Jobs with a limit for failed pods. The Children read it, so mu cannot guard it.
 	limited sync.Map
@@ -66,8 +66,8 @@ func (x *podCache) setLimited(job types.UID, limited bool) (changed bool) {
 	return before
 }
 
-// withKnownEnd returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
-// otherwise: of an index the status does not tell which pod it was that completed it.
+// withKnownEnd returns newer with the phase in which the pod is known to have terminated. It may have been counted in
+// that before a node reports another: for an index, the status does not say which pod completed it.
 func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	if !core.Ended(known) || known.Status.Phase == newer.Status.Phase {
 		return newer
@@ -77,7 +77,8 @@ func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 	return newer
 }
 
-// observePod takes in what the informer shows of a pod that belongs to job or might, and returns whether it is news.
+// observePod takes in what the informer shows of a pod that job controls or may adopt. It returns whether the Job
+// needs a sync for that.
 func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -91,12 +92,13 @@ func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
 	return news
 }
 
-// endedByItself tells apart pods that ended from pods that the controller discarded: those lose the finalizer first.
+// endedByItself reports whether p terminated otherwise than by its deletion by the controller, which removes the
+// finalizer first.
 func endedByItself(p *corev1.Pod) bool {
 	return core.Ended(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 
-// drop takes in that the informer shows no pod any more, or one that does not matter, and returns whether that is news.
+// drop takes in that a pod was deleted or does not matter any more. It returns whether the Job needs a sync for that.
 func (x *podCache) drop(p *corev1.Pod) (news bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -108,7 +110,7 @@ func (x *podCache) drop(p *corev1.Pod) (news bool) {
 	return x.ObserveDeletion(job, p)
 }
 
-// release takes in that the finalizer of a pod was removed, unless the informer has shown that already.
+// release takes in that the finalizer of a pod was removed, unless the informer has shown so already.
 func (x *podCache) release(pod types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -117,7 +119,7 @@ func (x *podCache) release(pod types.UID) {
 	}
 }
 
-// record remembers pods that were counted as failed or succeeded.
+// record adds counted pods to the history of their Job.
 func (x *podCache) record(job types.UID, pods []*corev1.Pod) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -166,7 +168,7 @@ func (x *podCache) forgetFinished(job types.UID) (held []*corev1.Pod) {
 	return held
 }
 
-// forgetEmpty drops a Job that has no pods left.
+// forgetEmpty drops the history of a Job that has no pods left.
 func (x *podCache) forgetEmpty(job types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -41,7 +41,7 @@ func (c *Controller) syncAfterPause(ctx context.Context, key types.NamespacedNam
 	return err
 }
 
-// syncResult is what is known of a sync when it is over.
+// syncResult is what metrics and the next pause depend on.
 type syncResult struct {
 	action core.Action
 	// pods is how many the last decision was about.
@@ -97,7 +97,7 @@ func (c *Controller) forgetFinished(job *batchv1.Job) {
 	}
 }
 
-// ignoreNotFound makes nothing of writes to a Job or pod that is gone: the informer will tell.
+// ignoreNotFound returns nil where a Job or pod to write was deleted: the informer will show the deletion.
 func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
