@@ -21,7 +21,7 @@ var known = []fault{
 		wrong: "The pods of a Job that is gone keep their finalizers (kubernetes/kubernetes#109429).",
 		file:  "internal/controller/job/orphans.go",
 		old:   "	if err != nil || needed {\n		return err\n	}\n",
-		new:   "	if err != nil || isStillUncounted || metav1.GetControllerOf(pod) != nil {\n		return err\n	}\n",
+		new:   "	if err != nil || needed || metav1.GetControllerOf(pod) != nil {\n		return err\n	}\n",
 		tests: "./internal/controller/job/model -run ^TestNoPodOfADeletedJobKeepsItsFinalizer$",
 	},
 	{
