@@ -34,7 +34,7 @@ func (i informers) Jobs() client.Resource[*batchv1.Job] {
 func (i informers) Pods() client.Resource[*corev1.Pod]                  { return informer[*corev1.Pod]{cached: i.pods} }
 func (i informers) ResultSlices() client.Resource[*stintv1.ResultSlice] { return nil }
 
-// showing is a controller whose informers show these objects, and tell of no change.
+// showing makes a controller whose informers show these objects and call no handler.
 func showing(t *testing.T, objects ...runtime.Object) *Controller {
 	t.Helper()
 	c := New(informers{
@@ -88,7 +88,8 @@ func TestFailedPodsAreKeptOfTheJobThatLimitsThemAndNoOther(t *testing.T) {
 	}
 }
 
-// What ended for a Job that waited does not count for another of its name, which may be made while the watch is broken.
+// A dependency that finished for a waiting Job does not count for another Job of its name, which may be created while
+// the watch is broken.
 func TestAJobDoesNotInheritWhatEndedForAnotherOfItsName(t *testing.T) {
 	waits := func(uid types.UID) *batchv1.Job {
 		return wrappers.FromJob(jobOf(uid)).Annotation(core.DependsOn, "dep").Obj()

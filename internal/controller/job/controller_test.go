@@ -12,7 +12,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// newJob makes a Job of one pod; changes make it another.
+// newJob makes a Job of one pod and applies changes to its spec.
 func newJob(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
 	j := wrappers.MakeJob(name).NodeName("node").Command("true").Obj()
 	for _, change := range changes {

@@ -10,8 +10,8 @@ import (
 
 func failed(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
 
-// TestARemovedPodIsNotLeft: the informer may show a pod late, and as it was, after it was told to go. Were it taken for one
-// that is left, an older one would go for it.
+// TestARemovedPodIsNotLeft: the informer may lag and show a deleted pod as it was before. If it counted as left, an
+// older pod would be deleted in its place.
 func TestARemovedPodIsNotLeft(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
 	x.setLimited(owner, true)

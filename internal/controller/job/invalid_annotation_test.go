@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/kube"
 )
 
-// A cluster's API server takes any annotation.
+// The API server of a cluster accepts any annotation.
 func badAnnotationsAreToldOfOnce(t *testing.T, c *kube.Cluster) {
 	e := onCluster(t, c, always(succeed))
 	e.create(annotated(newJob("annotated", pods(20, 2)), core.BackoffSeconds, "soon"))

@@ -96,7 +96,7 @@ func TestAPodDeletedByOthersIsReplacedAndCountsAsFailed(t *testing.T) {
 	}
 	e.until("j", "one failure", func(j *batchv1.Job) bool { return j.Status.Failed == 1 })
 	hold.Store(false)
-	// The replacement may be running already, so it needs a new look.
+	// The replacement may be running already, and the node plays a pod only when it changes.
 	for _, p := range e.podList() {
 		e.node.play(&p)
 	}
@@ -130,7 +130,7 @@ func TestJobsOfOthersAreLeftAlone(t *testing.T) {
 				e.untilFinished("theirs")
 				return
 			}
-			// The second Job comes later: once it has ended, the first has been passed over.
+			// The second Job is created later: once it has finished, the controller has ignored the first.
 			mine := ptr.To(batchv1.JobControllerName)
 			if len(tt.takes) > 0 {
 				mine = &tt.takes[0]
@@ -281,7 +281,7 @@ func TestAJobShowsItsVerdictBeforeItEnds(t *testing.T) {
 func TestPodsThatAreRefusedAreToldAndTriedAgain(t *testing.T) {
 	e := start(t, quick(), always(succeed))
 	e.create(newJob("j", pods(4, 4), func(s *batchv1.JobSpec) {
-		// A pod cannot be both on a node and held back from all; a template is not asked.
+		// The server refuses a pod with both a node and a scheduling gate. It does not validate that in a template.
 		s.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
 	}))
 	e.untilEvents("j", "FailedCreate")

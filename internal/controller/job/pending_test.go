@@ -26,7 +26,7 @@ func impatient(name string, changes ...func(*batchv1.JobSpec)) *batchv1.Job {
 	return j
 }
 
-// hurry lets the controller's time pass, in small steps, until is holds.
+// hurry steps the clock of the controller by seconds until is holds.
 func (e *env) hurry(clock *clocktesting.FakeClock, name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
 	e.t.Helper()
 	return e.until(name, what, func(j *batchv1.Job) bool {
@@ -42,7 +42,7 @@ func fast() (job.Options, *clocktesting.FakeClock) {
 	return o, clock
 }
 
-// stuckPod tells whether p was failed as it had not started.
+// stuckPod reports whether p was failed because it had not started.
 func stuckPod(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && p.Status.Reason == "PendingTimeout" &&
 		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -75,10 +75,10 @@ func TestPodsThatDoNotStartAreFailedCountedAndReplaced(t *testing.T) {
 
 func TestPodsThatStartInTimeLiveOn(t *testing.T) {
 	o, clock := fast()
-	// The node reports the container as well: a phase alone is no start.
+	// The test sets the state of the container, which a start needs besides the phase.
 	e := start(t, o, always(pend))
 	e.create(impatient("j"))
-	// Until the pod has started, no time passes.
+	// The clock stands still until the pod has started.
 	await.Until(e.t, "a pod", func() bool { return len(e.podList()) == 1 }, e.describePods)
 	pod := e.podList()[0]
 	if _, err := e.client.Pods().ModifyStatus(t.Context(), &pod, started); err != nil {
@@ -142,7 +142,8 @@ func TestAPodThatStartsAtTheLastMomentIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// takenAway has a pod taken away from its Job, for good, right before the controller asks for it.
+// takenAway takes a pod away from its Job just before the answer to the first live read of it. The Job cannot adopt
+// it again, as it has no labels any more.
 type takenAway struct {
 	connection
 	done chan struct{}
@@ -198,7 +199,7 @@ func TestAJobWhosePodsAreRefusedFails(t *testing.T) {
 	o, clock := fast()
 	e := start(t, o, always(pend))
 	j := impatient("j")
-	// No server looks at it before there is a pod.
+	// No API server validates the finalizers in a template before a pod is created from it.
 	j.Spec.Template.Finalizers = []string{"no name"}
 	e.create(j)
 	ended := e.hurry(clock, "j", "failed", func(j *batchv1.Job) bool { return has(j, batchv1.JobFailed) })
