@@ -83,8 +83,8 @@ var known = []fault{
 	{
 		wrong: "An end is measured before its status is stored (kubernetes/kubernetes#112873).",
 		file:  "internal/controller/job/apply.go",
-		old:   "		if err := c.store(ctx, job, next, patience); err != nil {\n			return errors.Join(failed",
-		new:   "		if err := c.store(ctx, job, next, patience); err != nil {\n			c.metrics.counted(job, d.Counts)\n			return errors.Join(failed",
+		old:   "		if err := c.store(ctx, job, next, urgency); err != nil {\n			return errors.Join(failed",
+		new:   "		if err := c.store(ctx, job, next, urgency); err != nil {\n			c.metrics.counted(job, d.Counts)\n			return errors.Join(failed",
 		tests: "./internal/controller/job/model -run ^TestAnEndIsMeasuredOnceThoughItsStatusMeetsAConflict$",
 	},
 	{
@@ -112,7 +112,7 @@ var known = []fault{
 		wrong: "A CronJob that has missed more than a hundred times starts no more (kubernetes/kubernetes#36311).",
 		file:  "internal/cronjob/due.go",
 		old:   "Set or decrease .spec.startingDeadlineSeconds or check clock skew\")\n",
-		new:   "Set or decrease .spec.startingDeadlineSeconds or check clock maxClockSkew\")\n		return\n",
+		new:   "Set or decrease .spec.startingDeadlineSeconds or check clock skew\")\n		return\n",
 		tests: "./internal/cronjob -run ^TestACronJobThatWasSuspendedForLongGoesOn$",
 	},
 	{

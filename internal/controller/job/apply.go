@@ -31,18 +31,18 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 	}
 	outcome, failed := c.changePods(ctx, job, d)
 	failed = errors.Join(failed, c.failPending(ctx, job, d.FailPending))
-	next, patience := d.Status(outcome)
+	next, urgency := d.Status(outcome)
 	if d.Requeue || len(d.Events) > 0 {
-		patience = core.Immediate
+		urgency = core.Immediate
 	}
-	waits := next != nil && c.postpone(job, patience)
-	if waits && patience == core.Batched {
+	waits := next != nil && c.postpone(job, urgency)
+	if waits && urgency == core.Batched {
 		return failed
 	}
 	pods := d.FinalizersToRemove(outcome)
 	recorded := c.results.StartRecording(ctx, job, pods)
 	if next != nil && !waits {
-		if err := c.store(ctx, job, next, patience); err != nil {
+		if err := c.store(ctx, job, next, urgency); err != nil {
 			return errors.Join(failed, err, recorded(false))
 		}
 		for _, e := range d.Events {
@@ -51,18 +51,18 @@ func (c *Controller) apply(ctx context.Context, job *batchv1.Job, d core.Decisio
 		c.metrics.counted(job, d.Counts)
 	}
 	c.metrics.countPolicyActions(d.Counts.PolicyActions)
-	var released []*corev1.Pod
+	var removed []*corev1.Pod
 	err := recorded(true)
 	if err == nil {
-		released, err = c.release(ctx, job, pods)
+		removed, err = c.removeFinalizers(ctx, job, pods)
 	}
 	if err == nil {
 		err = c.results.Tidy(ctx, job)
 	}
 	if !d.Requeue {
-		err = errors.Join(err, c.countRemovedFinalizers(ctx, job, released))
+		err = errors.Join(err, c.countRemovedFinalizers(ctx, job, removed))
 	}
-	return errors.Join(failed, err, c.removeFailed(ctx, job, d.DeleteFailed))
+	return errors.Join(failed, err, c.deleteFailed(ctx, job, d.DeleteFailed))
 }
 
 // adoptAndRelease adopts pods and releases others.
@@ -108,7 +108,7 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 	}
 	var mu sync.Mutex
 	remove := func(p *corev1.Pod) error {
-		gone, err := c.remove(ctx, job, p)
+		gone, err := c.deletePod(ctx, job, p)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
@@ -132,8 +132,8 @@ func (c *Controller) changePods(ctx context.Context, job *batchv1.Job, d core.De
 	return o, errors.Join(createFailed, discardFailed, deleteFailed)
 }
 
-// remove deletes a pod. Gone means that there was none to delete.
-func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
+// deletePod deletes a pod. Gone means that there was none to delete.
+func (c *Controller) deletePod(ctx context.Context, job *batchv1.Job, p *corev1.Pod) (gone bool, err error) {
 	err = c.client.Pods().Delete(context.WithoutCancel(ctx), p, client.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		c.recorder.Eventf(job, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
@@ -150,7 +150,7 @@ func (c *Controller) remove(ctx context.Context, job *batchv1.Job, p *corev1.Pod
 
 // store writes the status. A conflict means that the Job was changed and the decision is outdated; the next one sees
 // the change.
-func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, patience core.WriteUrgency) error {
+func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.JobStatus, urgency core.WriteUrgency) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -166,17 +166,17 @@ func (c *Controller) store(ctx context.Context, job *batchv1.Job, next *batchv1.
 	}
 	c.jobs.Update(stored, func(s *jobState) {
 		s.externalStatus.last = stored
-		s.statusPace.observeWrite(c.options.Clock.Now(), patience)
+		s.statusPace.observeWrite(c.options.Clock.Now(), urgency)
 	})
 	return nil
 }
 
 // postpone reports whether a status write has to wait, so that one write stores several changes. It requeues the Job
 // for then.
-func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool {
+func (c *Controller) postpone(job *batchv1.Job, urgency core.WriteUrgency) bool {
 	now, left := c.options.Clock.Now(), time.Duration(0)
 	c.jobs.Update(job, func(s *jobState) {
-		left = s.statusPace.due(now, periodFor(c.options.SyncBatchPeriod, s.pods), patience).Sub(now)
+		left = s.statusPace.due(now, periodFor(c.options.SyncBatchPeriod, s.pods), urgency).Sub(now)
 	})
 	if left > 0 {
 		c.loop.Queue.AddAfter(loop.Key(job), left)
@@ -184,9 +184,9 @@ func (c *Controller) postpone(job *batchv1.Job, patience core.WriteUrgency) bool
 	return left > 0
 }
 
-// release removes the finalizers of pods that the stored status lists and whose results are kept, and returns the
+// removeFinalizers removes the finalizers of pods that the stored status lists and whose results are kept, and returns the
 // pods that have lost theirs. They move to the counters a little later.
-func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (released []*corev1.Pod, err error) {
+func (c *Controller) removeFinalizers(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) (removed []*corev1.Pod, err error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -199,20 +199,20 @@ func (c *Controller) release(ctx context.Context, job *batchv1.Job, pods []*core
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		released = append(released, p)
+		removed = append(removed, p)
 		return nil
 	})
-	return released, err
+	return removed, err
 }
 
 // countRemovedFinalizers moves pods to the counters as soon as their finalizers are removed. With a short batch
 // period the next list of pods is near, and its write moves them.
-func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, released []*corev1.Pod) error {
+func (c *Controller) countRemovedFinalizers(ctx context.Context, job *batchv1.Job, removed []*corev1.Pod) error {
 	if c.options.SyncBatchPeriod <= minStatusDelay {
 		return nil
 	}
 	job = c.jobs.Newest(job)
-	next := core.MoveToCounters(&job.Status, released)
+	next := core.MoveToCounters(&job.Status, removed)
 	if next == nil {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (c *Controller) removeFinalizer(ctx context.Context, job *batchv1.Job, p *c
 	err := c.modify(ctx, job, p, core.RemoveFinalizer)
 	if err == nil {
 		// The answer to the removal of the last finalizer of a deleted pod may still show it.
-		c.podCache.release(p.UID)
+		c.podCache.observeFinalizerRemoved(p.UID)
 	}
 	return err
 }

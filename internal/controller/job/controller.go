@@ -58,7 +58,7 @@ func New(c Client, recorder record.EventRecorder, o Options) *Controller {
 	jc := &Controller{
 		client: c, recorder: recorder, options: o,
 		jobInformer: c.Jobs().Informer(), podInformer: c.Pods().Informer(),
-		selectorIndex: newClaims(), dependencyIndex: newDependencyIndex(), gone: lru.New(deletedJobCacheSize),
+		selectorIndex: newSelectorIndex(), dependencyIndex: newDependencyIndex(), gone: lru.New(deletedJobCacheSize),
 		loop: loop.New("job", o.Clock), orphans: loop.NewQueue("job_orphan_pod", o.Clock),
 	}
 	jc.podCache = newPodCache(jc.selectorIndex.matches, o.Clock)
@@ -81,7 +81,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.findAllOrphans()
 	c.findAllFailed()
 	var orphans sync.WaitGroup
-	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.releaseOrphan) })
+	orphans.Go(func() { c.orphans.Run(ctx, c.options.ConcurrentSyncs, c.removeOrphanFinalizer) })
 	err := c.loop.Run(ctx, c.options.ConcurrentSyncs, c.syncAfterPause)
 	orphans.Wait()
 	return err

@@ -34,7 +34,7 @@ func quick() job.Options {
 	return job.Options{PodFailureBackoff: time.Millisecond, MaxPodFailureBackoff: 5 * time.Millisecond}
 }
 
-func TestFinishedJobsTellHow(t *testing.T) {
+func TestFinishedJobsShowHowTheyEnded(t *testing.T) {
 	index := func(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
 	tests := map[string]struct {
 		job    *batchv1.Job

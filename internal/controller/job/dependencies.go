@@ -155,7 +155,7 @@ func (c *Controller) cycle(ctx context.Context, job *batchv1.Job, dependency str
 			return nil, err
 		}
 		if stored == nil || !slices.Contains(core.UnmetDependencyNames(stored), next.Name) {
-			return nil, fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, way[i])
+			return nil, fmt.Errorf("job %s/%s has changed and is not cached yet", job.Namespace, way[i])
 		}
 		if core.EndedBefore(stored, next) {
 			return nil, nil

@@ -100,7 +100,7 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *external
 	}
 	take := func(p *corev1.Pod) {
 		unseen.Delete(p.UID)
-		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isShown(p)) {
+		if wanted.Has(p.UID) || metav1.IsControlledBy(p, job) && (core.IsRelevant(p) || !c.isCached(p)) {
 			f.stateKnown.Insert(p.UID)
 			c.podCache.ObserveWrite(job.UID, p)
 		}
@@ -116,8 +116,8 @@ func (c *Controller) listPods(ctx context.Context, job *batchv1.Job, f *external
 	return err
 }
 
-// isShown reports whether the informer shows a pod in this version or a newer one.
-func (c *Controller) isShown(p *corev1.Pod) bool {
+// isCached reports whether the informer shows a pod in this version or a newer one.
+func (c *Controller) isCached(p *corev1.Pod) bool {
 	shown := loop.Cached[*corev1.Pod](c.podInformer, loop.Key(p))
 	return shown != nil && shown.UID == p.UID && !loop.Older(shown, p)
 }

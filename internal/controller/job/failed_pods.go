@@ -40,10 +40,10 @@ func (c *Controller) findAllFailed() {
 	c.allFailedFound.Store(true)
 }
 
-// removeFailed deletes failed pods that a Job has too many of.
-func (c *Controller) removeFailed(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
+// deleteFailed deletes failed pods that a Job has too many of.
+func (c *Controller) deleteFailed(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	return c.each(ctx, pods, func(p *corev1.Pod) error {
-		if _, err := c.remove(ctx, job, p); err != nil {
+		if _, err := c.deletePod(ctx, job, p); err != nil {
 			return err
 		}
 		c.metrics.failedPodsRemoved.Inc()

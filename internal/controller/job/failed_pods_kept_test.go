@@ -8,7 +8,7 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-func failed(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+func podFailed(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
 
 // TestARemovedPodIsNotLeft: the informer may lag and show a deleted pod as it was before. If it counted as left, an
 // older pod would be deleted in its place.
@@ -16,14 +16,14 @@ func TestARemovedPodIsNotLeft(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
 	x.setLimited(owner, true)
 	x.Open(owner)
-	x.observePod(owner, version("1", failed, core.RemoveFinalizer, func(p *corev1.Pod) { p.UID = "older" }))
+	x.observePod(owner, version("1", podFailed, core.RemoveFinalizer, func(p *corev1.Pod) { p.UID = "older" }))
 	x.observePod(owner, version("1"))
 	x.Deleted("p")
-	x.observePod(owner, version("2", failed, core.RemoveFinalizer))
+	x.observePod(owner, version("2", podFailed, core.RemoveFinalizer))
 	if left := x.failed(owner); len(left) != 1 || left[0].UID != "older" {
 		t.Errorf("left: %v", left)
 	}
-	obs := x.look()
+	obs := x.observed()
 	if len(obs.FailedPods) != 1 || obs.FailedPods[0].UID != "older" || len(obs.Pods) != 0 {
 		t.Errorf("a decision sees %v as left, and %v to count", obs.FailedPods, obs.Pods)
 	}
@@ -34,8 +34,8 @@ func TestOfAFinishedJobTheFailedPodsStayThatItLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := newPodCache(matchesAll, nil)
 			x.setLimited(owner, limited)
-			x.observePod(owner, version("1", failed, core.RemoveFinalizer))
-			x.observePod(owner, version("1", failed, func(p *corev1.Pod) { p.UID = "uncounted" }))
+			x.observePod(owner, version("1", podFailed, core.RemoveFinalizer))
+			x.observePod(owner, version("1", podFailed, func(p *corev1.Pod) { p.UID = "uncounted" }))
 			if held := x.forgetFinished(owner); len(held) != 1 || held[0].UID != "uncounted" {
 				t.Errorf("%v have the finalizer", held)
 			}
@@ -52,7 +52,7 @@ func TestOfAFinishedJobTheFailedPodsStayThatItLimits(t *testing.T) {
 
 func TestFailedPodsAreKeptNoLongerThanTheirJobLimitsThem(t *testing.T) {
 	x := newPodCache(matchesAll, nil)
-	p := version("1", failed, core.RemoveFinalizer)
+	p := version("1", podFailed, core.RemoveFinalizer)
 	for _, limited := range []bool{true, false} {
 		if !x.setLimited(owner, limited) || x.setLimited(owner, limited) {
 			t.Error("a limit is new once")

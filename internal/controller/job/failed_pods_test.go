@@ -113,14 +113,14 @@ func TestRemovedPodsStayCounted(t *testing.T) {
 func TestPodsTellOfFailuresOverRestartsOfTheController(t *testing.T) {
 	o := quick()
 	o.PodFailureBackoff, o.MaxPodFailureBackoff, o.FailedPodsLimit = time.Second, time.Second, ptr.To(0)
-	told := make(chan string, 10)
+	failuresBefore := make(chan string, 10)
 	e := start(t, o, func(p *corev1.Pod) fate {
-		told <- p.Annotations[core.FailuresBefore]
+		failuresBefore <- p.Annotations[core.FailuresBefore]
 		return fail
 	})
 	e.create(newJob("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](2) }))
 	for _, want := range []string{"", "1", "2"} {
-		if got := <-told; got != want {
+		if got := <-failuresBefore; got != want {
 			t.Errorf("a pod tells of %q failures before it, want %q", got, want)
 		}
 		e.stopController()

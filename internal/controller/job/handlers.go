@@ -137,13 +137,13 @@ func (c *Controller) enqueueFormerOwner(old, pod *corev1.Pod) {
 func (c *Controller) podGone(pod *corev1.Pod) {
 	c.metrics.finalizerChanged(pod, nil)
 	c.results.NoteEnd(pod)
-	news := c.podCache.drop(pod)
+	changed := c.podCache.drop(pod)
 	ref := jobRef(pod)
 	if ref == nil {
 		return
 	}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}
-	if news {
+	if changed {
 		c.podFreed(key, ref.UID)
 		c.loop.Queue.Add(key)
 	}

@@ -19,7 +19,7 @@ import (
 func TestClusterRunsJobs(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	t.Run("controllers take over from each other", func(t *testing.T) { controllersTakeOver(t, c) })
-	t.Run("bad annotations are told of once and the default holds", func(t *testing.T) { badAnnotationsAreToldOfOnce(t, c) })
+	t.Run("invalid annotations have one event and the default is used", func(t *testing.T) { invalidAnnotationsHaveOneEvent(t, c) })
 	t.Run("dependencies", func(t *testing.T) { dependenciesOnKubernetes(t, c) })
 }
 

@@ -27,7 +27,7 @@ func (c *Controller) warnOfAnnotations(job *batchv1.Job) {
 
 // newFaults keeps the faults of the annotations and returns those that the last sync did not find.
 func (s *jobState) newFaults(faults []string) []string {
-	told := s.faults
+	known := s.faults
 	s.faults = faults
-	return slices.DeleteFunc(slices.Clone(faults), func(f string) bool { return slices.Contains(told, f) })
+	return slices.DeleteFunc(slices.Clone(faults), func(f string) bool { return slices.Contains(known, f) })
 }

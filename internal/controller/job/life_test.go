@@ -145,7 +145,7 @@ func TestJobsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
+func TestPodsOfADeletedJobLoseTheirFinalizers(t *testing.T) {
 	e := start(t, quick(), always(run))
 	made := e.create(newJob("j", pods(3, 3)))
 	e.until("j", "running", func(j *batchv1.Job) bool { return ptr.Deref(j.Status.Ready, 0) == 3 })
@@ -158,7 +158,7 @@ func TestPodsOfADeletedJobAreLetGo(t *testing.T) {
 	}, e.describePods)
 }
 
-func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
+func TestOrphansAreAdoptedAndOtherPodsReleased(t *testing.T) {
 	e := start(t, quick(), always(run))
 	ctx := context.Background()
 	orphan := wrappers.MakePod("orphan").Namespace(e.namespace()).Label("app", "a").NodeName("node").Command("true").Obj()
@@ -179,16 +179,16 @@ func TestOrphansAreAdoptedAndStrangersLetGo(t *testing.T) {
 	if _, err := e.client.Pods().Modify(ctx, &adopted, func(p *corev1.Pod) { p.Labels["app"] = "b" }); err != nil {
 		t.Fatal(err)
 	}
-	await.Until(e.t, "a stranger is let go and replaced", func() bool {
+	await.Until(e.t, "the pod is released and replaced", func() bool {
 		p := e.pod("orphan")
 		return metav1.GetControllerOf(&p) == nil && len(p.Finalizers) == 0 && len(e.podList()) == 3
 	}, e.describePods)
 	if j := e.until("j", "two pods", func(j *batchv1.Job) bool { return j.Status.Active == 2 }); j.Status.Failed != 0 {
-		t.Errorf("letting go counts as %d failures", j.Status.Failed)
+		t.Errorf("the release counts as %d failures", j.Status.Failed)
 	}
 }
 
-func TestAPodThatHasEndedIsLetGoToo(t *testing.T) {
+func TestAPodThatHasTerminatedIsReleasedToo(t *testing.T) {
 	for name, restarts := range map[string]bool{"under way": false, "while there was no controller": true} {
 		t.Run(name, func(t *testing.T) {
 			e := start(t, quick(), func(p *corev1.Pod) fate {

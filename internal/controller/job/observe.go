@@ -52,7 +52,7 @@ func (c *Controller) confirm(ctx context.Context, job *batchv1.Job) error {
 		return fmt.Errorf("asking for Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	if fresh.UID != job.UID || fresh.ResourceVersion != job.ResourceVersion {
-		return fmt.Errorf("job %s/%s has changed and is not shown yet", job.Namespace, job.Name)
+		return fmt.Errorf("job %s/%s has changed and is not cached yet", job.Namespace, job.Name)
 	}
 	return nil
 }

@@ -38,9 +38,9 @@ func (c *Controller) findAllOrphans() {
 	}
 }
 
-// releaseOrphan removes the tracking finalizer of a pod that no Job will ever count. With it, the pod could not be
+// removeOrphanFinalizer removes the tracking finalizer of a pod that no Job will ever count. With it, the pod could not be
 // deleted.
-func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName) error {
+func (c *Controller) removeOrphanFinalizer(ctx context.Context, key types.NamespacedName) error {
 	pod := loop.Cached[*corev1.Pod](c.podInformer, key)
 	if pod == nil || !core.HasFinalizer(pod) {
 		return nil
@@ -54,7 +54,7 @@ func (c *Controller) releaseOrphan(ctx context.Context, key types.NamespacedName
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("releasing pod %s, which belongs to no Job: %w", key, err)
+		return fmt.Errorf("removing the finalizer of pod %s, which belongs to no Job: %w", key, err)
 	}
 	return nil
 }

@@ -24,14 +24,14 @@ type podCache struct {
 	mu sync.Mutex
 	// histories has, by Job, when its pods terminated.
 	histories map[types.UID]core.History
-	// released has the pods whose finalizer was removed, until the informer shows it.
-	released sets.Set[types.UID]
+	// finalizerRemoved has the pods whose finalizer was removed, until the informer shows it.
+	finalizerRemoved sets.Set[types.UID]
 	// limited has the UIDs of the Jobs with a limit for failed pods. The Children read it, so mu cannot guard it.
 	limited sync.Map
 }
 
 func newPodCache(matches func(types.UID, *corev1.Pod) bool, c clock.PassiveClock) *podCache {
-	x := &podCache{matches: matches, histories: map[types.UID]core.History{}, released: sets.New[types.UID]()}
+	x := &podCache{matches: matches, histories: map[types.UID]core.History{}, finalizerRemoved: sets.New[types.UID]()}
 	x.Children = loop.NewChildren(loop.Rules[*corev1.Pod]{Kind: "pod", Keep: x.isKept, Merge: withKnownEnd}, c)
 	return x
 }
@@ -79,17 +79,17 @@ func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
 
 // observePod takes in what the informer shows of a pod that job controls or may adopt. It returns whether the Job
 // needs a sync for that.
-func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
+func (x *podCache) observePod(job types.UID, p *corev1.Pod) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !core.HasFinalizer(p) {
-		x.released.Delete(p.UID)
+		x.finalizerRemoved.Delete(p.UID)
 	}
-	p, news = x.ObserveCached(job, p)
+	p, changed = x.ObserveCached(job, p)
 	if endedByItself(p) {
 		x.recordLocked(job, p)
 	}
-	return news
+	return changed
 }
 
 // endedByItself reports whether p terminated otherwise than by its deletion by the controller, which removes the
@@ -99,10 +99,10 @@ func endedByItself(p *corev1.Pod) bool {
 }
 
 // drop takes in that a pod was deleted or does not matter any more. It returns whether the Job needs a sync for that.
-func (x *podCache) drop(p *corev1.Pod) (news bool) {
+func (x *podCache) drop(p *corev1.Pod) (changed bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.released.Delete(p.UID)
+	x.finalizerRemoved.Delete(p.UID)
 	var job types.UID
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		job = ref.UID
@@ -110,12 +110,12 @@ func (x *podCache) drop(p *corev1.Pod) (news bool) {
 	return x.ObserveDeletion(job, p)
 }
 
-// release takes in that the finalizer of a pod was removed, unless the informer has shown so already.
-func (x *podCache) release(pod types.UID) {
+// observeFinalizerRemoved takes in that the finalizer of a pod was removed, unless the informer has shown so already.
+func (x *podCache) observeFinalizerRemoved(pod types.UID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.Has(pod) {
-		x.released.Insert(pod)
+		x.finalizerRemoved.Insert(pod)
 	}
 }
 
@@ -139,10 +139,10 @@ func (x *podCache) forget(job types.UID) (held []*corev1.Pod) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, child := range x.Forget(job) {
-		if core.HasFinalizer(child.Newest) && !x.released.Has(child.Newest.UID) {
+		if core.HasFinalizer(child.Newest) && !x.finalizerRemoved.Has(child.Newest.UID) {
 			held = append(held, child.Newest)
 		}
-		x.released.Delete(child.Newest.UID)
+		x.finalizerRemoved.Delete(child.Newest.UID)
 	}
 	delete(x.histories, job)
 	x.limited.Delete(job)
@@ -158,10 +158,10 @@ func (x *podCache) forgetFinished(job types.UID) (held []*corev1.Pod) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, p := range x.pods(job) {
-		if core.HasFinalizer(p) && !x.released.Has(p.UID) {
+		if core.HasFinalizer(p) && !x.finalizerRemoved.Has(p.UID) {
 			held = append(held, p)
 		}
-		x.released.Delete(p.UID)
+		x.finalizerRemoved.Delete(p.UID)
 		x.ObserveDeletion(job, p)
 	}
 	delete(x.histories, job)
@@ -216,7 +216,7 @@ func (x *podCache) observe(obs *core.Observation) {
 		if child.Deleted {
 			obs.InFlight.Deleted.Insert(child.Newest.UID)
 		}
-		if x.released.Has(child.Newest.UID) {
+		if x.finalizerRemoved.Has(child.Newest.UID) {
 			obs.InFlight.FinalizerRemoved.Insert(child.Newest.UID)
 		}
 	}

@@ -30,7 +30,7 @@ type selectorEntry struct {
 	selector labels.Selector
 }
 
-func newClaims() *selectorIndex {
+func newSelectorIndex() *selectorIndex {
 	return &selectorIndex{byUID: map[types.UID]types.NamespacedName{}, bySelector: map[types.UID]selectorEntry{}}
 }
 

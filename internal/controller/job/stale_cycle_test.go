@@ -34,7 +34,7 @@ func (r changingJobs) Get(ctx context.Context, namespace, name string) (*batchv1
 }
 
 // Jobs of a cycle that is open by now do not fail for it, though the informer still shows it as closed.
-func TestACycleThatIsOpenByNowFailsNobody(t *testing.T) {
+func TestACycleThatIsOpenByNowFailsNoJob(t *testing.T) {
 	e := start(t, job.Options{ConcurrentSyncs: 1}, always(succeed))
 	e.stopController()
 	closeCycle(t, e)

@@ -34,8 +34,8 @@ func periodFor(period time.Duration, pods int) time.Duration {
 }
 
 // due returns when a status of this urgency may be written.
-func (p *statusPace) due(now time.Time, period time.Duration, patience core.WriteUrgency) time.Time {
-	switch patience {
+func (p *statusPace) due(now time.Time, period time.Duration, urgency core.WriteUrgency) time.Time {
+	switch urgency {
 	case core.Immediate:
 		return now
 	case core.Batched:
@@ -51,9 +51,9 @@ func (p *statusPace) due(now time.Time, period time.Duration, patience core.Writ
 	return soon
 }
 
-func (p *statusPace) observeWrite(now time.Time, patience core.WriteUrgency) {
+func (p *statusPace) observeWrite(now time.Time, urgency core.WriteUrgency) {
 	p.waiting, p.stored = time.Time{}, now
-	if patience != core.Deferrable {
+	if urgency != core.Deferrable {
 		p.listed = now
 	}
 }

@@ -52,7 +52,7 @@ type syncResult struct {
 func (c *Controller) decide(ctx context.Context, job *batchv1.Job, done *syncResult) (again bool, err error) {
 	if core.Finished(job) {
 		c.forgetFinished(job)
-		return false, c.removeFailed(ctx, job, c.options.settings().ExcessFailedPods(job, c.podCache.failed(job.UID)))
+		return false, c.deleteFailed(ctx, job, c.options.settings().ExcessFailedPods(job, c.podCache.failed(job.UID)))
 	}
 	if !core.IsKnownCompletionMode(job) {
 		c.recorder.Event(job, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")

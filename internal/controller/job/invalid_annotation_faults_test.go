@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFaultsAreToldOfOnce(t *testing.T) {
+func TestFaultsOfAnnotationsAreNewOnce(t *testing.T) {
 	s := jobState{}
 	for _, step := range []struct {
 		sentence    string
