@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Assessment is what the core makes of an observation, for those who tell of it: what is there, how the Job will end,
@@ -120,7 +122,7 @@ func withAdopted(obs Observation, orphans []*corev1.Pod) Observation {
 // uncountedPods have ended, and only being counted keeps their finalizer.
 func uncountedPods(v view) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(v.owned), func(p *corev1.Pod) bool {
-		return !Ended(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
+		return !podstatus.IsTerminated(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
 	})
 }
 

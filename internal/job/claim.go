@@ -7,13 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Adopt puts p under the control of job. It will be counted, unless it has been: a pod that was made for the Job, that
 // ended and has no finalizer was counted before it lost its owner.
 func Adopt(job *batchv1.Job, p *corev1.Pod) {
 	p.OwnerReferences = append(p.OwnerReferences, ControllerRef(job))
-	if !Ended(p) || p.Labels[batchv1.ControllerUidLabel] != string(job.UID) {
+	if !podstatus.IsTerminated(p) || p.Labels[batchv1.ControllerUidLabel] != string(job.UID) {
 		AddFinalizer(p)
 	}
 }

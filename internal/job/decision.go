@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Decision is what shall be done, in the order of its fields. A step that fails does not stop the steps up to Status;
@@ -116,7 +118,7 @@ func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience WriteUrge
 	for _, p := range o.NotDeleted {
 		next.Active++
 		*next.Terminating--
-		if ready(p) {
+		if podstatus.IsReady(p) {
 			*next.Ready++
 		}
 	}

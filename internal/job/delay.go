@@ -6,7 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // maxRecordedFailures bounds the failures in a History: the delay doubles with each, so further ones change nothing.
@@ -109,58 +110,12 @@ func (v *view) delayAfter(failures int) time.Duration {
 	return delay
 }
 
-// EndedAt is when p ended: when it was failed, as it had not started; else when its last container did; else when it was
-// seen not to be ready any more; else when it was told to end; else, for want of anything better, when it was made.
+// EndedAt returns when p terminated. A pod that was failed by its pending timeout terminated then.
 func EndedAt(p *corev1.Pod) time.Time {
-	if c := podCondition(p, PendingTimeout); c != nil && c.Status == corev1.ConditionTrue {
+	if c := podstatus.ConditionIs(p, PendingTimeout, corev1.ConditionTrue); c != nil {
 		return c.LastTransitionTime.Time
 	}
-	if at := lastContainerEnd(p); !at.IsZero() {
-		return at
-	}
-	if c := podCondition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
-		return c.LastTransitionTime.Time
-	}
-	if at := DeletedAt(p); !at.IsZero() {
-		return at
-	}
-	return p.CreationTimestamp.Time
-}
-
-// DeletedAt is when p was told to end, zero where the pod does not say that it was.
-func DeletedAt(p *corev1.Pod) time.Time {
-	if p.DeletionTimestamp == nil {
-		return time.Time{}
-	}
-	return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
-}
-
-// lastContainerEnd is zero unless all containers have ended, sidecars included.
-func lastContainerEnd(p *corev1.Pod) time.Time {
-	last := time.Time{}
-	for i := range p.Status.ContainerStatuses {
-		end := p.Status.ContainerStatuses[i].State.Terminated
-		if end == nil || end.FinishedAt.IsZero() {
-			return time.Time{}
-		}
-		last = later(last, end.FinishedAt.Time)
-	}
-	for _, s := range sidecars(p) {
-		if s.State.Terminated == nil || s.State.Terminated.FinishedAt.IsZero() {
-			return time.Time{}
-		}
-		last = later(last, s.State.Terminated.FinishedAt.Time)
-	}
-	return last
-}
-
-// sidecars are the init containers that run beside the others.
-func sidecars(p *corev1.Pod) []corev1.ContainerStatus {
-	return slices.DeleteFunc(slices.Clone(p.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
-		return !slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
-			return c.Name == s.Name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		})
-	})
+	return podstatus.TerminatedAt(p)
 }
 
 func later(a, b time.Time) time.Time {

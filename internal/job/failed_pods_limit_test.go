@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -202,14 +203,14 @@ func (k *keeper) counted() []*corev1.Pod {
 func (k *keeper) restart() {
 	k.history = History{}
 	for _, p := range k.sorted() {
-		if Ended(p) {
+		if podstatus.IsTerminated(p) {
 			k.history.Add(p)
 		}
 	}
 }
 
 func (k *keeper) end(t *rapid.T, code int32) {
-	living := slices.DeleteFunc(k.sorted(), Ended)
+	living := slices.DeleteFunc(k.sorted(), podstatus.IsTerminated)
 	if len(living) == 0 {
 		t.Skip("no pod lives")
 	}

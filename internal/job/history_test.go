@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // TestAnyHistory drives random Jobs through random histories. The ledger checks every write; at the end, with faults
@@ -158,7 +160,7 @@ func (w *world) run(uid types.UID) {
 }
 
 func (w *world) endPod(uid types.UID, code int32) {
-	if Ended(w.pods[uid]) {
+	if podstatus.IsTerminated(w.pods[uid]) {
 		return
 	}
 	w.change(uid, func(p *corev1.Pod) {
@@ -173,7 +175,7 @@ func (w *world) endPod(uid types.UID, code int32) {
 }
 
 func (w *world) evict(uid types.UID) {
-	if !Ended(w.pods[uid]) {
+	if !podstatus.IsTerminated(w.pods[uid]) {
 		w.change(uid, func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodFailed
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
@@ -193,7 +195,7 @@ func (w *world) restartContainer(uid types.UID) {
 // forceDelete is a lost node: the pod is declared failed and deleted, and goes as soon as nothing holds it.
 func (w *world) forceDelete(uid types.UID) {
 	w.change(uid, func(p *corev1.Pod) {
-		if !Ended(p) {
+		if !podstatus.IsTerminated(p) {
 			p.Status.Phase = corev1.PodFailed
 		}
 		if p.DeletionTimestamp == nil {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // listLimit is the world's bound for uncountedTerminatedPods.
@@ -81,7 +83,7 @@ func (l *ledger) created(w *world, made *corev1.Pod) {
 	}
 	active := 0
 	for _, p := range w.pods {
-		if !Ended(p) && p.DeletionTimestamp == nil {
+		if !podstatus.IsTerminated(p) && p.DeletionTimestamp == nil {
 			active++
 		}
 	}
@@ -115,7 +117,7 @@ func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
 		}
 	}
 	settled := isTrue(condition(s.Conditions, batchv1.JobSuccessCriteriaMet))
-	if ignored || (settled && !Ended(p)) {
+	if ignored || (settled && !podstatus.IsTerminated(p)) {
 		return
 	}
 	w.t.Fatalf("pod %s (%s) loses its finalizer uncounted: %+v", p.UID, p.Status.Phase, s)

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Observation is all that a decision depends on. Decide changes nothing in it.
@@ -82,7 +84,7 @@ func DefaultSettings() Settings {
 func ObserveStored(job *batchv1.Job, pods []*corev1.Pod, now time.Time, s Settings) Observation {
 	obs := Observation{Job: job, Now: now, Settings: s}
 	for _, p := range pods {
-		if metav1.IsControlledBy(p, job) && Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+		if metav1.IsControlledBy(p, job) && podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
 			obs.History.Add(p)
 		}
 		obs.Pods = append(obs.Pods, p)

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 const (
@@ -51,7 +53,7 @@ func pendingTooLong(v view, p plan) (late []PendingTooLong, after time.Duration)
 		case left > 0:
 			after = earliest(after, left)
 		case len(late) < v.MaxPodCreateDelete:
-			reason, message := WaitingReason(pod)
+			reason, message := podstatus.WaitingReason(pod)
 			late = append(late, PendingTooLong{Pod: pod, Reason: reason, Message: limit.describe(reason, message), limit: limit})
 		}
 	}
@@ -65,7 +67,7 @@ func (s PendingTooLong) Fail(p *corev1.Pod, now time.Time) bool {
 	if !pending || left > 0 {
 		return false
 	}
-	reason, message := WaitingReason(p)
+	reason, message := podstatus.WaitingReason(p)
 	message = s.limit.describe(reason, message)
 	p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, PendingTimeoutReason, message
 	p.Status.Conditions = append(slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == PendingTimeout }),
@@ -85,14 +87,14 @@ func (l startLimit) describe(reason, message string) string {
 
 // left returns what is left of the time that p has, and whether that time runs.
 func (l startLimit) left(p *corev1.Pod, now time.Time) (left time.Duration, pending bool) {
-	if Ended(p) || p.DeletionTimestamp != nil || allStarted(p) || l.excludesQueueing && isQueued(p) {
+	if podstatus.IsTerminated(p) || p.DeletionTimestamp != nil || podstatus.AllStarted(p) || l.excludesQueueing && isQueued(p) {
 		return 0, false
 	}
 	since := p.CreationTimestamp.Time
 	if l.excludesQueueing && p.Status.StartTime != nil {
 		since = later(since, p.Status.StartTime.Time)
 	}
-	for _, s := range initStatuses(p) {
+	for _, s := range podstatus.InitContainers(p) {
 		if s.State.Running != nil {
 			return 0, false
 		}
@@ -112,60 +114,9 @@ func isQueued(p *corev1.Pod) bool {
 	if p.Status.StartTime != nil || len(p.Spec.SchedulingGates) > 0 {
 		return false
 	}
-	c := podCondition(p, corev1.PodScheduled)
+	c := podstatus.Condition(p, corev1.PodScheduled)
 	if c == nil {
 		return p.Spec.NodeName == ""
 	}
 	return c.Status == corev1.ConditionFalse && c.Reason != corev1.PodReasonUnschedulable
-}
-
-// allStarted reports whether all containers of p have run. The main ones do so after all others.
-func allStarted(p *corev1.Pod) bool {
-	for i := range p.Spec.Containers {
-		if !slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-			return s.Name == p.Spec.Containers[i].Name && HasStarted(s)
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// HasStarted reports whether a container has run, or runs.
-func HasStarted(s corev1.ContainerStatus) bool {
-	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
-}
-
-// initStatuses are those of the init containers that must end before others start.
-func initStatuses(p *corev1.Pod) []corev1.ContainerStatus {
-	beside := sidecars(p)
-	return slices.DeleteFunc(slices.Clone(p.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
-		return slices.ContainsFunc(beside, func(b corev1.ContainerStatus) bool { return b.Name == s.Name })
-	})
-}
-
-// WaitingReason is what p waits for: the reason as the API has it, and words where there are any.
-func WaitingReason(p *corev1.Pod) (reason, message string) {
-	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
-		return c.Reason, c.Message
-	}
-	mains := slices.DeleteFunc(slices.Clone(p.Status.ContainerStatuses), HasStarted)
-	for _, s := range slices.Concat(p.Status.InitContainerStatuses, mains) {
-		w := s.State.Waiting
-		switch {
-		case w == nil || reason != "" && w.Message == "":
-		case w.Message != "":
-			return w.Reason, fmt.Sprintf("container %s: %s", s.Name, w.Message)
-		default:
-			reason, message = w.Reason, "container "+s.Name
-		}
-	}
-	switch {
-	case reason != "":
-		return reason, message
-	case p.Spec.NodeName == "":
-		return "Pending", "no node has taken the pod"
-	default:
-		return "Pending", fmt.Sprintf("node %s tells nothing of the pod", p.Spec.NodeName)
-	}
 }

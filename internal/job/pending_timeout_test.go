@@ -128,11 +128,11 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 		},
 		"nobody takes notice": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), due: 31,
-			reason: "Pending", message: "Pending: no node has taken the pod",
+			reason: "Pending", message: "Pending: the pod is not bound to a node yet",
 		},
 		"its node is silent": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Spec.NodeName, p.Status = "far", corev1.PodStatus{} }).Obj(), due: 31,
-			reason: "Pending", message: "Pending: node far tells nothing of the pod",
+			reason: "Pending", message: "Pending: node far has reported nothing about the pod yet",
 		},
 		"the Job is being deleted": {
 			job: inHalfAMinute().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,

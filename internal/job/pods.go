@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // noIndex is the index of a pod that has none or a bad one.
@@ -17,28 +19,9 @@ func HasFinalizer(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-// Ended reports whether all containers of p have ended for good.
-func Ended(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
 // IsRelevant reports whether an observation needs p: it lives, or it is not counted for certain yet.
 func IsRelevant(p *corev1.Pod) bool {
-	return !Ended(p) || HasFinalizer(p)
-}
-
-func ready(p *corev1.Pod) bool {
-	c := podCondition(p, corev1.PodReady)
-	return c != nil && c.Status == corev1.ConditionTrue
-}
-
-func podCondition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	for i := range p.Status.Conditions {
-		if p.Status.Conditions[i].Type == kind {
-			return &p.Status.Conditions[i]
-		}
-	}
-	return nil
+	return !podstatus.IsTerminated(p) || HasFinalizer(p)
 }
 
 // IndexOf returns the completion index of a pod of an Indexed Job, or -1. The host name that the Job controller gave it

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // surplusPods returns at least atLeast active pods to remove, those that lose least first. Pods that lost the finalizer
@@ -59,10 +61,10 @@ func byDeletionPreference(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(phaseRank(a), phaseRank(b)),
-		compareBool(ready(a), ready(b)),
+		compareBool(podstatus.IsReady(a), podstatus.IsReady(b)),
 		newestFirst(readySince(a), readySince(b)),
 		cmp.Compare(maxRestarts(b.Status.ContainerStatuses), maxRestarts(a.Status.ContainerStatuses)),
-		cmp.Compare(maxRestarts(sidecars(b)), maxRestarts(sidecars(a))),
+		cmp.Compare(maxRestarts(podstatus.Sidecars(b)), maxRestarts(podstatus.Sidecars(a))),
 		newestFirst(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
 		cmp.Compare(a.UID, b.UID),
 	)
@@ -73,10 +75,10 @@ func phaseRank(p *corev1.Pod) int {
 }
 
 func readySince(p *corev1.Pod) time.Time {
-	if !ready(p) {
+	if !podstatus.IsReady(p) {
 		return time.Time{}
 	}
-	return podCondition(p, corev1.PodReady).LastTransitionTime.Time
+	return podstatus.Condition(p, corev1.PodReady).LastTransitionTime.Time
 }
 
 func maxRestarts(containers []corev1.ContainerStatus) int32 {

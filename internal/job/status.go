@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // statusDraft is a status under construction with the events that tell what is new in it.
@@ -71,7 +73,7 @@ func (s *statusDraft) countLiving(v view, plan plan) {
 func countReady(pods []*corev1.Pod) int {
 	n := 0
 	for _, p := range pods {
-		if ready(p) {
+		if podstatus.IsReady(p) {
 			n++
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // tally is how pods are counted: each exactly once, whoever deletes them and whenever the controller dies.
@@ -122,7 +124,7 @@ func mayRemoveFinalizer(v view, end *Verdict, p *corev1.Pod) bool {
 		// Pods that still run have been told to end by the time that the status is stored: they fail with the Job.
 		return true
 	case end != nil:
-		return Ended(p) || p.DeletionTimestamp != nil
+		return podstatus.IsTerminated(p) || p.DeletionTimestamp != nil
 	case p.Status.Phase == corev1.PodSucceeded:
 		return true
 	default:

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // view is an observation with its pods sorted out. It is made once per decision and never changed.
@@ -62,7 +64,7 @@ func newView(obs Observation) view {
 	slices.SortFunc(v.owned, byIndexThenUID)
 	for _, p := range v.owned {
 		switch {
-		case Ended(p):
+		case podstatus.IsTerminated(p):
 		case v.isTerminating(p):
 			v.terminating = append(v.terminating, p)
 		default:

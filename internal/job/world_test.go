@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // world is a small API server, node and shell around one Job. Everything in it can go wrong that can go wrong for a
@@ -51,7 +53,7 @@ func (w *world) restart() {
 	w.seenJob = w.job
 	w.seen = maps.Clone(w.pods)
 	for _, p := range w.pods {
-		if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+		if podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
 			w.history.Add(p)
 		}
 	}
@@ -73,7 +75,7 @@ func (w *world) show(uid types.UID) {
 	if !HasFinalizer(p) {
 		w.flight.FinalizerRemoved.Delete(uid)
 	}
-	if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+	if podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
 		w.history.Add(p)
 	}
 }
@@ -96,7 +98,7 @@ func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
 	p := w.pods[uid].DeepCopy()
 	change(p)
 	w.pods[uid] = p
-	if p.DeletionTimestamp != nil && Ended(p) && !HasFinalizer(p) {
+	if p.DeletionTimestamp != nil && podstatus.IsTerminated(p) && !HasFinalizer(p) {
 		delete(w.pods, uid)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Merge returns what came of every index of job that was begun or, if it has none, of every pod: as its slices tell, and
@@ -59,7 +60,7 @@ func isNew(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
 // supersedes tells which of two results of one pod holds. It does not matter which of them was heard of first.
 func supersedes(r, was *stintv1.PodResult) bool {
 	order := cmp.Or(
-		compareBool(isTerminalPhase(r.Phase), isTerminalPhase(was.Phase)),
+		compareBool(podstatus.IsTerminal(r.Phase), podstatus.IsTerminal(was.Phase)),
 		cmp.Compare(r.Restarts, was.Restarts),
 		timeOf(r.FinishedAt).Compare(timeOf(was.FinishedAt)),
 		compareBool(r.ExitCode != nil, was.ExitCode != nil),
@@ -69,7 +70,7 @@ func supersedes(r, was *stintv1.PodResult) bool {
 		cmp.Compare(r.Message, was.Message),
 		cmp.Compare(r.Reason, was.Reason),
 	)
-	return order > 0 || order == 0 && !isTerminalPhase(was.Phase)
+	return order > 0 || order == 0 && !podstatus.IsTerminal(was.Phase)
 }
 
 // grouped puts the pods of one index together.

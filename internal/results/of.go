@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,6 +11,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Of returns what is to be remembered of a pod.
@@ -47,23 +47,10 @@ func indexOf(p *corev1.Pod) *int32 {
 
 // restarts counts those of all containers, as backoffLimit does.
 func restarts(p *corev1.Pod) (n int32) {
-	for s := range states(p) {
+	for s := range podstatus.Containers(p) {
 		n += s.RestartCount
 	}
 	return n
-}
-
-// states yields those of all containers where they are: a Job may have 100,000 pods, and a state is large.
-func states(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
-	return func(yield func(*corev1.ContainerStatus) bool) {
-		for _, list := range [...][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // decisiveContainer returns the container that tells most about a pod, and how it ended, if it has.
@@ -140,32 +127,17 @@ func message(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateT
 // obstacle is what keeps a pod from starting, or from starting again.
 func obstacle(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
 	switch {
-	case isTerminalPhase(p.Status.Phase):
+	case podstatus.IsTerminal(p.Status.Phase):
 		return corev1.ContainerStateWaiting{}
 	case c.State.Waiting != nil:
 		return *c.State.Waiting
 	}
-	unscheduled := condition(p, corev1.PodScheduled, corev1.ConditionFalse)
+	unscheduled := ptr.Deref(podstatus.Unscheduled(p), corev1.PodCondition{})
 	return corev1.ContainerStateWaiting{Reason: unscheduled.Reason, Message: unscheduled.Message}
 }
 
 func disruption(p *corev1.Pod) corev1.PodCondition {
-	return condition(p, corev1.DisruptionTarget, corev1.ConditionTrue)
-}
-
-// condition is empty where the pod has none of that type and status.
-func condition(p *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) corev1.PodCondition {
-	for _, c := range p.Status.Conditions {
-		if c.Type == kind && c.Status == status {
-			return c
-		}
-	}
-	return corev1.PodCondition{}
-}
-
-// isTerminalPhase tells whether a phase is the last.
-func isTerminalPhase(phase corev1.PodPhase) bool {
-	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+	return ptr.Deref(podstatus.ConditionIs(p, corev1.DisruptionTarget, corev1.ConditionTrue), corev1.PodCondition{})
 }
 
 func timeOrNil(t metav1.Time) *metav1.Time {

@@ -3,12 +3,14 @@ package results
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // startedAt is when the first container started. Nodes tell of no more than the last two runs of a container; of one that
 // was started more often the pod's own start is nearer.
 func startedAt(p *corev1.Pod) (first metav1.Time) {
-	for c := range states(p) {
+	for c := range podstatus.Containers(p) {
 		for _, s := range [...]*corev1.ContainerState{&c.State, &c.LastTerminationState} {
 			if t := startOf(s); began(t) && (first.IsZero() || t.Before(&first)) {
 				first = t
@@ -36,10 +38,10 @@ func began(t metav1.Time) bool { return !t.IsZero() && t.Unix() > 0 }
 
 // finishedAt is when a pod that has ended did: with its last container or, where none ran, when it was told of.
 func finishedAt(p *corev1.Pod) (last metav1.Time) {
-	if !isTerminalPhase(p.Status.Phase) {
+	if !podstatus.IsTerminal(p.Status.Phase) {
 		return last
 	}
-	for s := range states(p) {
+	for s := range podstatus.Containers(p) {
 		if t := ended(s); t != nil && began(t.FinishedAt) && last.Before(&t.FinishedAt) {
 			last = t.FinishedAt
 		}

@@ -20,7 +20,7 @@ var counting = []fault{
 		wrong: "A UID leaves uncountedTerminatedPods while its pod still has the finalizer.",
 		file:  "internal/job/tracking.go",
 		old:   "		if v.tracked(p) {\n			held.Insert(p.UID)",
-		new:   "		if v.tracked(p) && !Ended(p) {\n			held.Insert(p.UID)",
+		new:   "		if v.tracked(p) && !podstatus.IsTerminated(p) {\n			held.Insert(p.UID)",
 		tests: "./internal/job",
 	},
 	{

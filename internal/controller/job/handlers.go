@@ -9,6 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
@@ -27,7 +28,8 @@ func (c *Controller) jobHandler() cache.ResourceEventHandler {
 
 func (c *Controller) jobChanged(was, is *batchv1.Job) {
 	if was.Generation != is.Generation {
-		c.jobs.UpdateKnown(loop.Key(is), is.UID, func(s *jobState) { s.createBackoff = createBackoff{} }) // a new template may make pods that the server accepts
+		// The server may accept the pods of a new template.
+		c.jobs.UpdateKnown(loop.Key(is), is.UID, func(s *jobState) { s.createBackoff = createBackoff{} })
 	}
 	if c.options.manages(is) && was.Annotations[core.FailedPodsLimit] != is.Annotations[core.FailedPodsLimit] {
 		c.observeFailedPodsLimit(is)
@@ -98,7 +100,7 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 		c.checkOrphan(pod)
 	}
 	if c.podCache.observePod(job, pod) {
-		if core.Ended(pod) {
+		if podstatus.IsTerminated(pod) {
 			c.podFreed(key, job)
 		}
 		c.loop.Queue.Add(key)

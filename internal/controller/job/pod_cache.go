@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // podCache keeps the pods of each Job that still matter: those to count, adopt or release, and the failed ones of a Job
@@ -69,7 +70,7 @@ func (x *podCache) setLimited(job types.UID, limited bool) (changed bool) {
 // withKnownEnd returns newer with the phase in which the pod is known to have terminated. It may have been counted in
 // that before a node reports another: for an index, the status does not say which pod completed it.
 func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
-	if !core.Ended(known) || known.Status.Phase == newer.Status.Phase {
+	if !podstatus.IsTerminated(known) || known.Status.Phase == newer.Status.Phase {
 		return newer
 	}
 	newer = newer.DeepCopy()
@@ -95,7 +96,7 @@ func (x *podCache) observePod(job types.UID, p *corev1.Pod) (changed bool) {
 // endedByItself reports whether p terminated otherwise than by its deletion by the controller, which removes the
 // finalizer first.
 func endedByItself(p *corev1.Pod) bool {
-	return core.Ended(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
+	return podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 
 // drop takes in that a pod was deleted or does not matter any more. It returns whether the Job needs a sync for that.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // deletion is what becomes of a Job that is being deleted.
@@ -72,7 +72,7 @@ func (d deletion) dependentsWait() []stintv1.JobWait {
 
 // heldBy names what keeps a pod that has ended.
 func heldBy(p *corev1.Pod) string {
-	if !job.Ended(p) || len(p.Finalizers) == 0 {
+	if !podstatus.IsTerminated(p) || len(p.Finalizers) == 0 {
 		return ""
 	}
 	return " (finalizer " + strings.Join(p.Finalizers, ", ") + ")"

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // terminatingPods have been told to end.
@@ -25,7 +25,7 @@ func (t terminatingPods) areReplaced() bool { return t.applies() && t.replaced }
 func (t terminatingPods) since() *metav1.Time {
 	first := time.Time{}
 	for _, p := range t.pods {
-		first = earlier(first, job.DeletedAt(p))
+		first = earlier(first, podstatus.DeletedAt(p))
 	}
 	return timeOrNil(first)
 }

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // runs reports whether nothing of p waits.
@@ -20,11 +20,9 @@ func runs(p *corev1.Pod) bool {
 
 // crashing returns the container of p that waits to be started again.
 func crashing(p *corev1.Pod) *corev1.ContainerStatus {
-	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-		for i := range list {
-			if list[i].State.Waiting != nil && job.HasStarted(list[i]) {
-				return &list[i]
-			}
+	for s := range podstatus.Containers(p) {
+		if s.State.Waiting != nil && podstatus.HasStarted(s) {
+			return s
 		}
 	}
 	return nil
@@ -34,7 +32,7 @@ func crashing(p *corev1.Pod) *corev1.ContainerStatus {
 func waitingReason(p *corev1.Pod) (reason, message string) {
 	c := crashing(p)
 	if c == nil {
-		return job.WaitingReason(p)
+		return podstatus.WaitingReason(p)
 	}
 	message = fmt.Sprintf("container %s was restarted %d times", c.Name, c.RestartCount)
 	if c.RestartCount == 1 {
@@ -69,10 +67,8 @@ func isPlain(reason, message string) bool {
 
 // waitingSince is when p was made, or when what it waits for was told first.
 func waitingSince(p *corev1.Pod) time.Time {
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && !c.LastTransitionTime.IsZero() {
-			return c.LastTransitionTime.Time
-		}
+	if c := podstatus.Condition(p, corev1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
 	}
 	return p.CreationTimestamp.Time
 }
