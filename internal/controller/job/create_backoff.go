@@ -18,7 +18,7 @@ type createBackoff struct {
 	// in it.
 	namespaceTerminating bool
 	// lastFailure is what the server has answered; nil if it has refused no pod since one was created or terminated.
-	// It is lost with the controller, and the next one begins anew.
+	// It is lost with the controller, and the next one starts without it.
 	lastFailure *core.CreateFailure
 }
 

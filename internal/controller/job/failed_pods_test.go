@@ -121,7 +121,7 @@ func TestPodsTellOfFailuresOverRestartsOfTheController(t *testing.T) {
 	e.create(newJob("j", func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](2) }))
 	for _, want := range []string{"", "1", "2"} {
 		if got := <-failuresBefore; got != want {
-			t.Errorf("a pod tells of %q failures before it, want %q", got, want)
+			t.Errorf("a pod records %q failures before it, want %q", got, want)
 		}
 		e.stopController()
 		e.startController()
