@@ -13,13 +13,13 @@ import (
 // maxRecordedFailures bounds the failures in a History: the delay doubles with each, so further ones change nothing.
 const maxRecordedFailures = 40
 
-// History tells the newest ends of a Job's pods. It is made from pods alone, so that a new controller finds the same
-// delays as the one before. The zero value is empty.
+// History has the newest success and failures of a Job's pods. It depends on nothing but the pods, so that a restarted
+// controller finds the same delays as before. The zero value is empty.
 type History struct {
 	lastSuccess time.Time
-	// failures are the newest, oldest first.
+	// failures are the newest maxRecordedFailures, oldest first.
 	failures []failureAt
-	// backoffRecord is what pods tell of failures whose pods may be gone.
+	// backoffRecord is the newest record on a pod, of failures whose pods may be gone.
 	backoffRecord backoffRecord
 }
 
@@ -28,8 +28,8 @@ type failureAt struct {
 	at  time.Time
 }
 
-// Add takes in a pod that ended or, where that counts as a failure, was told to end. Of a pod that is recorded twice,
-// in whatever order its versions come, the later end holds.
+// Add records the end of a pod that has terminated or, if that counts as a failure, was deleted. If versions of a pod with
+// different ends are added, in any order, the later end counts.
 func (h *History) Add(p *corev1.Pod) {
 	at := EndedAt(p)
 	if p.Status.Phase == corev1.PodSucceeded {
@@ -76,13 +76,13 @@ func jobDelay(v view) time.Duration { return v.delayLeft(failuresInARow(v)) }
 // failuresInARow returns the number of pods that failed since the last one succeeded, and when the last of them did.
 func failuresInARow(v view) (n int, last time.Time) { return recorded(v).sinceSuccess() }
 
-// recorded is the history with what the pods tell that are there.
+// recorded returns the history with the observed pods added.
 func recorded(v view) History {
 	h := v.History
 	for _, p := range v.owned {
 		h.backoffRecord = h.backoffRecord.newer(backoffRecordOf(p))
 		ended := failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded
-		// A pod that is listed as failed may live on, and a new controller knows it from the list only.
+		// A pod that is listed as failed may still run. A restarted controller knows its failure only from the list.
 		if ended && v.countable(p) && (v.tracked(p) || v.uncounted.failed.Has(p.UID)) {
 			h.Add(p)
 		}
@@ -94,7 +94,7 @@ func recorded(v view) History {
 // after the first, up to MaxPodFailureBackoff, from the last failure on.
 func (v *view) delayLeft(failures int, last time.Time) time.Duration {
 	if failures == 0 || v.PodFailureBackoff == 0 {
-		return 0 // whatever the clock of the node says that told the end
+		return 0 // even if last is in the future, because the clock of the pod's node is fast
 	}
 	return max(0, last.Add(v.delayAfter(failures)).Sub(v.Now))
 }

@@ -27,11 +27,11 @@ func TestDelay(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			live := newView(seen(aJob().Obj(), tt.pods...))
+			live := newView(observed(aJob().Obj(), tt.pods...))
 			if got := jobDelay(live); got != tt.want {
 				t.Errorf("from living pods: %v, want %v", got, tt.want)
 			}
-			past := seen(aJob().Obj())
+			past := observed(aJob().Obj())
 			for _, p := range tt.pods {
 				past.History.Add(p)
 				past.History.Add(p)
@@ -45,10 +45,10 @@ func TestDelay(t *testing.T) {
 
 func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 	lost := aPod("a").Phase(corev1.PodFailed).Obj()
-	told := lost.DeepCopy()
-	told.DeletionTimestamp = ptr.To(at(50))
+	deleted := lost.DeepCopy()
+	deleted.DeletionTimestamp = ptr.To(at(50))
 	h := History{}
-	h.Add(told)
+	h.Add(deleted)
 	h.Add(lost)
 	if n, last := h.sinceSuccess(); n != 1 || !last.Equal(at(50).Time) {
 		t.Errorf("%d failures, the last at %v", n, last)
@@ -58,7 +58,7 @@ func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 func TestAListedFailureDelaysThoughItsPodLives(t *testing.T) {
 	j := aJob().UncountedFailed("a").Obj()
 	p := aPod("a").Running().Finalizers().DeletionTimestamp(at(55)).Obj()
-	if got := jobDelay(newView(seen(j, p))); got != 5*time.Second {
+	if got := jobDelay(newView(observed(j, p))); got != 5*time.Second {
 		t.Errorf("delay %v, want 5s", got)
 	}
 }

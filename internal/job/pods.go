@@ -14,19 +14,19 @@ import (
 // noIndex is the index of a pod that has none or a bad one.
 const noIndex = -1
 
-// HasFinalizer reports whether p carries the tracking finalizer: it is not counted for certain yet.
+// HasFinalizer reports whether p has the tracking finalizer. If so, it may not be counted yet.
 func HasFinalizer(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-// IsRelevant reports whether an observation needs p: it lives, or it is not counted for certain yet.
+// IsRelevant reports whether an observation needs p: it has not terminated, or it may not be counted yet.
 func IsRelevant(p *corev1.Pod) bool {
 	return !podstatus.IsTerminated(p) || HasFinalizer(p)
 }
 
-// IndexOf returns the completion index of a pod of an Indexed Job, or -1. The host name that the Job controller gave it
-// decides, for it cannot be changed: the annotation can, and a pod would end for an index that it has not worked on. Pods
-// that others have made may have the annotation alone.
+// IndexOf returns the completion index of a pod of an Indexed Job, or -1. It is in the hostname, which the Job controller
+// has set and which is immutable. The annotation could be edited, and the pod would then end for an index that it has not
+// worked on; it is used only for pods without such a hostname, which other clients created.
 func IndexOf(p *corev1.Pod) int {
 	if i, ok := indexOfHostname(p); ok {
 		return i

@@ -10,9 +10,9 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// surplusPods returns at least atLeast active pods to remove, those that lose least first. Pods that lost the finalizer
-// just now, but could not be deleted, go in any case. So do, in an indexed Job, the pods without an index, with an index
-// beyond completions, and all but one of each index.
+// surplusPods returns at least atLeast active pods to delete, chosen by deletion preference. Always among them are pods
+// whose finalizer was removed but that could not be deleted and, in an Indexed Job, the pods without an index, those with
+// an index beyond completions, and all but one of each index.
 func surplusPods(v view, atLeast int) []*corev1.Pod {
 	var surplus, useful []*corev1.Pod
 	for _, p := range v.active {
@@ -34,7 +34,8 @@ func surplusPods(v view, atLeast int) []*corev1.Pod {
 	return surplus
 }
 
-// splitDuplicateIndexes relies on pods being in the order of indexes.
+// splitDuplicateIndexes separates the pods with no valid index, and all but one of each index, from the others. The pods
+// must be in the order of their indexes.
 func splitDuplicateIndexes(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
 	for rest := pods; len(rest) > 0; {
 		n := 1
@@ -100,7 +101,7 @@ func compareBool(a, b bool) int {
 	}
 }
 
-// newestFirst puts an unknown time before any.
+// newestFirst puts later times first, and an unknown time before all others.
 func newestFirst(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Of returns what is to be remembered of a pod.
+// Of returns the result of a pod, as far as its status has it.
 func Of(p *corev1.Pod) stintv1.PodResult {
 	c, t := decisiveContainer(p)
 	r := stintv1.PodResult{
@@ -45,7 +45,7 @@ func indexOf(p *corev1.Pod) *int32 {
 	return ptr.To(int32(i))
 }
 
-// restarts counts those of all containers, as backoffLimit does.
+// restarts counts the restarts of all containers, as backoffLimit does.
 func restarts(p *corev1.Pod) (n int32) {
 	for s := range podstatus.Containers(p) {
 		n += s.RestartCount
@@ -53,7 +53,8 @@ func restarts(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// decisiveContainer returns the container that tells most about a pod, and how it ended, if it has.
+// decisiveContainer returns the container that best explains how the pod ended, and how that container terminated, if it
+// has: the first that failed, main containers before init containers, else the first main container.
 func decisiveContainer(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
 	main := inOrder(p.Spec.Containers, p.Status.ContainerStatuses)
 	for _, c := range slices.Concat(main, inOrder(p.Spec.InitContainers, p.Status.InitContainerStatuses)) {
@@ -67,8 +68,8 @@ func decisiveContainer(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.Containe
 	return main[0], ended(main[0])
 }
 
-// inOrder returns the states of containers as the pod names them; nodes report them in any order. Sidecars are left out:
-// they are stopped when the others have ended, whatever their exit code is then.
+// inOrder returns the states of containers in the order of the spec; nodes report them in any order. Sidecars are left out:
+// they are stopped when the others have terminated, and their exit code does not matter.
 func inOrder(containers []corev1.Container, states []corev1.ContainerStatus) (out []*corev1.ContainerStatus) {
 	for i := range containers {
 		if ptr.Deref(containers[i].RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
@@ -88,7 +89,7 @@ func stateOf(name string, states []corev1.ContainerStatus) *corev1.ContainerStat
 	return &corev1.ContainerStatus{Name: name}
 }
 
-// ended tells how a container ended. One that waits to be started again has ended so far; one that runs again has not.
+// ended returns how a container terminated, also if it waits to be started again; nil if it runs or never ran.
 func ended(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if s.State.Terminated != nil || s.State.Running != nil {
 		return s.State.Terminated
@@ -96,7 +97,7 @@ func ended(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return s.LastTerminationState.Terminated
 }
 
-// signals are numbered up to this.
+// maxSignal is the highest number of a signal.
 const maxSignal = 64
 
 func signal(t *corev1.ContainerStateTerminated) int32 {
@@ -106,7 +107,7 @@ func signal(t *corev1.ContainerStateTerminated) int32 {
 	return max(0, t.Signal)
 }
 
-// reason is the pod's where somebody other than its containers ended it.
+// reason is that of the pod if it was evicted, disrupted or failed by a controller, else that of the container.
 func reason(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if r := cmp.Or(p.Status.Reason, disruption(p).Reason); r != "" {
 		return r
@@ -114,18 +115,18 @@ func reason(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTe
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	return cmp.Or(obstacle(p, c).Reason, t.Reason)
+	return cmp.Or(waitingState(p, c).Reason, t.Reason)
 }
 
 func message(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	return cmp.Or(t.Message, p.Status.Message, obstacle(p, c).Message, disruption(p).Message)
+	return cmp.Or(t.Message, p.Status.Message, waitingState(p, c).Message, disruption(p).Message)
 }
 
-// obstacle is what keeps a pod from starting, or from starting again.
-func obstacle(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
+// waitingState returns why a pod or its container does not start, or not start again; empty if it does.
+func waitingState(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
 	switch {
 	case podstatus.IsTerminal(p.Status.Phase):
 		return corev1.ContainerStateWaiting{}

@@ -11,14 +11,14 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// step is the one thing that happens by itself, at no time that is known.
+// step returns a single step whose time is not known.
 func step(format string, args ...any) []stintv1.JobStep { return stepAt(time.Time{}, format, args...) }
 
 func stepAt(at time.Time, format string, args ...any) []stintv1.JobStep {
 	return []stintv1.JobStep{{What: fmt.Sprintf(format, args...), At: timeOrNil(at)}}
 }
 
-// next is what happens by itself: what has no time first.
+// next returns what happens without a change by a user: first the steps whose time is not known, then the others by time.
 func (t *topics) next() []stintv1.JobStep {
 	steps := t.steps()
 	slices.SortStableFunc(steps, func(a, b stintv1.JobStep) int {
@@ -36,10 +36,10 @@ func (t *topics) steps() []stintv1.JobStep {
 		return step("is gone when its finalizers are")
 	case t.end.applies():
 		return t.end.step()
-	case t.controller.knowsNoMode():
+	case t.controller.hasUnknownMode():
 		return step("nothing, as no controller works on it")
 	case t.controller.externalController:
-		return step("whatever %s does, which is not known here", t.controller.name)
+		return step("depends on %s, whose plans are not known here", t.controller.name)
 	case t.verdict.applies():
 		return step("becomes %s", t.verdict.Terminal())
 	case t.concurrencyWait.applies():
@@ -52,13 +52,13 @@ func (t *topics) steps() []stintv1.JobStep {
 	return slices.Concat(t.nextPods(), t.waitingPods.steps(), t.forecast.steps())
 }
 
-// nextPods is which pods come or go.
+// nextPods says which pods are created, replaced or deleted next.
 func (t *topics) nextPods() []stintv1.JobStep {
 	switch n := t.activePods.Create; {
 	case t.refusal.applies():
 		return t.refusal.step()
 	case n > 0 && t.controller.isUnobserved():
-		return step("gets %s as soon as a controller looks at it", counted(n, "pod"))
+		return step("gets %s as soon as a controller acts on it", counted(n, "pod"))
 	case n > 0:
 		return step("gets %s", counted(n, "pod"))
 	case t.delay.applies():
@@ -70,7 +70,7 @@ func (t *topics) nextPods() []stintv1.JobStep {
 	case t.zeroParallelism.applies():
 		return step("never gets pods, unless its parallelism is raised from 0")
 	case t.activePods.isIdle():
-		return step("is looked at")
+		return step("the controller acts on it")
 	}
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// terminatingPods have been told to end.
+// terminatingPods are pods that have been deleted and still run.
 type terminatingPods struct {
 	pods []*corev1.Pod
 	now  time.Time
-	// replaced is set where new pods wait for their end.
+	// replaced is set if new pods are created only when these have terminated.
 	replaced bool
 }
 
@@ -35,7 +35,7 @@ func (t terminatingPods) summary() string {
 	return fmt.Sprintf("replaces pods when they have ended: %s still %s to", counted(n, "pod"), verb(n, "has", "have"))
 }
 
-// overdue is how long after its time a pod that has not ended is told to be late.
+// overdue is how long after its grace period a pod that still runs is reported as late.
 const overdue = 5 * time.Second
 
 func (t terminatingPods) waits() []stintv1.JobWait {
@@ -50,14 +50,14 @@ func (t terminatingPods) waits() []stintv1.JobWait {
 		Message: fmt.Sprintf("%s to end: %s", counted(n, "pod"), some(podNames(t.pods)))}
 	if !last.IsZero() && t.now.Sub(last) > overdue {
 		w.Until = nil
-		w.Message += "; " + late(t.pods[0])
+		w.Message += "; " + overdueMessage(t.pods[0])
 	}
 	return []stintv1.JobWait{w}
 }
 
-func late(p *corev1.Pod) string {
+func overdueMessage(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" {
-		return "their time is over"
+		return "their grace period is over"
 	}
-	return "their time is over: is node " + p.Spec.NodeName + " there?"
+	return "their grace period is over: is node " + p.Spec.NodeName + " running?"
 }
