@@ -54,8 +54,8 @@ var creation = []fault{
 	{
 		wrong: "A pod that is shown as counted before its last write is answered is awaited, and the server asked for it.",
 		file:  "internal/controller/loop/children_observe.go",
-		old:   "		c.dropCached(parent, uid)\n	}\n	return shown, news\n",
-		new:   "		c.drop(uid)\n	}\n	return shown, news\n",
+		old:   "		c.dropCached(parent, uid)\n	}\n	return cached, isNew\n",
+		new:   "		c.drop(uid)\n	}\n	return cached, isNew\n",
 		tests: "./internal/controller/loop",
 	},
 }
