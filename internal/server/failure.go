@@ -11,9 +11,8 @@ const failedStop = 2 * time.Second
 
 // outcome returns when everything has stopped, or soon after the store has failed (a full disk).
 //
-// A store that has failed answers no request any more, not even with an error, so whoever waits for it would stop
-// after many minutes or never. Leaving them behind harms nothing: what was acknowledged is on the disk, as it is after
-// kill -9.
+// A failed store no longer answers requests, not even with an error, so that parts which wait for it would stop
+// after many minutes or never. They can be abandoned: acknowledged writes are on the disk, as after kill -9.
 func (p *components) outcome(stopped <-chan error, stop context.CancelCauseFunc) error {
 	select {
 	case err := <-stopped:
