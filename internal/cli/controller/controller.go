@@ -1,4 +1,4 @@
-// Package controller is stint controller, which runs the Jobs of a cluster.
+// Package controller is stint controller, which manages the Jobs of a cluster.
 package controller
 
 import (
@@ -34,7 +34,7 @@ type controllerFlags struct {
 
 var clusterOffer = controllerflags.Offer{All: cluster.Controllers, OnRequest: cluster.OnRequest}
 
-// NewCommand makes stint controller.
+// NewCommand returns the command stint controller.
 func NewCommand() *cobra.Command {
 	var f controllerFlags
 	cmd := &cobra.Command{
@@ -111,7 +111,7 @@ func (f *controllerFlags) options() (cluster.Options, error) {
 
 var contentTypes = []string{apiruntime.ContentTypeProtobuf, apiruntime.ContentTypeJSON}
 
-// config reaches the cluster within the limits.
+// config returns the connection to the cluster, with its limits on requests.
 func (f *controllerFlags) config() (*rest.Config, error) {
 	if qps := float64(f.qps); qps == 0 || math.IsNaN(qps) || math.IsInf(qps, 0) {
 		return nil, command.BadInputf("--kube-api-qps %v: write how many requests a second, or -1 for no limit", f.qps)
@@ -127,7 +127,7 @@ func (f *controllerFlags) config() (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst, config.ContentType = f.qps, f.burst, f.contentType
-	config.WarningHandler = rest.NoWarnings{} // they are for whoever wrote the Job, who got them
+	config.WarningHandler = rest.NoWarnings{} // the client that created the Job has got them already
 	config.UserAgent = fmt.Sprintf("stint-controller/%s (%s/%s)", version.Get(), runtime.GOOS, runtime.GOARCH)
 	return config, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-dev/stint/internal/cluster"
 )
 
-// podNamespace is where Kubernetes tells a pod its namespace.
+// podNamespace is the file in which a pod finds its namespace.
 const podNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // electionFlags are kube-controller-manager's, with its defaults.
@@ -34,7 +34,7 @@ func (f *electionFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two tries")
 }
 
-// checked returns nil where there is no election.
+// checked returns nil if leader election is off.
 func (f *electionFlags) checked() (*cluster.Election, error) {
 	if !f.elect {
 		return nil, nil

@@ -16,13 +16,13 @@ import (
 	core "github.com/stint-dev/stint/internal/job"
 )
 
-// Job tune the Job controller, wherever it runs.
+// Job are the flags of the Job controller, on one machine and on a cluster.
 type Job struct {
 	options    job.Options
 	maxResults int
 }
 
-// Add shows the defaults that d has and those that are the same everywhere.
+// Add defines the flags, with the defaults of d and those that are the same for all commands.
 func (f *Job) Add(flags *pflag.FlagSet, d job.Options) {
 	o, same := &f.options, core.DefaultSettings()
 	flags.StringSliceVar(&o.ManagedBy, "managed-by", d.ManagedBy,
@@ -38,7 +38,7 @@ func (f *Job) Add(flags *pflag.FlagSet, d job.Options) {
 		"how many failed pods to keep of a Job that does not say so itself, the newest (default all)")
 }
 
-// limitFlag is a number that need not be there.
+// limitFlag is an optional number: nil if the flag is not given.
 type limitFlag struct{ limit **int }
 
 func (f limitFlag) Type() string { return "int" }
@@ -97,12 +97,12 @@ func (f *Job) Checked() (job.Options, error) {
 	if err := checkManagers(o.ManagedBy); err != nil {
 		return o, err
 	}
-	// A process runs one Job controller, so its metrics may be the process's.
+	// A process runs one Job controller, so it can use the registry of the process.
 	o.Registerer = legacyregistry.Registerer()
 	return o, nil
 }
 
-// checkManagers lets pass what spec.managedBy can be.
+// checkManagers refuses values that spec.managedBy cannot have.
 func checkManagers(names []string) error {
 	if len(names) == 0 {
 		return command.BadInputf("--managed-by is empty: name %s, %s or both", job.ManagedBy, batchv1.JobControllerName)

@@ -25,7 +25,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// imageFlags are those of all commands about images.
+// imageFlags are the flags of all commands about images.
 type imageFlags struct {
 	streams genericiooptions.IOStreams
 	dir     string
@@ -42,7 +42,7 @@ func (f *imageFlags) open() (*store.Store, error) {
 	return store.Open(dir)
 }
 
-// NewCommand makes stint image.
+// NewCommand returns the command stint image.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f := &imageFlags{streams: streams}
 	cmd := &cobra.Command{
@@ -95,7 +95,7 @@ func (f *imageFlags) pull() *cobra.Command {
 	}
 }
 
-// untilInterrupted has Ctrl-C end what a command does, so that it leaves nothing half done.
+// untilInterrupted ends the context of a command on Ctrl-C, so that the command can clean up.
 func untilInterrupted(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)

@@ -10,14 +10,14 @@ import (
 	"github.com/stint-dev/stint/internal/image/store"
 )
 
-// ImageGC say when images are removed. Their names are the kubelet's, but for the limit, which it does not have.
+// ImageGC are the flags of the removal of unused images. Their names are those of the kubelet, which has no flag for a limit.
 type ImageGC struct {
 	limit     string
 	high, low int
 	minAge    time.Duration
 }
 
-// Add shows the defaults.
+// Add defines the flags.
 func (f *ImageGC) Add(flags *pflag.FlagSet) {
 	usual := store.DefaultGCPolicy()
 	flags.StringVar(&f.limit, "image-store-limit", "",
@@ -28,7 +28,7 @@ func (f *ImageGC) Add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.minAge, "minimum-image-ttl-duration", usual.MinAge, "how long an image that was used is kept at least")
 }
 
-// Policy is the one asked for.
+// Policy returns the policy of the flags.
 func (f *ImageGC) Policy() (store.GCPolicy, error) {
 	p := store.GCPolicy{HighThreshold: f.high, LowThreshold: f.low, MinAge: f.minAge}
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/runtime"
 )
 
-// Runtime choose what runs the containers of pods that do not say.
+// Runtime are the flags about what runs the containers of pods without a runtimeClassName.
 type Runtime struct {
 	Flag     string
 	ImageDir string
@@ -21,14 +21,14 @@ type Runtime struct {
 
 var runtimeClasses = []string{runtime.ClassOCI, runtime.ClassProcess}
 
-// Add shows the defaults.
+// Add defines the flags.
 func (f *Runtime) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Flag, "runtime", "",
 		"what runs containers of pods without a runtimeClassName: oci (the image) or process (programs of this machine) (default $STINT_RUNTIME, else oci)")
 	flags.StringVar(&f.ImageDir, "image-dir", "", "directory of images, where it is not the user's (see stint image --help)")
 }
 
-// Class is the one in force.
+// Class returns the RuntimeClass of the flag, else of STINT_RUNTIME, else the default.
 func (f *Runtime) Class() (string, error) {
 	from, class := "--runtime", f.Flag
 	if class == "" {

@@ -25,7 +25,7 @@ type resultsFlags struct {
 	failedOnly bool
 }
 
-// NewCommand makes stint results.
+// NewCommand returns the command stint results.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f resultsFlags
 	cmd := &cobra.Command{
@@ -70,7 +70,7 @@ func (f *resultsFlags) show(ctx context.Context, streams genericiooptions.IOStre
 	})
 }
 
-// width is that of the terminal; 0 is none.
+// width returns the width of the terminal, 0 if w is none.
 func width(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !output.IsTerminal(w) {

@@ -29,7 +29,7 @@ type runFlags struct {
 	imageGC     nodeflags.ImageGC
 }
 
-// NewCommand makes stint run.
+// NewCommand returns the command stint run.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{

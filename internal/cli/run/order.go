@@ -15,7 +15,7 @@ import (
 	jobcore "github.com/stint-dev/stint/internal/job"
 )
 
-// printOrder says which Jobs wait for which, and for which that are not there yet.
+// printOrder shows which Jobs wait for which others, and which of those do not exist yet.
 func (f *follower) printOrder(ctx context.Context) {
 	missing := map[types.NamespacedName]bool{}
 	jobs := slices.SortedFunc(slices.Values(f.jobs.unended()), func(a, b *batchv1.Job) int {

@@ -16,7 +16,7 @@ import (
 	"github.com/stint-dev/stint/test/await"
 )
 
-// pullsHeard hears of pulls.
+// pullsHeard is an output that records pulls.
 type pullsHeard struct {
 	output.Output
 	pulls chan output.Pull

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// kube-apiserver and Stint default backoffLimit to the largest number where failures are counted for each index.
+// kube-apiserver and Stint default backoffLimit to the largest number if backoffLimitPerIndex is set.
 func TestRetriesAreToldWhereTheJobCountsThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec batchv1.JobSpec

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// podThat is a pod with a node whose container waits.
+// podThat returns a scheduled pod whose container waits.
 func podThat(name, reason, message string) *corev1.Pod {
 	return wrappers.MakePod(name).UID(types.UID(name)).NodeName("here").Phase(corev1.PodPending).
 		ContainerStatuses(corev1.ContainerStatus{State: wrappers.Waiting(reason, message)}).Obj()
@@ -53,7 +53,7 @@ func TestHindranceOf(t *testing.T) {
 	}
 }
 
-// told observes pods and returns what is said of them.
+// told observes pods and returns what is shown about them.
 func told(w *waitingPods, queues bool, pods ...*corev1.Pod) []string {
 	for _, pod := range pods {
 		w.observe(pod, false)

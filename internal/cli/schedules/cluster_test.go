@@ -20,7 +20,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// On a cluster nobody serves …/run: a run is asked for in the status. No controller takes it away here.
+// A cluster does not serve …/run: a run is requested in the status. No controller runs here that would start it.
 func TestClusterSchedules(t *testing.T) {
 	c := kube.ForTest(t, kube.Options{})
 	clients, err := NewClients(&target.Target{Kind: target.Cluster, Config: c.Config(), Namespace: "default"}, rest.NoWarnings{})

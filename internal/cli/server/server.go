@@ -1,4 +1,4 @@
-// Package server is stint server, which serves the API on this machine.
+// Package server is the command stint server.
 package server
 
 import (
@@ -46,7 +46,7 @@ type serverFlags struct {
 	schedules   controllerflags.Schedules
 }
 
-// NewCommand makes stint server.
+// NewCommand returns the command stint server.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f serverFlags
 	cmd := &cobra.Command{
@@ -63,7 +63,7 @@ on, and the next server takes them back.`,
 			if err != nil {
 				return err
 			}
-			// In the other terminal KUBECONFIG may be the same.
+			// KUBECONFIG may be set in the other terminal, too.
 			other := targetflags.Flags{DataDir: f.dataDir, Local: os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != ""}
 			caller := other.Caller(options.DataDir)
 			return serve(cmd.Context(), options, f.service.Verbosity, caller, streams.Out)
@@ -143,7 +143,7 @@ func (f *serverFlags) options() (server.Options, error) {
 		Controllers: f.service.Controllers, Job: tuning, CronJob: cronJob, ScheduledJob: scheduledJob, Version: version.Get()}, nil
 }
 
-// serve runs a server until a signal ends it. A second signal ends the process at once: the store survives that.
+// serve runs a server until a signal ends it. A second signal ends the process at once, which does not damage the store.
 func serve(ctx context.Context, o server.Options, verbosity int, caller target.Caller, out io.Writer) error {
 	command.LogLibraries(verbosity)
 	ctx, cancel := command.UntilInterrupted(ctx)
@@ -169,12 +169,12 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 	return s.Wait()
 }
 
-// shutdownTimeout is how long a server that answers may hold the data directory: it may have been told to end. Where it is slow
-// to end, the user is told which process to wait for.
+// shutdownTimeout is how long to wait for a running server to release the data directory, as it may be stopping. After that the
+// start fails with an error that names its process.
 const shutdownTimeout = 3 * time.Second
 
-// startWhenUnlocked starts a server as soon as nothing holds its data directory: a command that looks, as stint get does where no
-// server runs, ends by itself, however long it takes. A server that answers does not.
+// startWhenUnlocked starts a server as soon as no other process holds the lock of its data directory. It waits for commands that
+// read the directory, such as stint get without a server, as they end by themselves; for a server it waits shutdownTimeout.
 func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*server.Server, error)) (*server.Server, error) {
 	begun := time.Now()
 	for {
@@ -196,14 +196,14 @@ func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*
 
 const whoMayWhat = "without the certificate or the token of the kubeconfig it answers nothing; who has one runs commands here."
 
-// onlyLocal reports whether no other machine reaches what listens on the address.
+// onlyLocal reports whether the address is on the loopback interface.
 func onlyLocal(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// printUsage tells how to use the server.
+// printUsage prints how to use the server.
 func printUsage(out io.Writer, caller target.Caller, kubeconfig string) error {
 	path, err := filepath.Abs(kubeconfig)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 )
 
-// suspendable are the kinds that can be paused.
+// suspendable are the kinds that can be suspended.
 var suspendable = []schedules.Kind{schedules.Job, schedules.CronJob, schedules.ScheduledJob}
 
-// NewCommand makes stint suspend.
+// NewCommand returns the command stint suspend.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := suspension(streams, (*schedules.Clients).Suspend)
 	cmd.Use = "suspend NAME"
@@ -29,7 +29,7 @@ NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 	return cmd
 }
 
-// NewResumeCommand makes stint resume.
+// NewResumeCommand returns the command stint resume.
 func NewResumeCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := suspension(streams, (*schedules.Clients).Resume)
 	cmd.Use = "resume NAME"
@@ -41,7 +41,7 @@ NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 	return cmd
 }
 
-// suspension is a command that does one thing to one object and says what it did.
+// suspension returns a command that calls act with the named object and prints the message.
 func suspension(streams genericiooptions.IOStreams,
 	act func(*schedules.Clients, context.Context, metav1.Object) (string, error)) *cobra.Command {
 	var w targetflags.Flags

@@ -1,4 +1,4 @@
-// Package trigger is stint trigger, which asks for a run of a CronJob or ScheduledJob.
+// Package trigger is stint trigger, which requests a run of a CronJob or ScheduledJob.
 package trigger
 
 import (
@@ -30,7 +30,7 @@ type triggerFlags struct {
 	format    string
 }
 
-// NewCommand makes stint trigger.
+// NewCommand returns the command stint trigger.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f triggerFlags
 	cmd := &cobra.Command{
@@ -68,7 +68,7 @@ which leaves the run alone.`,
 	return cmd
 }
 
-// oneBeforeDash demands a name, and args where there is a --.
+// oneBeforeDash demands one name, and args after -- if it is given.
 func oneBeforeDash(cmd *cobra.Command, args []string) error {
 	before := cmd.ArgsLenAtDash()
 	switch {
@@ -109,7 +109,7 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 	}
 	say := streams.Out
 	if f.wait && f.format == "" {
-		say = streams.ErrOut // standard output is for the run's own
+		say = streams.ErrOut // standard output is for the logs of the run
 	}
 	if err := f.tell(say, asked); err != nil || !f.wait {
 		return err
@@ -118,7 +118,7 @@ func (f *triggerFlags) trigger(ctx context.Context, streams genericiooptions.IOS
 	return w.follow(ctx)
 }
 
-// tell says what was asked for.
+// tell prints the requested run.
 func (f *triggerFlags) tell(out io.Writer, r schedules.Run) (err error) {
 	switch f.format {
 	case "name":

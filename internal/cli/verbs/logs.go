@@ -19,13 +19,13 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// attemptFlags choose an attempt at a Job's work.
+// attemptFlags are the flags that choose an attempt.
 var attemptFlags = []string{"index", "attempt", "pod"}
 
-// otherPods are flags of kubectl that mean several pods or containers.
+// otherPods are kubectl's flags for several pods or containers.
 var otherPods = []string{"selector", "all-pods", "all-containers", "prefix"}
 
-// logsCommand is kubectl's command, which learns of the attempts of Jobs.
+// logsCommand is kubectl's command, with flags for the attempts of Jobs.
 type logsCommand struct {
 	*logs.LogsOptions
 	connection *Connection
@@ -86,7 +86,7 @@ func (c *logsCommand) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// completeJob takes a name that is no pod's for a Job's.
+// completeJob uses the Job of that name, as there is no such pod.
 func (c *logsCommand) completeJob(cmd *cobra.Command, args []string, noPod error) error {
 	client, err := c.client()
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *logsCommand) logOfAttempt(cmd *cobra.Command, args []string) error {
 	return cliresults.Refused(err)
 }
 
-// attemptOptions are kubectl's, but for --previous: an attempt before the last is chosen otherwise.
+// attemptOptions returns kubectl's options without --previous, which is part of the AttemptQuery.
 func (c *logsCommand) attemptOptions() (*corev1.PodLogOptions, error) {
 	options, err := c.ToLogOptions()
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *logsCommand) attemptOptions() (*corev1.PodLogOptions, error) {
 	return options, nil
 }
 
-// longestPause is that between two looks at whether an attempt that is to be followed has begun.
+// longestPause is the longest time between two checks whether an attempt to follow has started.
 const longestPause = 10 * time.Second
 
 func (c *logsCommand) printLog(ctx context.Context, client *cliresults.Client, name string, choice results.AttemptQuery, options *corev1.PodLogOptions) error {

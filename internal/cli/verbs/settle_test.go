@@ -17,7 +17,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// heldPod is one that is being deleted and does not go; with the server that has it.
+// heldPod starts a server with a deleted pod that a finalizer keeps.
 func heldPod(t *testing.T) (*server.Server, kubernetes.Interface) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())

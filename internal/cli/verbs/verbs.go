@@ -1,5 +1,5 @@
-// Package verbs builds kubectl's own commands into stint. They talk to whatever stint talks to: the cluster of a
-// kubeconfig, the server on the data directory, or, for looking at what was, a server inside this process.
+// Package verbs builds kubectl's own commands into stint. They connect to the cluster of a kubeconfig, to the server on the data
+// directory or, to read the data of a stopped server, to a server inside this process.
 package verbs
 
 import (
@@ -28,26 +28,26 @@ import (
 	"k8s.io/kubectl/pkg/util/completion"
 )
 
-// Needs is what a verb cannot do without.
+// Needs says which server a verb needs.
 type Needs int
 
 // The needs of verbs.
 const (
-	// NeedsServer: a server that runs.
+	// NeedsServer means a running server.
 	NeedsServer Needs = iota
-	// NeedsData: what a data directory holds, whether or not its server runs.
+	// NeedsData means a data directory, whether or not its server runs.
 	NeedsData
-	// NeedsNothing: it is about the kinds there are.
+	// NeedsNothing means discovery only.
 	NeedsNothing
 )
 
-// Verb is a command that can be built when it is asked for.
+// Verb is one of kubectl's commands, built when it is used.
 type Verb struct {
 	Name  string
 	Short string
 	Needs Needs
 	build func(cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
-	// own builds, instead, a command that knows more than kubectl's.
+	// own, if set, is used instead of build.
 	own func(*Connection, cmdutil.Factory, genericiooptions.IOStreams) *cobra.Command
 }
 
@@ -101,7 +101,7 @@ func newGet(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 	return cmd
 }
 
-// Build makes the verb's command, which finds its server through the connection.
+// Build returns the verb's command, which uses the connection.
 func (v Verb) Build(connection *Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(connection))
 	completion.SetFactoryForCompletion(f)
@@ -115,7 +115,7 @@ func (v Verb) Build(connection *Connection, streams genericiooptions.IOStreams) 
 	return cmd
 }
 
-// rename has the help speak of stint.
+// rename replaces kubectl by stint in the help.
 func rename(cmd *cobra.Command) {
 	for _, text := range []*string{&cmd.Short, &cmd.Long, &cmd.Example} {
 		*text = strings.ReplaceAll(*text, "kubectl", parent)

@@ -21,7 +21,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/targetflags"
 )
 
-// explicable are the kinds that stint why is about.
+// explicable are the kinds that stint why explains.
 var explicable = []schedules.Kind{schedules.Job, schedules.CronJob, schedules.ScheduledJob}
 
 type whyFlags struct {
@@ -29,7 +29,7 @@ type whyFlags struct {
 	format string
 }
 
-// NewCommand makes stint why.
+// NewCommand returns the command stint why.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	var f whyFlags
 	cmd := &cobra.Command{
@@ -109,7 +109,7 @@ func textFor(streams genericiooptions.IOStreams, t *target.Target) Text {
 		Remote: t.Kind == target.Cluster, NoController: t.Kind == target.Embedded}
 }
 
-// withNearName tells of what was most likely meant.
+// withNearName adds a similar name to an error about an unknown one.
 func withNearName(ctx context.Context, clients *schedules.Clients, name string, err error) error {
 	var input schedules.InputError
 	if !errors.As(err, &input) {

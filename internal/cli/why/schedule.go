@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/internal/schedule"
 )
 
-// Schedule writes why a CronJob or ScheduledJob runs nothing now, and when it does.
+// Schedule writes why no run of a CronJob or ScheduledJob is active, and when the next one starts.
 func (t Text) Schedule(w io.Writer, object metav1.Object, now time.Time) error {
 	p := screenText{Text: t, now: now}
 	switch o := object.(type) {
@@ -50,7 +50,7 @@ func (p *screenText) cronJob(c *batchv1.CronJob) {
 	}
 }
 
-// forbidden says which runs hold one that is due, and since when that waits.
+// forbidden shows a due run that waits because of concurrencyPolicy Forbid, and the runs that it waits for.
 func (p *screenText) forbidden(c *batchv1.CronJob) {
 	if c.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent || len(c.Status.Active) == 0 || ptr.Deref(c.Spec.Suspend, false) {
 		return
@@ -65,12 +65,12 @@ func (p *screenText) forbidden(c *batchv1.CronJob) {
 	p.row("Due", "the run of "+p.clock(due)+" ("+p.ago(due)+"), which concurrencyPolicy Forbid holds as long as another runs")
 }
 
-// overdue is the newest time since the last run that was due and has none.
+// overdue returns the latest due time that has passed without a run.
 func (p *screenText) overdue(c *batchv1.CronJob) (due time.Time, ok bool) {
 	if c.Status.LastScheduleTime == nil {
 		return due, false
 	}
-	const most = 1000 // a schedule of every minute, held for most of a day
+	const most = 1000 // due times of most of a day, for a schedule of every minute
 	due = c.Status.LastScheduleTime.Time
 	for range most {
 		next, further, _ := p.nextOf(c, due)
@@ -89,7 +89,7 @@ func (p *screenText) why(namespace, job string) string {
 	return p.Caller.Command(namespace, "why", "job/"+job)
 }
 
-// nextOf is when a CronJob is due after that time.
+// nextOf returns the next due time of a CronJob, or why there is none.
 func (p *screenText) nextOf(c *batchv1.CronJob, after time.Time) (next time.Time, ok bool, why string) {
 	zone := p.Zone
 	spec, err := schedule.ParseCron(c.Spec.Schedule)
