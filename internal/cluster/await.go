@@ -29,7 +29,7 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 		_, err := server.ServerVersionWithContext(ctx)
 		switch {
 		case apierrors.IsUnauthorized(err):
-			return fmt.Errorf("the API server at %s does not know these credentials: %w", config.Host, err)
+			return fmt.Errorf("the API server at %s rejects these credentials: %w", config.Host, err)
 		case err == nil, apierrors.IsForbidden(err), ctx.Err() != nil:
 			return nil
 		case !told:

@@ -63,7 +63,7 @@ const (
 // Run runs the controllers until ctx ends and the last write is done, or until the lease is lost, which is an error.
 func Run(ctx context.Context, o Options) error {
 	memory.Tune()
-	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: what is being written is finished first") })()
+	defer context.AfterFunc(ctx, func() { klog.FromContext(ctx).Info("Stopping: writes in progress are finished first") })()
 	p := &process{Options: o}
 	stop, err := p.serve()
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *process) serve() (stop func(), err error) {
 	go func() {
 		defer close(served)
 		if err := e.Run(ctx); err != nil {
-			klog.FromContext(ctx).Error(err, "Working on without them") // The controllers matter more than their metrics.
+			klog.FromContext(ctx).Error(err, "Continuing without metrics and health checks") // The controllers matter more than their metrics.
 		}
 	}()
 	return func() { cancel(); <-served }, nil
@@ -105,7 +105,7 @@ func (p *process) ready() error {
 	case standby, leading:
 		return nil
 	case fillingCaches:
-		return errors.New("reading what there is to do")
+		return errors.New("caches are syncing")
 	}
 	return errors.New("starting")
 }

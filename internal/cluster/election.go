@@ -64,7 +64,7 @@ func (p *process) lead(ctx context.Context) error {
 	case <-t.lost:
 	}
 	t.end()
-	return fmt.Errorf("lost the lease %s%s: this process ends so that two never work at once", t.Describe(), t.successor())
+	return fmt.Errorf("lost the lease %s%s: exiting, so that there are never two leaders", t.Describe(), t.successor())
 }
 
 // elect tries to acquire the lease and renews it, until ctx ends or the lease is lost.
@@ -129,7 +129,7 @@ func (t *leaseHolder) release(ctx context.Context) error {
 			return nil
 		}
 		if !apierrors.IsConflict(err) {
-			return fmt.Errorf("releasing the lease %s, which the next one now waits for: %w", t.Describe(), err)
+			return fmt.Errorf("releasing the lease %s, so that a standby waits until it expires: %w", t.Describe(), err)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestClusterWrongCredentialsEndIt(t *testing.T) {
 	if status := s.exit(t); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	s.awaitLog(t, "does not know these credentials")
+	s.awaitLog(t, "rejects these credentials")
 }
 
 func TestClusterWithoutRightsItIsNotReadyAndSaysWhy(t *testing.T) {

@@ -18,10 +18,10 @@ func (p *components) outcome(stopped <-chan error, stop context.CancelCauseFunc)
 	case err := <-stopped:
 		return err
 	case cause := <-p.store.Failed():
-		err := fmt.Errorf("the store can take no more writes: %w; what was acknowledged is safe and pods run on: mend this (make room on the disk) and start again", cause)
+		err := fmt.Errorf("the store cannot write any more: %w; acknowledged writes are safe and pods keep running: fix this (make room on the disk) and start again", cause)
 		stop(err)
 		select {
-		case <-stopped: //nolint:errcheck // The store's failure explains whatever else failed.
+		case <-stopped: //nolint:errcheck // The store's failure explains all others.
 		case <-time.After(failedStop):
 		}
 		return err

@@ -27,7 +27,7 @@ func startHost(ctx context.Context, config process.Config) *host {
 func (h *host) wait() (*process.Runtime, error) {
 	<-h.started
 	if h.err != nil {
-		return nil, fmt.Errorf("start the process host: %w", h.err)
+		return nil, fmt.Errorf("start the host process: %w", h.err)
 	}
 	return h.runtime, nil
 }

@@ -38,5 +38,5 @@ func (w *Output) Failure() error {
 	if w.err == nil || w.ReaderGone() {
 		return nil
 	}
-	return fmt.Errorf("the output is not whole: %w", w.err)
+	return fmt.Errorf("the output is incomplete: %w", w.err)
 }

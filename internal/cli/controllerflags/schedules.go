@@ -14,8 +14,8 @@ type Schedules struct{ cronJobSyncs, scheduledJobSyncs int }
 
 // Add defines the flags, with these defaults.
 func (f *Schedules) Add(flags *pflag.FlagSet, cronJobSyncs, scheduledJobSyncs int) {
-	flags.IntVar(&f.cronJobSyncs, "concurrent-cron-job-syncs", cronJobSyncs, "how many CronJobs are worked on at the same time")
-	flags.IntVar(&f.scheduledJobSyncs, "concurrent-scheduled-job-syncs", scheduledJobSyncs, "how many ScheduledJobs are worked on at the same time")
+	flags.IntVar(&f.cronJobSyncs, "concurrent-cron-job-syncs", cronJobSyncs, "how many CronJobs are synced at the same time")
+	flags.IntVar(&f.scheduledJobSyncs, "concurrent-scheduled-job-syncs", scheduledJobSyncs, "how many ScheduledJobs are synced at the same time")
 }
 
 // Checked returns the options, with the metrics of this process.

@@ -158,7 +158,7 @@ func unknownKind(at Place, gvk schema.GroupVersionKind) Problem {
 	if len(kinds) == 0 {
 		kinds = []string{"Job", "ConfigMap", "Secret", "Namespace", "Pod", "ServiceAccount", "PodTemplate", "CronJob", "ScheduledJob"}
 	}
-	remedy := "stint run takes Jobs and what they need (ConfigMap, Secret, Namespace)"
+	remedy := "stint run accepts Jobs and the objects that they need (ConfigMap, Secret, Namespace)"
 	if near := Closest(gvk.Kind, kinds); near != "" {
 		remedy = "did you mean " + near + "?"
 	}

@@ -67,7 +67,7 @@ func Read(ctx context.Context, from Sources) ([]*Object, error) {
 func parse(file string, data []byte) ([]*Object, Problems) {
 	documents, problems := split(file, data)
 	if len(documents) == 0 && len(problems) == 0 {
-		return nil, Problems{{Place: Place{File: file}, Message: "holds no object", Remedy: "put a Job manifest into it"}}
+		return nil, Problems{{Place: Place{File: file}, Message: "contains no object", Remedy: "put a Job manifest into it"}}
 	}
 	var objects []*Object
 	for _, d := range documents {

@@ -126,7 +126,7 @@ func checkDuplicateFields(texts []json.RawMessage) error {
 		var tree any
 		strict, err := kjson.UnmarshalStrict(text, &tree)
 		if err := errors.Join(append(strict, err)...); err != nil {
-			return fmt.Errorf("is not sound JSON: %w", err)
+			return fmt.Errorf("is not valid JSON: %w", err)
 		}
 	}
 	return nil

@@ -21,11 +21,11 @@ type ImageGC struct {
 func (f *ImageGC) Add(flags *pflag.FlagSet) {
 	usual := store.DefaultGCPolicy()
 	flags.StringVar(&f.limit, "image-store-limit", "",
-		"how much the images may take, such as 20Gi; above it those go that were not used for the longest time (default no limit)")
+		"how much space the images may take, such as 20Gi; above it the least recently used are removed (default no limit)")
 	flags.IntVar(&f.high, "image-gc-high-threshold", usual.HighThreshold,
-		"percentage of the images' file system above which they are removed; of one above 64Gi, as if it had that; 100 is never")
-	flags.IntVar(&f.low, "image-gc-low-threshold", usual.LowThreshold, "percentage to which they are removed then")
-	flags.DurationVar(&f.minAge, "minimum-image-ttl-duration", usual.MinAge, "how long an image that was used is kept at least")
+		"disk usage in percent at which unused images begin to be removed, a disk above 64Gi counting as one of 64Gi; 100 disables it")
+	flags.IntVar(&f.low, "image-gc-low-threshold", usual.LowThreshold, "disk usage in percent at which their removal ends")
+	flags.DurationVar(&f.minAge, "minimum-image-ttl-duration", usual.MinAge, "how long an image is kept at least after its last use")
 }
 
 // Policy returns the policy of the flags.

@@ -15,7 +15,7 @@ type KeepLogs string
 func (k *KeepLogs) Add(flags *pflag.FlagSet) {
 	bound := resource.NewQuantity(podlogs.DefaultLimit, resource.BinarySI)
 	flags.StringVar((*string)(k), "keep-logs", bound.String(),
-		"how much of the logs of deleted pods to keep while their Jobs exist, oldest go first; 0 keeps none")
+		"how much of the logs of deleted pods to keep while their Jobs exist; the oldest are deleted first; 0 keeps none")
 }
 
 // Bytes returns the limit.

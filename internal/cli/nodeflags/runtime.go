@@ -25,7 +25,7 @@ var runtimeClasses = []string{runtime.ClassOCI, runtime.ClassProcess}
 func (f *Runtime) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Flag, "runtime", "",
 		"what runs containers of pods without a runtimeClassName: oci (the image) or process (programs of this machine) (default $STINT_RUNTIME, else oci)")
-	flags.StringVar(&f.ImageDir, "image-dir", "", "directory of images, where it is not the user's (see stint image --help)")
+	flags.StringVar(&f.ImageDir, "image-dir", "", "directory of the image store (default: that of the user, see stint image --help)")
 }
 
 // Class returns the RuntimeClass of the flag, else of STINT_RUNTIME, else the default.
@@ -36,9 +36,9 @@ func (f *Runtime) Class() (string, error) {
 	}
 	switch {
 	case class == "cri":
-		return "", command.BadInputf("containers through CRI are not there yet: use --runtime %s", strings.Join(runtimeClasses, " or "))
+		return "", command.BadInputf("containers through CRI are not supported yet: use --runtime %s", strings.Join(runtimeClasses, " or "))
 	case !slices.Contains(runtimeClasses, class):
-		return "", command.BadInputf("%s %s is not there: use %s", from, class, strings.Join(runtimeClasses, " or "))
+		return "", command.BadInputf("%s %s is not a runtime: use %s", from, class, strings.Join(runtimeClasses, " or "))
 	}
 	return class, nil
 }

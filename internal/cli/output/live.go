@@ -94,10 +94,10 @@ func (l *Live) Note(text string) { l.print(Visible(text)) }
 // Start implements Output.
 func (l *Live) Start(job Job, how How) {
 	if how == Replaced {
-		l.print("job " + label(job) + ": created anew; the finished one of that name was deleted")
+		l.print("job " + label(job) + ": created; the finished job of that name was deleted")
 	}
 	if how == Followed {
-		l.print("job " + label(job) + ": runs already from this manifest; following it")
+		l.print("job " + label(job) + ": already running from this manifest; following it")
 	}
 }
 

@@ -76,9 +76,9 @@ func (p *Plain) Start(job Job, how How) {
 	}
 	switch how {
 	case Replaced:
-		p.say("job %s: created anew; the finished one of that name was deleted", label(job))
+		p.say("job %s: created; the finished job of that name was deleted", label(job))
 	case Followed:
-		p.say("job %s: runs already from this manifest; following it", label(job))
+		p.say("job %s: already running from this manifest; following it", label(job))
 	default:
 		p.say("job %s: created", label(job))
 	}

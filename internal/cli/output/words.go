@@ -83,9 +83,9 @@ func ending(r Result) string {
 		text += " completed"
 	case Deleted:
 		if r.Unseen {
-			return text + " is gone, and nobody saw whether it ended: it was deleted while the server did not answer"
+			return text + " was deleted while the server did not answer: it is not known whether it had finished"
 		}
-		return text + " was deleted before it ended"
+		return text + " was deleted before it finished"
 	default:
 		text += " failed"
 	}

@@ -36,7 +36,7 @@ func TestClusterResults(t *testing.T) {
 		return stdout.String(), stderr.String(), err
 	}
 	out, note, err := show(Options{Job: "array"})
-	if err != nil || !strings.Contains(out, "\n1       Running") || !strings.Contains(note, "only pods that are still there") {
+	if err != nil || !strings.Contains(out, "\n1       Running") || !strings.Contains(note, "only existing pods are listed") {
 		t.Errorf("from pods alone: %q, %q, %v", out, note, err)
 	}
 	if _, _, err := show(Options{Job: "aray"}); !errors.As(err, new(InputError)) || !strings.Contains(err.Error(), "did you mean array?") {

@@ -98,7 +98,7 @@ func (c *Client) Results(ctx context.Context, job *batchv1.Job) (*stintv1.JobRes
 	var note string
 	slices, err := c.slices(ctx, job)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
-		note = "this cluster has no stored results, or does not show them: only pods that are still there are listed"
+		note = "this cluster has no stored results, or they may not be read: only existing pods are listed"
 	} else if err != nil {
 		return nil, "", err
 	}

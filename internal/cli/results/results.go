@@ -86,11 +86,11 @@ func unknown(n, dropped int64) string {
 	case n == 0:
 		return ""
 	case n == dropped:
-		return fmt.Sprintf("the %d oldest results are gone: see --max-results", n)
+		return fmt.Sprintf("the %d oldest results were deleted: see --max-results", n)
 	case n == 1:
-		return "1 pod has ended of which nothing is known: its result was not kept"
+		return "the result of 1 terminated pod is not known: it was not kept"
 	default:
-		return fmt.Sprintf("%d pods have ended of which nothing is known: their results were not kept", n)
+		return fmt.Sprintf("the results of %d terminated pods are not known: they were not kept", n)
 	}
 }
 
@@ -119,7 +119,7 @@ func (o *Options) nothing(job *batchv1.Job, known bool) string {
 	case known:
 		return "no pod has been started yet"
 	case o.FailedOnly:
-		return "nothing of which the result is known has failed"
+		return "no known result is a failure"
 	}
 	return "no result is known"
 }

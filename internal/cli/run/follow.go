@@ -16,7 +16,7 @@ import (
 )
 
 // errServerEnded means that the embedded server has stopped. Closing the target returns the server's own error.
-var errServerEnded = errors.New("the server inside this process has ended: the jobs are kept, run the same command again to go on")
+var errServerEnded = errors.New("the server inside this process has stopped: the jobs are kept; run the same command again to continue")
 
 // tick is how often progress is shown without a change, as the time left changes.
 const tick = 250 * time.Millisecond

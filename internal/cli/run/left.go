@@ -59,14 +59,14 @@ func (s *stopper) remains(ctx context.Context, old *batchv1.Job) string {
 		return ""
 	}
 	if err != nil {
-		return text + " may be there: " + err.Error()
+		return text + " may still exist: " + err.Error()
 	}
-	text += " is still there"
+	text += " still exists"
 	var holds []string
 	finalizers := withoutWaiting(job.Finalizers)
 	switch {
 	case job.DeletionTimestamp == nil:
-		text += ", not even marked as deleted"
+		text += " and is not marked as deleted"
 	case len(finalizers) > 0:
 		holds = append(holds, "the finalizer "+strings.Join(finalizers, ", "))
 	}
@@ -93,7 +93,7 @@ func because(holds []string) string {
 	if len(holds) == 0 {
 		return ""
 	}
-	return ": it is held by " + strings.Join(holds, " and by ")
+	return ": it waits for " + strings.Join(holds, " and for ")
 }
 
 func podNames(pods []corev1.Pod) string {

@@ -109,5 +109,5 @@ func resolveExisting(existing *batchv1.Job, hash string) (output.How, error) {
 	if existing.Annotations[hashAnnotation] == hash {
 		return output.Followed, nil
 	}
-	return "", fmt.Errorf("job %q has not ended yet and was made from another manifest", existing.Name)
+	return "", fmt.Errorf("job %q has not finished yet and was created from another manifest", existing.Name)
 }

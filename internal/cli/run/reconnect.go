@@ -9,15 +9,15 @@ import (
 )
 
 // errGone means that the server no longer listens.
-var errGone = errors.New("the server has gone")
+var errGone = errors.New("the server has stopped")
 
 // reconnect connects to the server that uses the data directory now. If the server was embedded in another run that has ended,
 // this run starts one. A run that cannot start a server waits for one.
 func (f *follower) reconnect(ctx context.Context) error {
 	if f.mayStart {
-		f.out.Note("the server has gone: looking for another, or going on without")
+		f.out.Note("the server has stopped: connecting to another one, or starting one")
 	} else {
-		f.out.Note("the server has gone: waiting for it to come back")
+		f.out.Note("the server has stopped: waiting for it to start again")
 	}
 	for {
 		t, err := f.connect(ctx)

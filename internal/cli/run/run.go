@@ -118,7 +118,7 @@ func runnable(objects []*manifest.Object, caller target.Caller) error {
 			jobs++
 		case "CronJob", "ScheduledJob":
 			problems = append(problems, manifest.Problem{Place: o.Place, Field: "kind",
-				Message: "a " + o.GVK.Kind + " has no end to wait for",
+				Message: "a " + o.GVK.Kind + " never finishes",
 				Remedy: fmt.Sprintf("start %s, then %s; to run it now: %s", caller.Command("", "server"), caller.Command("", "apply", "-f", o.File),
 					caller.Command(o.Typed.GetNamespace(), "trigger", strings.ToLower(o.GVK.Kind)+"/"+o.Name(), "--wait"))})
 		}

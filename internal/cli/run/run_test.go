@@ -154,9 +154,9 @@ func TestRunnable(t *testing.T) {
 	}{
 		"a Job with a ConfigMap": {[]string{"ConfigMap", "Job"}, ""},
 		"a ConfigMap alone":      {[]string{"ConfigMap"}, "f: no Job to run: add a Job, or create the objects with stint apply -f f"},
-		"a CronJob": {[]string{"Job", "CronJob"}, "f: kind: a CronJob has no end to wait for: start stint server, " +
+		"a CronJob": {[]string{"Job", "CronJob"}, "f: kind: a CronJob never finishes: start stint server, " +
 			"then stint apply -f f; to run it now: stint trigger cronjob/nightly --wait"},
-		"a ScheduledJob": {[]string{"ScheduledJob"}, "f: kind: a ScheduledJob has no end to wait for: start stint server, " +
+		"a ScheduledJob": {[]string{"ScheduledJob"}, "f: kind: a ScheduledJob never finishes: start stint server, " +
 			"then stint apply -f f; to run it now: stint trigger scheduledjob/nightly --wait"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -66,7 +66,7 @@ func (s *stopper) press(ctx context.Context) {
 // leave ends the command without deleting the Jobs, and shows how to follow them again.
 func (s *stopper) leave() {
 	for _, job := range s.jobs.unended() {
-		s.note("job " + job.Name + " goes on; to see it again: " + s.caller.Command(job.Namespace, "logs", "-f", "job/"+job.Name))
+		s.note("job " + job.Name + " continues; to follow it again: " + s.caller.Command(job.Namespace, "logs", "-f", "job/"+job.Name))
 	}
 	s.abandon = true
 }

@@ -161,7 +161,7 @@ func pauses(t *testing.T, c *Clients) {
 	if err := c.updateStatus(t.Context(), scheduled); err != nil {
 		t.Fatal(err)
 	}
-	scheduled = act(resume, "scheduledjob report resumed\nscheduledjob report is blocked no more (run march failed)")
+	scheduled = act(resume, "scheduledjob report resumed\nscheduledjob report is no longer blocked (run march failed)")
 	if ptr.Deref(scheduled.Spec.Suspend, false) || !meta.IsStatusConditionFalse(scheduled.Status.Conditions, stintv1.ConditionBlocked) {
 		t.Errorf("suspended %v, conditions %v", scheduled.Spec.Suspend, scheduled.Status.Conditions)
 	}

@@ -52,7 +52,7 @@ func (c *Clients) Find(ctx context.Context, text string, among ...Kind) (metav1.
 	}
 	switch {
 	case len(has) > 1:
-		return nil, inputErrorf("%s may be one of several: write %s", name, strings.Join(has, " or "))
+		return nil, inputErrorf("%s is ambiguous: write %s", name, strings.Join(has, " or "))
 	case len(has) == 1:
 		return found, nil
 	case unread != nil:

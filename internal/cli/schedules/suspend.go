@@ -39,7 +39,7 @@ func (c *Clients) Resume(ctx context.Context, object metav1.Object) (string, err
 	if err := c.unblock(ctx, scheduled.Name); err != nil {
 		return "", fmt.Errorf("clear the condition Blocked: %w", err)
 	}
-	return fmt.Sprintf("%sscheduledjob %s is blocked no more (%s)", done, scheduled.Name, why), nil
+	return fmt.Sprintf("%sscheduledjob %s is no longer blocked (%s)", done, scheduled.Name, why), nil
 }
 
 // unblock sets the condition Blocked to False.

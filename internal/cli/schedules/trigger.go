@@ -48,7 +48,7 @@ func (r Run) describe() string { return fmt.Sprintf("run %s of %s %s", r.Tag, r.
 func (r Run) String() string {
 	text := r.describe()
 	if r.Again {
-		text += " is there already"
+		text += " exists already"
 	}
 	text += ": job " + r.Job
 	if len(r.WaitsFor) > 0 {

@@ -94,7 +94,7 @@ func (c *Clients) until(ctx context.Context, run Run, wanted func(*stintv1.Execu
 		last = scheduledjob.Find(&owner.Status, run.Tag)
 		switch {
 		case last == nil:
-			return fmt.Errorf("%s is not listed any more: it was withdrawn, or its end has been forgotten", run.describe())
+			return fmt.Errorf("%s is not in the status any more: it was removed, or is older than the history limit", run.describe())
 		case !wanted(last):
 			return errNotYet
 		}

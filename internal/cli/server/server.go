@@ -53,10 +53,11 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:     "server",
 		Short:   "Serve the Kubernetes API for Jobs and run them on this machine",
 		GroupID: command.GroupJobs,
-		Long: `Serve the Kubernetes API for Jobs, pods and what belongs to them, and run the pods as processes of this machine.
+		Long: `Serve the Kubernetes API for Jobs, pods and related kinds, and run the pods on this machine, from their images or, with
+--runtime process, as processes of this machine.
 
-It writes a kubeconfig into the data directory and prints how to use it. SIGTERM or Ctrl-C stops the server; pods run
-on, and the next server takes them back.`,
+It writes a kubeconfig into the data directory and prints how to use it. SIGTERM or Ctrl-C stops the server; pods keep
+running, and the next server takes them over.`,
 		Args: command.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options, err := f.options()
@@ -79,8 +80,8 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:7443", "address to serve HTTPS on")
 	f.runtime.Add(flags)
 	f.imageGC.Add(flags)
-	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not there yet)")
-	flags.StringVar(&f.allocatable, "allocatable", "", "what pods may request in sum, such as cpu=4,memory=8Gi (default: the machine)")
+	flags.StringVar(&f.criEndpoint, "cri-endpoint", "", "socket of a container runtime (not supported yet)")
+	flags.StringVar(&f.allocatable, "allocatable", "", "what all pods together may request, such as cpu=4,memory=8Gi (default: the machine)")
 	f.keepLogs.Add(flags)
 	f.maxPIDs.Add(flags)
 	f.service.Add(flags, controllerflags.Offer{All: server.Controllers})
@@ -94,7 +95,7 @@ func (f *serverFlags) addFlags(flags *pflag.FlagSet) {
 
 func (f *serverFlags) options() (server.Options, error) {
 	if f.criEndpoint != "" {
-		return server.Options{}, command.BadInputf("containers through CRI are not there yet: leave --cri-endpoint out")
+		return server.Options{}, command.BadInputf("containers through CRI are not supported yet: leave --cri-endpoint out")
 	}
 	if err := controllerflags.CheckAddress("listen", f.listen, "127.0.0.1:7443"); err != nil {
 		return server.Options{}, err
@@ -162,7 +163,7 @@ func serve(ctx context.Context, o server.Options, verbosity int, caller target.C
 		return err
 	}
 	if !onlyLocal(o.Listen) {
-		if _, err := fmt.Fprintln(out, "\nOther machines reach it too: "+whoMayWhat); err != nil {
+		if _, err := fmt.Fprintln(out, "\nOther machines can connect, too: "+whoMayWhat); err != nil {
 			return err
 		}
 	}
@@ -194,7 +195,7 @@ func startWhenUnlocked(ctx context.Context, answers func() bool, start func() (*
 	}
 }
 
-const whoMayWhat = "without the certificate or the token of the kubeconfig it answers nothing; who has one runs commands here."
+const whoMayWhat = "requests need the certificate or the token of the kubeconfig, with which a client can run commands here."
 
 // onlyLocal reports whether the address is on the loopback interface.
 func onlyLocal(address string) bool {
@@ -222,7 +223,7 @@ or, for kubectl and other clients:
   export KUBECONFIG=%s
   kubectl get jobs
 
-Ctrl-C stops the server; pods run on.
+Ctrl-C stops the server; pods keep running.
 `, config.Host, caller.Command("", "get", "jobs"), target.ShellWord(path))
 	return err
 }

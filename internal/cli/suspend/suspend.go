@@ -21,9 +21,9 @@ var suspendable = []schedules.Kind{schedules.Job, schedules.CronJob, schedules.S
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := suspension(streams, (*schedules.Clients).Suspend)
 	cmd.Use = "suspend NAME"
-	cmd.Short = "Pause a Job or a schedule"
-	cmd.Long = `Pause a Job: its pods end, its counts stay. Or pause the schedule of a CronJob or ScheduledJob: what becomes due
-does not run, and what runs goes on.
+	cmd.Short = "Suspend a Job or a schedule"
+	cmd.Long = `Suspend a Job: its pods are deleted, its counters stay. Or suspend a CronJob or ScheduledJob: no runs start at due
+times, and active runs continue.
 
 NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 	return cmd
@@ -33,9 +33,8 @@ NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 func NewResumeCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := suspension(streams, (*schedules.Clients).Resume)
 	cmd.Use = "resume NAME"
-	cmd.Short = "Let a suspended Job or a schedule go on"
-	cmd.Long = `Let a suspended Job go on, or the schedule of a CronJob or ScheduledJob. A ScheduledJob that a failed run has blocked
-is blocked no more.
+	cmd.Short = "Resume a suspended Job or schedule"
+	cmd.Long = `Resume a suspended Job, CronJob or ScheduledJob, or a ScheduledJob that a failed run has blocked.
 
 NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).`
 	return cmd

@@ -54,5 +54,5 @@ func isWritten(cluster clientcmdapi.Cluster, user clientcmdapi.AuthInfo) bool {
 }
 
 func notOurs(path string) error {
-	return fmt.Errorf("%s holds what no Stint server has written: remove it, and the next server writes it anew", path)
+	return fmt.Errorf("%s was not written by a Stint server: remove it, and the next server writes a new one", path)
 }

@@ -15,7 +15,7 @@ type StartTimeout time.Duration
 // Add defines the flag.
 func (s *StartTimeout) Add(flags *pflag.FlagSet) {
 	flags.DurationVar((*time.Duration)(s), "start-timeout", process.DefaultStartTimeout,
-		"how long to wait for the host process to start, and for another stint to answer or to let go of the data directory")
+		"how long to wait for the host process to start, and for another stint process to be ready or to release the data directory")
 }
 
 // Checked returns the timeout.

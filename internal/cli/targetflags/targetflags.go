@@ -28,10 +28,10 @@ type Flags struct {
 
 // Add defines the flags.
 func (w *Flags) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&w.kubeconfig, "kubeconfig", "", "file that names a cluster (default $KUBECONFIG; else this machine)")
+	flags.StringVar(&w.kubeconfig, "kubeconfig", "", "kubeconfig file of a cluster (default $KUBECONFIG; else this machine)")
 	flags.StringVar(&w.context, "context", "", "context of the kubeconfig")
-	flags.BoolVar(&w.Local, "local", false, "this machine, whatever $KUBECONFIG says")
-	flags.StringVarP(&w.Namespace, "namespace", "n", "", "namespace of objects that name none (default \"default\")")
+	flags.BoolVar(&w.Local, "local", false, "use this machine and ignore $KUBECONFIG")
+	flags.StringVarP(&w.Namespace, "namespace", "n", "", "namespace of objects without one (default \"default\")")
 	AddDataDir(flags, &w.DataDir)
 	w.start.Add(flags)
 }

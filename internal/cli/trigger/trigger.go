@@ -37,14 +37,14 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:     "trigger NAME [-- ARG…]",
 		Short:   "Run a CronJob or ScheduledJob now",
 		GroupID: command.GroupJobs,
-		Long: `Run a CronJob or ScheduledJob now, whatever its schedule says. The run obeys the concurrency policy: where it has to
-wait for another one, that is said.
+		Long: `Start a run of a CronJob or ScheduledJob now, independent of its schedule. The run obeys the concurrency policy: if it
+must wait for another run, the output says so.
 
-NAME may be KIND/NAME: cronjob/… (cj), scheduledjob/… (sj). What follows -- replaces the args of the container, and
---env adds variables, for this run only. A run with a --tag is started once, however often it is asked for.
+NAME may be KIND/NAME: cronjob/… (cj), scheduledjob/… (sj). The words after -- replace the args of the container, and
+--env sets variables, for this run only. Requests with the same --tag are one run.
 
-Exit status: 0 if the run was asked for; with --wait if it completed. 1 if it failed, 2 for bad input, 130 after Ctrl-C,
-which leaves the run alone.`,
+Exit status: 0 if the run was requested; with --wait if it completed. 1 if it failed, 2 for bad input, 130 after Ctrl-C,
+which does not stop the run.`,
 		Example: `  stint trigger nightly
   stint trigger nightly --wait --env DRY_RUN=1
   stint trigger sj/report --tag march -- --month 3`,
@@ -59,11 +59,11 @@ which leaves the run alone.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.env, "env", nil, "NAME=VALUE for the environment of this run; repeatable")
-	flags.StringVar(&f.container, "container", "", "container that --env and args are for (default: env for all, args for the first)")
+	flags.StringArrayVar(&f.env, "env", nil, "NAME=VALUE to set in the environment of this run; repeatable")
+	flags.StringVar(&f.container, "container", "", "container that --env and args apply to (default: env to all, args to the first)")
 	flags.StringVar(&f.tag, "tag", "", "name of the run; its Job is called NAME-TAG (default: a generated one)")
-	flags.BoolVar(&f.wait, "wait", false, "show progress and logs until the run has ended, and exit as it did")
-	flags.StringVarP(&f.format, "output", "o", "", "json: JSON for programs, with --wait one object a line; name: the name of the Job")
+	flags.BoolVar(&f.wait, "wait", false, "show progress and logs until the run has finished; the exit status is that of the run")
+	flags.StringVarP(&f.format, "output", "o", "", "json: JSON for programs, with --wait one object per line; name: the name of the Job")
 	f.Add(flags)
 	return cmd
 }
@@ -73,7 +73,7 @@ func oneBeforeDash(cmd *cobra.Command, args []string) error {
 	before := cmd.ArgsLenAtDash()
 	switch {
 	case before < 0 && len(args) > 1:
-		return command.BadInputf("%s takes one name, not %q: put args of the run behind --", cmd.CommandPath(), args[1])
+		return command.BadInputf("%s takes one name, not %q: put args of the run after --", cmd.CommandPath(), args[1])
 	case before < 0 && len(args) == 1, before == 1 && len(args) > 1:
 		return nil
 	case before > 1:
@@ -86,7 +86,7 @@ func oneBeforeDash(cmd *cobra.Command, args []string) error {
 
 func (f *triggerFlags) request(args []string) (schedules.Request, error) {
 	if !slices.Contains([]string{"", "json", "name"}, f.format) {
-		return schedules.Request{}, command.BadInputf("-o %s is not there: use json or name", f.format)
+		return schedules.Request{}, command.BadInputf("-o %s is not supported: use json or name", f.format)
 	}
 	if f.wait && f.format == "name" {
 		return schedules.Request{}, command.BadInputf("--wait and -o name exclude each other: leave one out")

@@ -67,7 +67,7 @@ func (w *waiting) start(ctx context.Context, interrupts <-chan os.Signal) (*batc
 	case <-interrupts:
 		cancel()
 		<-started
-		w.out.Note("the run is not withdrawn; its job will be " + w.run.Job)
+		w.out.Note("the run is still pending; its job will be " + w.run.Job)
 		return nil, false, run.ErrInterrupted
 	}
 }

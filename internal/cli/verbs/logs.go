@@ -43,25 +43,25 @@ func newLogs(connection *Connection, f cmdutil.Factory, streams genericiooptions
 		DisableFlagsInUseLine: true,
 		Long: plain.Long + `
 
-Of a Job with several pods it prints the logs of all, each line with the pod's name before it, and with -f those of the pods
-to come until the Job has ended.
+If a Job has several pods, the logs of all of them are printed, each line prefixed with the pod's name; with -f new pods are
+followed as well, until the Job has finished.
 
-With --index, --attempt or --pod: the log of one attempt at a Job's work. A Stint server has it though the pod is gone,
-for as long as the Job exists and --keep-logs allows.`,
+With --index, --attempt or --pod: the log of one attempt. stint server keeps it after the pod is deleted, as long as the
+Job exists and --keep-logs allows.`,
 		Example: plain.Example + `
 
-  # What the second attempt at index 17 of a Job printed, though its pod is gone
+  # The log of the second attempt of index 17 of a Job, even if its pod is deleted
   kubectl logs simulate --index 17 --attempt 2
 
-  # What the last attempts at several indexes printed
+  # The logs of the last attempts of several indexes
   kubectl logs simulate --index 0-3,17`,
 		ValidArgsFunction: plain.ValidArgsFunction,
 		RunE:              c.run,
 	}
 	c.AddFlags(cmd)
-	cmd.Flags().StringVar(&c.index, "index", "", "Completion indexes of a Job whose logs are wanted, such as 17 or 0-3,17")
-	cmd.Flags().Int64Var(&c.attempt, "attempt", 0, "Which attempt of a Job, index or pod, from 1; new pods and restarts of containers count alike. Defaults to the last.")
-	cmd.Flags().StringVar(&c.pod, "pod", "", "Pod of a Job, there or not, whose log is wanted")
+	cmd.Flags().StringVar(&c.index, "index", "", "Completion indexes of a Job, such as 17 or 0-3,17")
+	cmd.Flags().Int64Var(&c.attempt, "attempt", 0, "Attempt of a Job, index or pod, from 1; new pods and restarts of containers both count. Defaults to the last.")
+	cmd.Flags().StringVar(&c.pod, "pod", "", "Pod of a Job, which may be deleted")
 	return cmd
 }
 

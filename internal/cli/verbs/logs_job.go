@@ -41,7 +41,7 @@ func (c *logsCommand) logsOfJob(cmd *cobra.Command, job *batchv1.Job, args []str
 	}
 	all, _, err := client.Results(cmd.Context(), job)
 	if err != nil {
-		return false, nil //nolint:nilerr // kubectl's code asks for less
+		return false, nil //nolint:nilerr // kubectl's code needs fewer rights
 	}
 	t, err := c.connection.connect()
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *logsCommand) followJob(cmd *cobra.Command, t *target.Target, job *batch
 		return true, c.follow(cmd.Context(), t, job)
 	}
 	if pods > 1 {
-		fmt.Fprintf(c.ErrOut, "following the %d pods that are there; without further flags those to come are followed, too\n", pods)
+		fmt.Fprintf(c.ErrOut, "following the %d existing pods; without further flags new pods are followed, too\n", pods)
 		c.AllPods, c.Prefix, c.MaxFollowConcurrency = true, true, pods
 	}
 	return false, nil

@@ -46,7 +46,7 @@ func waitForPodsAfter(cmd *cobra.Command, connection *Connection, status io.Writ
 		client, err := unlimited(config)
 		cmdutil.CheckErr(err)
 		if err := waitForPods(ctx, client, status, podDeletionTimeout); err != nil {
-			cmdutil.CheckErr(fmt.Errorf("%w; to go on ending them: %s", err, connection.Caller().Command("", "server")))
+			cmdutil.CheckErr(fmt.Errorf("%w; to continue: %s", err, connection.Caller().Command("", "server")))
 		}
 	}
 }
@@ -68,7 +68,7 @@ func printFinalizers(ctx context.Context, config *rest.Config, status io.Writer)
 	}
 	held, err := withFinalizers(ctx, client)
 	if err == nil && len(held) > 0 {
-		_, _ = fmt.Fprintf(status, "waiting for %s; Ctrl-C ends the waiting\n", few(held))
+		_, _ = fmt.Fprintf(status, "waiting for %s; Ctrl-C stops waiting\n", few(held))
 	}
 }
 
@@ -96,7 +96,7 @@ func appendHeld(held []string, kind string, object metav1.Object) []string {
 	if object.GetDeletionTimestamp() == nil || len(object.GetFinalizers()) == 0 {
 		return held
 	}
-	return append(held, fmt.Sprintf("%s %s/%s, which the finalizer %s holds", kind, object.GetNamespace(), object.GetName(),
+	return append(held, fmt.Sprintf("%s %s/%s (finalizer %s)", kind, object.GetNamespace(), object.GetName(),
 		strings.Join(object.GetFinalizers(), ", ")))
 }
 
@@ -118,7 +118,7 @@ func waitForPods(ctx context.Context, client kubernetes.Interface, status io.Wri
 		}
 		if len(pods) > 0 && !told {
 			told = true
-			_, _ = fmt.Fprintln(status, "waiting for pods to end within their grace period")
+			_, _ = fmt.Fprintln(status, "waiting for pods to terminate within their grace period")
 		}
 		if len(pods) < last {
 			wentAt = time.Now()
@@ -154,7 +154,7 @@ func stillThere(pods []*corev1.Pod) error {
 		}
 		names = append(names, name)
 	}
-	return errors.New("still there: " + few(names))
+	return errors.New("still terminating: " + few(names))
 }
 
 // terminatingPods returns the pods that are being deleted, or will be because their Job is gone.

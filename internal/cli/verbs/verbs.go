@@ -56,8 +56,8 @@ const parent = "stint"
 
 // All lists the verbs.
 var All = []Verb{
-	{Name: "get", Short: "Show objects, one a line or in full", Needs: NeedsData, build: newGet},
-	{Name: "describe", Short: "Show an object with what belongs to it", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "get", Short: "Show objects, one per line or in full", Needs: NeedsData, build: newGet},
+	{Name: "describe", Short: "Show the details of an object", Needs: NeedsData, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return describe.NewCmdDescribe(parent, f, s)
 	}},
 	{Name: "logs", Short: "Print the logs of a pod or a Job's pods", Needs: NeedsData, own: newLogs},
@@ -75,7 +75,7 @@ var All = []Verb{
 	{Name: "patch", Short: "Change fields of an object", Needs: NeedsServer, build: patch.NewCmdPatch},
 	{Name: "edit", Short: "Change an object in an editor", Needs: NeedsServer, build: edit.NewCmdEdit},
 	{Name: "replace", Short: "Replace an object by a file", Needs: NeedsServer, build: replace.NewCmdReplace},
-	{Name: "diff", Short: "Compare a file with what is there", Needs: NeedsServer, build: diff.NewCmdDiff},
+	{Name: "diff", Short: "Compare a file with the stored objects", Needs: NeedsServer, build: diff.NewCmdDiff},
 	{Name: "label", Short: "Set labels", Needs: NeedsServer, build: label.NewCmdLabel},
 	{Name: "annotate", Short: "Set annotations", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return annotate.NewCmdAnnotate(parent, f, s)
@@ -83,8 +83,8 @@ var All = []Verb{
 	{Name: "wait", Short: "Wait for a condition", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return wait.NewCmdWait(f, s)
 	}},
-	{Name: "auth", Short: "Ask what one may do", Needs: NeedsServer, build: auth.NewCmdAuth},
-	{Name: "cluster-info", Short: "Say where the server is", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
+	{Name: "auth", Short: "Check permissions", Needs: NeedsServer, build: auth.NewCmdAuth},
+	{Name: "cluster-info", Short: "Show the address of the server", Needs: NeedsServer, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {
 		return clusterinfo.NewCmdClusterInfo(f, s)
 	}},
 	{Name: "api-resources", Short: "List the kinds that are served", Needs: NeedsNothing, build: func(f cmdutil.Factory, s genericiooptions.IOStreams) *cobra.Command {

@@ -56,7 +56,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 				encoder.SetIndent("", "  ")
 				return encoder.Encode(info)
 			}
-			return command.BadInputf("-o %s is not there: use -o json", format)
+			return command.BadInputf("-o %s is not supported: use -o json", format)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "json")

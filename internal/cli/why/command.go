@@ -36,8 +36,9 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:     "why NAME",
 		Short:   "Explain why a Job does not run, is not finished, or failed",
 		GroupID: command.GroupJobs,
-		Long: `Explain a Job on one screen: its state and since when, what it waits for, its newest failures with exit codes and the
-ends of their logs, and what happens next and when. Of a CronJob or ScheduledJob: why it runs nothing, and when it does.
+		Long: `Explain a Job on one screen: its state and since when, what it waits for, its latest failures with exit codes and the
+last lines of their logs, and what happens next and when. For a CronJob or ScheduledJob: why no run is active, and when
+the next one starts.
 
 NAME may be KIND/NAME: job/…, cronjob/… (cj), scheduledjob/… (sj).
 
@@ -51,7 +52,7 @@ Exit status: 0 whatever the state of the Job, 2 for bad input.`,
 		ValidArgsFunction: f.Complete(explicable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.format != "" && f.format != "json" {
-				return command.BadInputf("-o %s is not there: use -o json, or leave it out for text", f.format)
+				return command.BadInputf("-o %s is not supported: use -o json, or leave it out for text", f.format)
 			}
 			return f.explain(cmd.Context(), streams, args[0])
 		},

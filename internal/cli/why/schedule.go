@@ -62,7 +62,7 @@ func (p *screenText) forbidden(c *batchv1.CronJob) {
 	for i, ref := range c.Status.Active {
 		p.row(first(i, "Waits for"), "job "+ref.Name+" to end: "+p.why(c.Namespace, ref.Name))
 	}
-	p.row("Due", "the run of "+p.clock(due)+" ("+p.ago(due)+"), which concurrencyPolicy Forbid holds as long as another runs")
+	p.row("Due", "the run of "+p.clock(due)+" ("+p.ago(due)+"), which waits because of concurrencyPolicy Forbid")
 }
 
 // overdue returns the latest due time that has passed without a run.
@@ -116,7 +116,7 @@ func (p *screenText) scheduledJob(s *stintv1.ScheduledJob) {
 		p.row("Waits for", "being resumed: "+p.Caller.Command(s.Namespace, "resume", name))
 	}
 	if isBlocked {
-		p.row("Waits for", fmt.Sprintf("you to look at a failed run (%s), and then: %s", blocked.Message,
+		p.row("Waits for", fmt.Sprintf("being resumed after a failed run (%s): %s", blocked.Message,
 			p.Caller.Command(s.Namespace, "resume", name)))
 	}
 	for i, e := range s.Status.RunningExecutions {
@@ -126,14 +126,14 @@ func (p *screenText) scheduledJob(s *stintv1.ScheduledJob) {
 		p.row(first(i, "Pending"), "run "+e.Tag+": "+e.Reason+" "+e.Message)
 	}
 	if c := meta.FindStatusCondition(s.Status.Conditions, stintv1.ConditionInvalidSchedule); c != nil && c.Status == metav1.ConditionTrue {
-		p.row("Schedule", "cannot be read: "+c.Message)
+		p.row("Schedule", "is invalid: "+c.Message)
 	}
 	p.last(s.Status.LastScheduleTime, s.Status.LastSuccessfulTime)
 	switch {
 	case p.NoController:
 		p.row("Next", "nothing, until a server runs on this data directory: "+p.Caller.Command("", "server"))
 	case suspended || isBlocked:
-		p.row("Next", "nothing but runs on demand: "+p.Caller.Command(s.Namespace, "trigger", name))
+		p.row("Next", "only runs on demand: "+p.Caller.Command(s.Namespace, "trigger", name))
 	case s.Status.NextScheduleTime != nil:
 		p.row("Next", "a run is due"+p.when(s.Status.NextScheduleTime))
 	default:

@@ -115,9 +115,9 @@ func (p *screenText) remedy(x *stintv1.JobExplanation, reason stintv1.JobWaitFor
 	case reason == stintv1.WaitForResume:
 		return ": " + p.Caller.Command(x.Namespace, "resume", x.Name)
 	case reason == stintv1.WaitForConcurrency:
-		return "; " + p.Caller.Command(x.Namespace, "resume", x.Name) + " starts it all the same"
+		return "; to start it anyway: " + p.Caller.Command(x.Namespace, "resume", x.Name)
 	case reason == stintv1.WaitForController && p.NoController:
-		return "; " + p.Caller.Command("", "server") + " goes on with it"
+		return "; start one: " + p.Caller.Command("", "server")
 	}
 	return ""
 }
@@ -228,9 +228,9 @@ func manager(x *stintv1.JobExplanation) string {
 	case !x.TimesAssumed:
 		return x.Manager
 	case x.Manager == core.ManagedBy:
-		return x.Manager + "; delays are told as stint controller has them by default"
+		return x.Manager + "; delays shown are the defaults of stint controller"
 	}
-	return x.Manager + "; delays are told as Kubernetes has them by default"
+	return x.Manager + "; delays shown are the defaults of Kubernetes"
 }
 
 func (p *screenText) when(at *metav1.Time) string {

@@ -46,15 +46,15 @@ func (c controller) isUnobserved() bool  { return c.late }
 func (c controller) since() *metav1.Time { return createdAt(c.job) }
 
 func (c controller) sayUnknownMode() string {
-	return fmt.Sprintf("has the completion mode %q, which no controller knows: nobody works on it", job.ModeOf(c.job))
+	return fmt.Sprintf("has the completion mode %q, which no controller supports", job.ModeOf(c.job))
 }
 
 func (c controller) summaryExternal() string {
-	return "has no pods; spec.managedBy leaves it to " + c.name + ", whose plans are not known here"
+	return "has no pods; spec.managedBy names " + c.name + ", whose behaviour is not known here"
 }
 
 func (c controller) summaryUnobserved() string {
-	return "no controller has looked at it since it was created"
+	return "no controller has synced it since it was created"
 }
 
 // waits tell of the controller that is to act in a state of the Job.
@@ -64,7 +64,7 @@ func (c controller) waits(state stintv1.JobState) []stintv1.JobWait {
 	case c.absent:
 		w.Message = "no server runs on this data directory"
 	case state == stintv1.JobNotSeen:
-		w.Message, w.Since = "a Job controller to look at it: does one run?", c.since()
+		w.Message, w.Since = "a Job controller to sync it: does one run?", c.since()
 	case state == stintv1.JobUnknownPlan:
 		w.Message = c.name + " to act"
 	default:

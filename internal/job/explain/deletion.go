@@ -29,7 +29,7 @@ func (d deletion) summary() string {
 	case 0:
 		return "is being deleted"
 	default:
-		return fmt.Sprintf("is being deleted: %s still on it", counted(n, "finalizer"))
+		return fmt.Sprintf("is being deleted: waits for %s", counted(n, "finalizer"))
 	}
 }
 
@@ -45,13 +45,13 @@ func (d deletion) waits() []stintv1.JobWait {
 func (d deletion) remover(finalizer string) string {
 	switch finalizer {
 	case metav1.FinalizerDeleteDependents:
-		return "the garbage collector takes it when the pods and other objects of the Job are gone"
+		return "the garbage collector removes it when the Job's dependents are gone"
 	case metav1.FinalizerOrphanDependents:
-		return "the garbage collector takes it when the pods do not belong to the Job any more"
+		return "the garbage collector removes it when the owner references of the Job's dependents are removed"
 	}
-	text := "whoever put it there has to take it"
+	text := "the controller or user that set it must remove it"
 	if by, _ := lastWriter(d.job, "f:metadata", "f:finalizers", `v:"`+finalizer+`"`); by != "" {
-		text += " (" + by + " did)"
+		text += " (set by " + by + ")"
 	}
 	return text
 }

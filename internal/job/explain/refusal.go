@@ -51,7 +51,7 @@ func (r refusal) waits() []stintv1.JobWait {
 
 func (r refusal) step() []stintv1.JobStep {
 	if r.isHeldOff() || r.timesAssumed {
-		return stepAt(r.again, "asks the server again for pods")
+		return stepAt(r.again, "tries to create pods again")
 	}
-	return step("asks the server again for pods, at least every minute")
+	return step("tries to create pods again, at least every minute")
 }

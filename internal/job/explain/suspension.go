@@ -36,7 +36,7 @@ func (h concurrencyWait) summary() string {
 }
 
 func (h concurrencyWait) waits() []stintv1.JobWait {
-	text := "runs that came before it to end"
+	text := "earlier runs to finish"
 	if len(h.holders) > 0 {
 		text += ": " + some(h.holders)
 	}

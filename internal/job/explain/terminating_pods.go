@@ -32,7 +32,7 @@ func (t terminatingPods) since() *metav1.Time {
 
 func (t terminatingPods) summary() string {
 	n := len(t.pods)
-	return fmt.Sprintf("replaces pods when they have ended: %s still %s to", counted(n, "pod"), verb(n, "has", "have"))
+	return fmt.Sprintf("replaces pods when they have terminated: %s %s still terminating", counted(n, "pod"), verb(n, "is", "are"))
 }
 
 // overdue is how long after its time a pod that has not ended is told to be late.
@@ -57,7 +57,7 @@ func (t terminatingPods) waits() []stintv1.JobWait {
 
 func late(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" {
-		return "their time is over"
+		return "their grace period is over"
 	}
-	return "their time is over: is node " + p.Spec.NodeName + " there?"
+	return "their grace period is over: does node " + p.Spec.NodeName + " run?"
 }
