@@ -140,12 +140,12 @@ func (p *process) work(ctx context.Context, config *rest.Config) error {
 		return err
 	case <-ctx.Done():
 	}
-	patience := time.NewTimer(stopTime)
-	defer patience.Stop()
+	stopTimer := time.NewTimer(stopTime)
+	defer stopTimer.Stop()
 	select {
 	case err := <-ended:
 		return err
-	case <-patience.C:
+	case <-stopTimer.C:
 		return errBusy
 	}
 }

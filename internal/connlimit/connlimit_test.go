@@ -35,7 +35,7 @@ func isOpen(t *testing.T, client net.Conn) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-func TestTheOldestStrangerMakesRoomAndTheKnownStay(t *testing.T) {
+func TestTheOldestUnauthenticatedConnectionIsClosed(t *testing.T) {
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

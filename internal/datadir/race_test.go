@@ -22,7 +22,7 @@ func TestADirectoryThatAnotherUserMakesMeanwhileIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatLiesInTheStoreAndAmongTheKeysIsLookedAt(t *testing.T) {
+func TestFilesOfTheStoreAndOfTheKeysAreChecked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if _, err := Make(dir); err != nil {
 		t.Fatal(err)

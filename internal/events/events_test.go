@@ -202,7 +202,7 @@ func TestAFloodOfEventsIsCutShort(t *testing.T) {
 	})
 }
 
-func TestARunEveryMinuteIsToldOfForEver(t *testing.T) {
+func TestEventsOfARunEveryMinuteAreNotDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &ledger{}
 		w := events.NewWriter(sink, scheme.Scheme)

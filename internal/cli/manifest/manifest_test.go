@@ -113,7 +113,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 // All problems of a file are reported at once, in the order of the file.
-func TestReadTellsAll(t *testing.T) {
+func TestReadReportsAllProblems(t *testing.T) {
 	_, err := Read(t.Context(), Sources{Files: []string{"testdata/bad.yaml", "testdata/empty", "testdata/none.yaml", os.DevNull}, Stdin: strings.NewReader("")})
 	golden := filepath.Join("testdata", "bad.golden")
 	if *update {

@@ -136,7 +136,7 @@ func TestReaderThatGoesAwayIsNoError(t *testing.T) {
 	}
 }
 
-func TestLiveEndsWithAllItWasTold(t *testing.T) {
+func TestLiveEndsWithAllOutput(t *testing.T) {
 	var terminal bytes.Buffer
 	l := newLive(&terminal, func() (int, int) { return 80, 24 })
 	tell(l)

@@ -40,14 +40,14 @@ type concluder struct {
 
 // conclude reads the rest of a Job's logs and shows its outcome, in the background: see wait.
 func (c *concluder) conclude(ctx context.Context, e ending, stopping bool) {
-	patience := c.podTimeout(e)
+	timeout := c.podTimeout(e)
 	c.all.Go(func() {
 		c.slots <- struct{}{}
 		defer func() { <-c.slots }()
 		job := c.complete(ctx, e)
 		result := resultOf(job, e)
 		if !e.gone || !stopping {
-			failed := c.pods.finish(ctx, job, patience)
+			failed := c.pods.finish(ctx, job, timeout)
 			if result.Outcome == output.Failed {
 				c.explain(ctx, &result, failed)
 			}

@@ -104,12 +104,12 @@ func (f *follower) followHere(ctx context.Context) error {
 	for !f.jobs.settled() {
 		select {
 		case <-f.jobs.changed:
-			f.pulls.tell(watching)
+			f.pulls.print(watching)
 			f.refresh(ctx)
 		case <-ticker.C:
 			f.printProgress()
 			f.printWaits()
-			f.pulls.tell(watching)
+			f.pulls.print(watching)
 			f.retries.ask(watching)
 			if f.stopper.stuck(time.Now()) {
 				return errors.Join(ErrInterrupted, f.stopper.remaining(ctx))

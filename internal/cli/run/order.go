@@ -22,11 +22,11 @@ func (f *follower) printOrder(ctx context.Context) {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, job := range jobs {
-		f.tellOrderOf(ctx, job, missing)
+		f.printOrderOf(ctx, job, missing)
 	}
 }
 
-func (f *follower) tellOrderOf(ctx context.Context, job *batchv1.Job, missing map[types.NamespacedName]bool) {
+func (f *follower) printOrderOf(ctx context.Context, job *batchv1.Job, missing map[types.NamespacedName]bool) {
 	awaited := jobcore.UnmetDependencies(job)
 	if len(awaited) == 0 {
 		return

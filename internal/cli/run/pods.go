@@ -51,7 +51,7 @@ func (r *podReader) seen(pod *corev1.Pod, gone bool) {
 }
 
 // finish lists the Job's pods, as the watch may not have shown the last ones, waits for their logs, and returns the failed ones.
-func (r *podReader) finish(ctx context.Context, job *batchv1.Job, patience time.Duration) []*corev1.Pod {
+func (r *podReader) finish(ctx context.Context, job *batchv1.Job, timeout time.Duration) []*corev1.Pod {
 	if r.show == LogsNone && job.Status.Failed == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (r *podReader) finish(ctx context.Context, job *batchv1.Job, patience time.
 		return failed
 	}
 	if r.areMissing(job, pods) {
-		r.await(ctx, job, patience)
+		r.await(ctx, job, timeout)
 	}
 	r.drain(ctx, job)
 	return failed
@@ -85,8 +85,8 @@ func (r *podReader) drain(ctx context.Context, job *batchv1.Job) {
 }
 
 // await waits until the watch has shown the pods of a Job that can no longer be listed.
-func (r *podReader) await(ctx context.Context, job *batchv1.Job, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (r *podReader) await(ctx context.Context, job *batchv1.Job, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.logs.Await(ctx, job.UID, r.counted(job))
 }

@@ -54,17 +54,17 @@ type pulls struct {
 	askedAt time.Time
 }
 
-// tell shows what has changed. Nodes are read only while pods wait for images. Nodes of clusters do not report pulls.
-func (p *pulls) tell(ctx context.Context) {
+// print shows what has changed. Nodes are read only while pods wait for images. Nodes of clusters do not report pulls.
+func (p *pulls) print(ctx context.Context) {
 	if p.target.Kind == target.Cluster {
 		return
 	}
-	for _, news := range p.news(ctx, time.Now()) {
-		p.out.Pull(news)
+	for _, pull := range p.changes(ctx, time.Now()) {
+		p.out.Pull(pull)
 	}
 }
 
-func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
+func (p *pulls) changes(ctx context.Context, now time.Time) (changed []output.Pull) {
 	awaited, arrived := p.jobs.pulls()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,17 +80,17 @@ func (p *pulls) news(ctx context.Context, now time.Time) (news []output.Pull) {
 		}
 		switch {
 		case !waits && is.printed.Total > 0:
-			news = append(news, is.end(arrived[image], now))
+			changed = append(changed, is.end(arrived[image], now))
 		case waits && is.found != is.printed:
 			is.printed = is.found
-			news = append(news, output.Pull{Pull: is.printed, At: now, Took: now.Sub(is.since)})
+			changed = append(changed, output.Pull{Pull: is.printed, At: now, Took: now.Sub(is.since)})
 		}
 	}
 	if len(p.byImage) > 0 && !p.asking && now.Sub(p.askedAt) >= minRetryQuery {
 		p.asking, p.askedAt = true, now
 		go p.ask(ctx)
 	}
-	return news
+	return changed
 }
 
 // end is the end of a pull that was shown.

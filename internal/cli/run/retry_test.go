@@ -10,7 +10,7 @@ import (
 )
 
 // kube-apiserver and Stint default backoffLimit to the largest number if backoffLimitPerIndex is set.
-func TestRetriesAreToldWhereTheJobCountsThem(t *testing.T) {
+func TestRetriesAreShownIfTheJobCountsThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec batchv1.JobSpec
 		want int32

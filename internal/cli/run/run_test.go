@@ -19,7 +19,7 @@ import (
 	"github.com/stint-dev/stint/internal/cli/target"
 )
 
-func TestMeet(t *testing.T) {
+func TestResolveExisting(t *testing.T) {
 	finished := batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}
 	failing := batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}}
 	hash := map[string]string{hashAnnotation: "abc"}

@@ -176,7 +176,7 @@ func endPod(t *testing.T, s *session, job *batchv1.Job, line string) string {
 	return pod.Name
 }
 
-func TestEndThatEventsTell(t *testing.T) {
+func TestOutcomeOfEvents(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		kind, reason string
 		want         batchv1.JobConditionType
@@ -195,7 +195,7 @@ func TestEndThatEventsTell(t *testing.T) {
 	}
 }
 
-func TestOutcomeOfAJobThatVanishedIsToldByItsEvents(t *testing.T) {
+func TestOutcomeOfAJobDeletedUnobservedComesFromItsEvents(t *testing.T) {
 	out := newEndings()
 	s := newTestSessionThatShows(t, LogsNone, out)
 	s.moved = true

@@ -32,7 +32,7 @@ type trackedJob struct {
 	retryAt    time.Time
 	// outcome is set once it has been shown.
 	outcome output.Outcome
-	// updated is set if the Job has changed since the last call of news.
+	// updated is set if the Job has changed since the last call of changes.
 	updated bool
 }
 

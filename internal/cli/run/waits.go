@@ -82,9 +82,9 @@ func (w *waitingPods) observe(pod *corev1.Pod, gone bool) {
 	p.waitReason, p.ran = found, p.ran || hasRun(pod)
 }
 
-// news returns the waits that have not been shown yet, and the number of further waiting pods each time it has doubled. That
+// unprinted returns the waits that have not been shown yet, and the number of further waiting pods each time it has doubled. That
 // pods are unscheduled is shown once, only with queues, and only if no pod of the Job is scheduled.
-func (w *waitingPods) news(queues bool) (tell []*podWait, more int) {
+func (w *waitingPods) unprinted(queues bool) (waits []*podWait, more int) {
 	shown := 0
 	var open []*podWait
 	for _, p := range w.pods {
@@ -115,13 +115,13 @@ func (w *waitingPods) news(queues bool) (tell []*podWait, more int) {
 			shown++
 		}
 		p.printed[p.reason] = true
-		tell = append(tell, p)
+		waits = append(waits, p)
 	}
 	if more == 0 || more < 2*w.more {
-		return tell, 0
+		return waits, 0
 	}
 	w.more = more
-	return tell, more
+	return waits, more
 }
 
 // neverRan returns some pods that never ran, scheduled ones first, and counts the others.
@@ -152,8 +152,8 @@ func (p *podWait) output(job output.Job) output.PodWait {
 	return output.PodWait{Job: job, Pod: p.name, Reason: p.reason, Message: p.message}
 }
 
-// waits returns the news of all Jobs, sorted by Job.
-func (r *tracker) waits() (tell []output.PodWait, more []moreWait) {
+// waits returns the unprinted waits of all Jobs, sorted by Job.
+func (r *tracker) waits() (waits []output.PodWait, more []moreWait) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	placed, queues := 0, 0
@@ -169,18 +169,18 @@ func (r *tracker) waits() (tell []output.PodWait, more []moreWait) {
 			continue
 		}
 		before := len(t.waitingPods.queued)
-		waiting, others := t.waitingPods.news(placed == 0 || queues < queuesShown)
+		waiting, others := t.waitingPods.unprinted(placed == 0 || queues < queuesShown)
 		if before == 0 && len(t.waitingPods.queued) > 0 {
 			queues++
 		}
 		for _, p := range waiting {
-			tell = append(tell, p.output(t.ref))
+			waits = append(waits, p.output(t.ref))
 		}
 		if others > 0 {
 			more = append(more, moreWait{t.ref, others})
 		}
 	}
-	return tell, more
+	return waits, more
 }
 
 // moreWait is how many further pods of a Job wait.

@@ -31,7 +31,7 @@ func running(name string) *corev1.Pod {
 	return pod
 }
 
-func TestHindranceOf(t *testing.T) {
+func TestWaitReasonOf(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		pod  *corev1.Pod
 		want waitReason
@@ -59,8 +59,8 @@ func told(w *waitingPods, queues bool, pods ...*corev1.Pod) []string {
 		w.observe(pod, false)
 	}
 	var said []string
-	tell, more := w.news(queues)
-	for _, p := range tell {
+	waits, more := w.unprinted(queues)
+	for _, p := range waits {
 		said = append(said, p.name+" "+p.reason)
 	}
 	if more > 0 {
@@ -77,7 +77,7 @@ func many(n int) []*corev1.Pod {
 	return pods
 }
 
-func TestWaitsAreToldOnce(t *testing.T) {
+func TestWaitsAreShownOnce(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		queues bool
 		steps  [][]*corev1.Pod

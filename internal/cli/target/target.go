@@ -109,14 +109,14 @@ func joinOrStart(ctx context.Context, o Options, start Start) (*Target, error) {
 	limit := cmp.Or(o.StartTimeout, process.DefaultStartTimeout)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for patience := firstAnswerTimeout; ; {
-		config, err := ask(limited, o.DataDir, patience)
+	for timeout := firstAnswerTimeout; ; {
+		config, err := ask(limited, o.DataDir, timeout)
 		if err == nil {
 			warn(warnings)
 			return &Target{Kind: Local, Config: config, Namespace: orDefault(o.Namespace), Caller: o.Caller()}, nil
 		}
 		if isSlow(err) {
-			patience *= 2
+			timeout *= 2
 		}
 		t, held, err := startUnlessHeld(ctx, o, start, err)
 		if !held {
@@ -198,7 +198,7 @@ func Answers(ctx context.Context, dataDir string) bool {
 }
 
 // ask returns the configuration for the server on the data directory if that is ready.
-func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Config, error) {
+func ask(ctx context.Context, dataDir string, timeout time.Duration) (*rest.Config, error) {
 	config, err := ownConfig(dataDir)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func ask(ctx context.Context, dataDir string, patience time.Duration) (*rest.Con
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
 	if err != nil {

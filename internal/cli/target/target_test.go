@@ -145,7 +145,7 @@ func TestConnectFails(t *testing.T) {
 	}
 }
 
-func TestConnectWaitsForALookToEnd(t *testing.T) {
+func TestConnectWaitsForAReadingCommandToEnd(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	dir := t.TempDir()
 	tries := 0

@@ -8,8 +8,8 @@ import (
 
 // refresh shows what has changed, and concludes finished Jobs.
 func (f *follower) refresh(ctx context.Context) {
-	tell, ended := f.jobs.news(time.Now())
-	for _, p := range tell {
+	changed, ended := f.jobs.changes(time.Now())
+	for _, p := range changed {
 		f.out.Progress(p)
 	}
 	for _, e := range ended {
@@ -25,8 +25,8 @@ func (f *follower) printProgress() {
 
 // printWaits shows what pods wait for.
 func (f *follower) printWaits() {
-	tell, more := f.jobs.waits()
-	for _, w := range tell {
+	waits, more := f.jobs.waits()
+	for _, w := range waits {
 		f.out.PodWaiting(w)
 	}
 	for _, m := range more {

@@ -51,8 +51,8 @@ func (r *tracker) fewPods() bool {
 	return pods <= fewEnough
 }
 
-// news returns the Jobs that have changed since the last call, and those that have finished since.
-func (r *tracker) news(now time.Time) (tell []output.Progress, ended []ending) {
+// changes returns the Jobs that have changed since the last call, and those that have finished since.
+func (r *tracker) changes(now time.Time) (changed []output.Progress, ended []ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.byUID {
@@ -60,25 +60,25 @@ func (r *tracker) news(now time.Time) (tell []output.Progress, ended []ending) {
 			continue
 		}
 		t.updated = false
-		tell = append(tell, t.progress(now))
+		changed = append(changed, t.progress(now))
 		if t.isOver() {
 			t.ended = true
 			ended = append(ended, t.end())
 		}
 	}
-	return tell, ended
+	return changed, ended
 }
 
 // progress returns the progress of all unfinished Jobs.
-func (r *tracker) progress(now time.Time) (tell []output.Progress) {
+func (r *tracker) progress(now time.Time) (all []output.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.byUID {
 		if !t.ended {
-			tell = append(tell, t.progress(now))
+			all = append(all, t.progress(now))
 		}
 	}
-	return tell
+	return all
 }
 
 // settled reports whether the run is over: the outcome of every Job has been shown and, after Ctrl-C, the deleted Jobs are
