@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 )
 
@@ -19,30 +18,30 @@ import (
 const longestSleep = time.Second
 
 // Alarm rings once for each key that is set, at its time.
-type Alarm struct {
-	onDue func(types.NamespacedName)
+type Alarm[K comparable] struct {
+	onDue func(K)
 	clock clock.PassiveClock
 	// earlier has something in it when Run is to look again before it had meant to.
 	earlier chan struct{}
 
 	mu      sync.Mutex
-	entries map[types.NamespacedName]*entry
-	waiting queue
+	entries map[K]*entry[K]
+	waiting queue[K]
 }
 
 // New is an alarm that calls ring, one key at a time, as the clock shows. It is silent until it runs.
-func New(ring func(types.NamespacedName), clock clock.PassiveClock) *Alarm {
-	return &Alarm{
+func New[K comparable](ring func(K), clock clock.PassiveClock) *Alarm[K] {
+	return &Alarm[K]{
 		onDue:   ring,
 		clock:   clock,
 		earlier: make(chan struct{}, 1),
-		entries: map[types.NamespacedName]*entry{},
+		entries: map[K]*entry[K]{},
 	}
 }
 
 // Set has key rung for at this time, instead of the one that was set before. The zero time is never. A time that has
 // passed is now.
-func (a *Alarm) Set(key types.NamespacedName, at time.Time) {
+func (a *Alarm[K]) Set(key K, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.entries[key]
@@ -53,7 +52,7 @@ func (a *Alarm) Set(key types.NamespacedName, at time.Time) {
 		}
 		return
 	case e == nil:
-		e = &entry{key: key, at: at.Round(0)}
+		e = &entry[K]{key: key, at: at.Round(0)}
 		a.entries[key] = e
 		heap.Push(&a.waiting, e)
 	default:
@@ -69,7 +68,7 @@ func (a *Alarm) Set(key types.NamespacedName, at time.Time) {
 }
 
 // Run rings until ctx ends.
-func (a *Alarm) Run(ctx context.Context) {
+func (a *Alarm[K]) Run(ctx context.Context) {
 	timer := time.NewTimer(longestSleep)
 	defer timer.Stop()
 	for {
@@ -96,7 +95,7 @@ func (a *Alarm) Run(ctx context.Context) {
 
 // popDue forgets the keys that are due and returns them, in the order of their times, and how long to sleep then; 0 is
 // until something is set.
-func (a *Alarm) popDue(now time.Time) (due []types.NamespacedName, sleep time.Duration) {
+func (a *Alarm[K]) popDue(now time.Time) (due []K, sleep time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for len(a.waiting) > 0 {
@@ -110,7 +109,7 @@ func (a *Alarm) popDue(now time.Time) (due []types.NamespacedName, sleep time.Du
 	return due, 0
 }
 
-func (a *Alarm) remove(e *entry) {
+func (a *Alarm[K]) remove(e *entry[K]) {
 	heap.Remove(&a.waiting, e.position)
 	delete(a.entries, e.key)
 }

@@ -42,7 +42,7 @@ func (r *rung) want(t *testing.T, want ...string) {
 func key(name string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: name} }
 
 // run plays a test with an alarm that runs, in a time of its own.
-func run(t *testing.T, test func(a *alarm.Alarm, r *rung)) {
+func run(t *testing.T, test func(a *alarm.Alarm[types.NamespacedName], r *rung)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rung{start: time.Now()}
@@ -58,33 +58,33 @@ func run(t *testing.T, test func(a *alarm.Alarm, r *rung)) {
 
 func TestAlarm(t *testing.T) {
 	after := func(d time.Duration) time.Time { return time.Now().Add(d) }
-	for sentence, test := range map[string]func(t *testing.T, a *alarm.Alarm, r *rung){
-		"each key rings at its time, once": func(t *testing.T, a *alarm.Alarm, r *rung) {
+	for sentence, test := range map[string]func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung){
+		"each key rings at its time, once": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("later"), after(90*time.Second))
 			a.Set(key("sooner"), after(1500*time.Millisecond))
 			a.Set(key("between"), after(time.Minute))
 			time.Sleep(time.Hour)
 			r.want(t, "sooner 1.5s", "between 1m0s", "later 1m30s")
 		},
-		"a time that has passed is now": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"a time that has passed is now": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("past"), after(-time.Hour))
 			a.Set(key("now"), after(0))
 			r.want(t, "past 0s", "now 0s")
 		},
-		"a new time replaces the old, later": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"a new time replaces the old, later": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("a"), after(time.Second))
 			a.Set(key("a"), after(time.Minute))
 			time.Sleep(time.Hour)
 			r.want(t, "a 1m0s")
 		},
-		"a new time replaces the old, sooner": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"a new time replaces the old, sooner": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("a"), after(time.Minute))
 			time.Sleep(10 * time.Second)
 			a.Set(key("a"), after(100*time.Millisecond))
 			time.Sleep(time.Hour)
 			r.want(t, "a 10.1s")
 		},
-		"the zero time clears": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"the zero time clears": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("a"), after(time.Minute))
 			a.Set(key("b"), after(time.Minute))
 			a.Set(key("a"), time.Time{})
@@ -92,33 +92,33 @@ func TestAlarm(t *testing.T) {
 			time.Sleep(time.Hour)
 			r.want(t, "b 1m0s")
 		},
-		"a key that has rung can be set again": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"a key that has rung can be set again": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("a"), after(time.Second))
 			time.Sleep(time.Minute)
 			a.Set(key("a"), after(time.Second))
 			time.Sleep(time.Minute)
 			r.want(t, "a 1s", "a 1m1s")
 		},
-		"keys of namespaces are apart": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"keys of namespaces are apart": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(types.NamespacedName{Namespace: "other", Name: "a"}, after(time.Second))
 			a.Set(key("a"), after(2*time.Second))
 			time.Sleep(time.Minute)
 			r.want(t, "a 1s", "a 2s")
 		},
-		"what is set while it sleeps without a key rings": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"what is set while it sleeps without a key rings": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			time.Sleep(24 * time.Hour)
 			a.Set(key("a"), after(time.Millisecond))
 			time.Sleep(time.Minute)
 			r.want(t, "a 24h0m0.001s")
 		},
-		"days ahead it is still on time": func(t *testing.T, a *alarm.Alarm, r *rung) {
+		"days ahead it is still on time": func(t *testing.T, a *alarm.Alarm[types.NamespacedName], r *rung) {
 			a.Set(key("a"), after(72*time.Hour+time.Millisecond))
 			time.Sleep(100 * time.Hour)
 			r.want(t, "a 72h0m0.001s")
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			run(t, func(a *alarm.Alarm, r *rung) { test(t, a, r) })
+			run(t, func(a *alarm.Alarm[types.NamespacedName], r *rung) { test(t, a, r) })
 		})
 	}
 }
@@ -127,7 +127,7 @@ func TestRingMaySetItsOwnKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		start, rings := time.Now(), 0
-		var a *alarm.Alarm
+		var a *alarm.Alarm[types.NamespacedName]
 		a = alarm.New(func(k types.NamespacedName) {
 			if rings++; rings < 5 {
 				a.Set(k, time.Now().Add(10*time.Second))

@@ -25,7 +25,7 @@ func TestTheWallClockCounts(t *testing.T) {
 		"after the clock was set back, it waits too": {now: noon.AddDate(-1, 0, 0), wantSleep: time.Second},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			alarm := New(nil, nil)
+			alarm := New[types.NamespacedName](nil, nil)
 			alarm.Set(b, noon.Add(time.Hour))
 			alarm.Set(a, noon)
 			due, sleep := alarm.popDue(c.now)
@@ -39,7 +39,7 @@ func TestTheWallClockCounts(t *testing.T) {
 // A time that was computed from time.Now carries a reading of the clock that counts since the machine started, and times
 // that have one are compared by it. It must not get in.
 func TestMonotonicReadingsAreTakenOff(t *testing.T) {
-	a := New(nil, nil)
+	a := New[types.NamespacedName](nil, nil)
 	at := time.Now().Add(time.Hour)
 	a.Set(types.NamespacedName{Name: "new"}, at)
 	a.Set(types.NamespacedName{Name: "replaced"}, at)

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // evictionReason and evictionMessage are what a pod failure policy looks for.
@@ -72,7 +74,7 @@ func (r *evictionREST) Create(ctx context.Context, name string, obj runtime.Obje
 func (r *evictionREST) markDisrupted(ctx context.Context, name string, deletion *metav1.DeleteOptions) error {
 	info := updateOf(deletion.Preconditions, func(_ context.Context, obj runtime.Object) error {
 		pod := obj.(*corev1.Pod)
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.DeletionTimestamp != nil {
+		if podstatus.IsTerminated(pod) || pod.DeletionTimestamp != nil {
 			return nil
 		}
 		setPodCondition(pod, corev1.PodCondition{

@@ -232,7 +232,7 @@ func getStuck(t *testing.T, n *node) {
 	})
 	job.Annotations = map[string]string{core.PendingTimeoutSeconds: "1"}
 	n.create(t, job)
-	n.awaitEvent(t, "stuck", core.PendingTimeoutReason, "no node has taken the pod")
+	n.awaitEvent(t, "stuck", core.PendingTimeoutReason, "the pod is not bound to a node yet")
 	n.awaitJob(t, "stuck", "to fail by its policy", func(job *batchv1.Job) bool {
 		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 			return c.Type == batchv1.JobFailed && c.Reason == batchv1.JobReasonPodFailurePolicy

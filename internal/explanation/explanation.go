@@ -1,9 +1,9 @@
 // Package explanation observes a Job and all that an explanation of it needs, through the registry of this process or
-// over the network, so that both tell the same:
+// over the network, so that both give the same explanation:
 //
 //	Job, its pods, the Jobs it waits for, results, events ──► explain.Job ──► JobExplanation
 //
-// It reads and writes nothing, and knows no more of the Job's past than a controller that has just started.
+// It only reads, and knows no more of the Job's past than a controller that has just started.
 package explanation
 
 import (
@@ -33,7 +33,7 @@ type Client interface {
 	ResultSlices() client.Resource[*stintv1.ResultSlice]
 }
 
-// Events lists those about one object.
+// Events lists the events about one object.
 type Events func(ctx context.Context, namespace string, object types.UID) ([]corev1.Event, error)
 
 // Observer explains Jobs.
@@ -42,13 +42,13 @@ type Observer struct {
 	Events Events
 	// Settings are those of the Job controller.
 	Settings core.Settings
-	// TimesAssumed tells that they are only the usual ones.
+	// TimesAssumed is set if they are the defaults, as the controller's are not known.
 	TimesAssumed bool
-	// NoController tells that no controller runs.
+	// NoController is set if no controller runs.
 	NoController bool
 }
 
-// Explain tells what a Job does at the time now.
+// Explain returns the explanation of a Job at the time now.
 func (o *Observer) Explain(ctx context.Context, namespace, name string, now time.Time) (*stintv1.JobExplanation, error) {
 	job, err := o.Client.Jobs().Get(ctx, namespace, name)
 	if err != nil {
@@ -74,13 +74,13 @@ func (o *Observer) Explain(ctx context.Context, namespace, name string, now time
 		return nil, err
 	}
 	if about.Holders, err = o.holders(ctx, job); err != nil {
-		return nil, fmt.Errorf("the runs that hold Job %s: %w", name, err)
+		return nil, fmt.Errorf("the runs that Job %s waits for: %w", name, err)
 	}
 	x := explain.Job(obs, about)
 	return &x, nil
 }
 
-// pods are those that the Job controls or could adopt.
+// pods lists the pods that the Job controls or could adopt.
 func (o *Observer) pods(ctx context.Context, job *batchv1.Job) (pods []*corev1.Pod, err error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
@@ -102,7 +102,7 @@ func (o *Observer) dependencies(ctx context.Context, job *batchv1.Job) ([]core.D
 		case apierrors.IsNotFound(err):
 			list = append(list, core.Dependency{Name: d.Job})
 		case err != nil:
-			return nil, fmt.Errorf("job %s, which is waited for: %w", d.Job, err)
+			return nil, fmt.Errorf("getting Job %s, a dependency: %w", d.Job, err)
 		default:
 			list = append(list, core.Dependency{Name: d.Job, Job: other})
 		}
@@ -110,7 +110,8 @@ func (o *Observer) dependencies(ctx context.Context, job *batchv1.Job) ([]core.D
 	return list, nil
 }
 
-// results are those of ended pods. Clusters may not have the kind that keeps them, or not show it to everybody.
+// results returns the results of the Job's pods. ResultSlices are left out if the cluster does not have that kind or the
+// user may not list it.
 func (o *Observer) results(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]stintv1.PodResult, error) {
 	var kept []stintv1.ResultSlice
 	var err error
@@ -127,8 +128,8 @@ func (o *Observer) results(ctx context.Context, job *batchv1.Job, pods []*corev1
 	return list, nil
 }
 
-// podsAsked is of how many pods that are being started the events are read: only they tell of volumes.
-const podsAsked = 3
+// maxPodsWithEvents is of how many starting pods the events are read: only events report problems with volumes.
+const maxPodsWithEvents = 3
 
 func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]corev1.Event, error) {
 	if core.Finished(job) {
@@ -137,7 +138,7 @@ func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.
 	list, err := o.Events(ctx, job.Namespace, job.UID)
 	asked := 0
 	for _, p := range pods {
-		if err == nil && p.Status.Phase == corev1.PodPending && p.Spec.NodeName != "" && asked < podsAsked {
+		if err == nil && p.Status.Phase == corev1.PodPending && p.Spec.NodeName != "" && asked < maxPodsWithEvents {
 			var more []corev1.Event
 			more, err = o.Events(ctx, p.Namespace, p.UID)
 			list, asked = append(list, more...), asked+1
@@ -149,7 +150,8 @@ func (o *Observer) events(ctx context.Context, job *batchv1.Job, pods []*corev1.
 	return list, err
 }
 
-// holders are the other runs of its schedule that have not ended, where a concurrency policy holds the Job.
+// holders returns the runs of the same schedule that are no younger than the Job and not finished, if a concurrency policy
+// holds the Job.
 func (o *Observer) holders(ctx context.Context, job *batchv1.Job) (names []string, err error) {
 	owner := metav1.GetControllerOf(job)
 	if owner == nil || !core.IsHeld(job) {
@@ -166,7 +168,8 @@ func (o *Observer) holders(ctx context.Context, job *batchv1.Job) (names []strin
 	return names, err
 }
 
-// dependents are what a foreground deletion waits for beside pods. Who cannot list every kind goes without.
+// dependents returns what a foreground deletion waits for besides pods, as KIND/NAME; nothing if the client cannot list
+// every kind.
 func (o *Observer) dependents(ctx context.Context, job *batchv1.Job) (names []string, err error) {
 	all, ok := o.Client.(interface{ Kinds() []client.Kind })
 	if !ok || !slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents) {

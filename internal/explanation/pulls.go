@@ -10,7 +10,8 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-// withPulls has pods that wait for the pull of an image say how far it is, as far as their nodes tell. Nodes of clusters do not.
+// withPulls adds the progress of image pulls to the messages of pods that wait for one, if their nodes report it. Nodes of
+// clusters do not.
 func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.Pod {
 	all, ok := o.Client.(interface {
 		Nodes() client.Resource[*corev1.Node]
@@ -19,7 +20,7 @@ func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.
 		return pods
 	}
 	byNode := map[string][]progress.Pull{}
-	told := slices.Clone(pods)
+	updated := slices.Clone(pods)
 	for i, p := range pods {
 		if p.Spec.NodeName == "" || p.Status.Phase != corev1.PodPending || len(progress.Images(p)) == 0 {
 			continue
@@ -32,10 +33,10 @@ func (o *Observer) withPulls(ctx context.Context, pods []*corev1.Pod) []*corev1.
 			byNode[p.Spec.NodeName] = pulls
 		}
 		if len(pulls) > 0 {
-			told[i] = withPull(p, pulls)
+			updated[i] = withPull(p, pulls)
 		}
 	}
-	return told
+	return updated
 }
 
 func withPull(p *corev1.Pod, pulls []progress.Pull) *corev1.Pod {

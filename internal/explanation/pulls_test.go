@@ -8,7 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/image/progress"
 )
 
-func TestAPodThatWaitsForAPullTellsHowFarItIs(t *testing.T) {
+func TestAPodThatWaitsForAPullShowsItsProgress(t *testing.T) {
 	pulls := []progress.Pull{{Image: "b:1", Done: 1, Total: 2}, {Image: "a:1", Done: 34_000_000, Total: 120_000_000}}
 	for before, want := range map[string]string{
 		progress.Message("a:1"): `pulling image "a:1", 34 MB of 120 MB (28%)`,

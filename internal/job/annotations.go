@@ -12,37 +12,37 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Annotations of a Job that ask for what batch/v1 has no field for, so that the manifest stays valid on any cluster.
+// Annotations of a Job for settings that batch/v1 has no field for. Being annotations, they are valid on any cluster.
 const (
 	// BackoffSeconds is the delay after a first failure; each further one doubles it. 0 retries at once.
 	BackoffSeconds = "stint.dev/backoff-seconds"
 	// MaxBackoffSeconds bounds the delay.
 	MaxBackoffSeconds = "stint.dev/max-backoff-seconds"
-	// FailedPodsLimit is how many failed pods are kept, the newest. Their number is counted all the same.
+	// FailedPodsLimit is how many failed pods are kept: the newest. The deleted ones still count in status.failed.
 	FailedPodsLimit = "stint.dev/failed-pods-limit"
 	// PendingTimeoutSeconds is how long a pod may take until all its containers have started.
 	PendingTimeoutSeconds = "stint.dev/pending-timeout-seconds"
-	// PendingTimeoutIncludesQueueing has that time run also while a pod waits for its turn on a node that queues pods.
+	// PendingTimeoutIncludesQueueing, if "true", counts the time in which a node queues a pod towards that timeout.
 	PendingTimeoutIncludesQueueing = "stint.dev/pending-timeout-includes-queueing"
 	// DependsOn names Jobs of the same namespace that must have ended first: "extract, clean=Finished".
 	DependsOn = "stint.dev/depends-on"
 )
 
-// Annotations are the names of all that can be asked for.
+// Annotations returns the keys of these annotations.
 func Annotations() []string {
 	return []string{BackoffSeconds, MaxBackoffSeconds, FailedPodsLimit,
 		PendingTimeoutSeconds, PendingTimeoutIncludesQueueing, DependsOn}
 }
 
-// AnnotationsPath is where a Job has its annotations.
+// AnnotationsPath is the field path of a Job's annotations, for errors.
 var AnnotationsPath = field.NewPath("metadata", "annotations")
 
-// maxDependencies bounds the conditions that dependencies take in a Job's status.
+// maxDependencies bounds the conditions in a Job's status, which has one for each dependency.
 const maxDependencies = 32
 
-// AnnotationSettings is what the annotations of a Job ask for. The zero value asks for nothing.
+// AnnotationSettings are the settings in the annotations of a Job. The zero value has none.
 type AnnotationSettings struct {
-	// Backoff and MaxBackoff stand in for the settings of the same meaning.
+	// Backoff and MaxBackoff override PodFailureBackoff and MaxPodFailureBackoff of Settings.
 	Backoff, MaxBackoff *time.Duration
 	FailedPodsLimit     *int
 	// PendingTimeout is 0 for none.
@@ -61,15 +61,16 @@ type DependencyRule struct {
 // DependencyCondition is how a Job must have ended for another to start.
 type DependencyCondition string
 
-// The ends that can be asked for.
+// The ends that a Job can depend on.
 const (
 	DependsOnComplete DependencyCondition = "Complete"
 	DependsOnFailed   DependencyCondition = "Failed"
-	// DependsOnFinished takes either.
+	// DependsOnFinished is met by either.
 	DependsOnFinished DependencyCondition = "Finished"
 )
 
-// ReadAnnotations reads what annotations ask for. What is wrong asks for nothing and is among the errors.
+// ReadAnnotations parses annotations; p is their path in errors. An invalid annotation is reported as an error and leaves
+// its setting unset.
 func ReadAnnotations(annotations map[string]string, p *field.Path) (AnnotationSettings, field.ErrorList) {
 	r := annotationReader{annotations: annotations, path: p}
 	a := AnnotationSettings{
@@ -91,7 +92,8 @@ func ReadAnnotations(annotations map[string]string, p *field.Path) (AnnotationSe
 	return a, r.errs
 }
 
-// overriddenBy returns the settings with what a Job asks for in their place. A delay above the bound for all Jobs raises it.
+// overriddenBy returns s with the settings of a Job's annotations in their place. A Backoff above the controller's
+// MaxPodFailureBackoff raises that too.
 func (s Settings) overriddenBy(a AnnotationSettings) Settings {
 	if a.Backoff != nil {
 		s.PodFailureBackoff = *a.Backoff
@@ -121,7 +123,7 @@ func (r *annotationReader) number(key string, least int) *int {
 	if !ok {
 		return nil
 	}
-	n, err := strconv.ParseUint(text, 10, 31) // which takes no sign
+	n, err := strconv.ParseUint(text, 10, 31) // accepts no sign
 	if err != nil || int(n) < least {
 		r.refuse(key, fmt.Sprintf("must be a whole number from %d to %d", least, math.MaxInt32))
 		return nil
@@ -147,7 +149,7 @@ func (r *annotationReader) boolean(key string) bool {
 	return text == "true"
 }
 
-// dependsOn reads NAME or NAME=END, separated by commas.
+// dependsOn parses entries of the form NAME or NAME=END, separated by commas.
 func (r *annotationReader) dependsOn() []DependencyRule {
 	text, ok := r.annotations[DependsOn]
 	if !ok {
@@ -179,10 +181,10 @@ func parseDependencyRule(entry string) (d DependencyRule, why string) {
 		d.End = DependencyCondition(strings.TrimSpace(end))
 	}
 	if problems := validation.IsDNS1123Subdomain(d.Job); len(problems) > 0 {
-		return d, fmt.Sprintf("must be names of Jobs, such as \"extract, clean=Finished\"; %q is none: %s", d.Job, problems[0])
+		return d, fmt.Sprintf("must be names of Jobs, such as \"extract, clean=Finished\"; %q is not a name: %s", d.Job, problems[0])
 	}
 	if !slices.Contains([]DependencyCondition{DependsOnComplete, DependsOnFailed, DependsOnFinished}, d.End) {
-		return d, fmt.Sprintf("%s=%s: a Job ends %s, %s or %s", d.Job, d.End, DependsOnComplete, DependsOnFailed, DependsOnFinished)
+		return d, fmt.Sprintf("%s=%s: the end must be %s, %s or %s", d.Job, d.End, DependsOnComplete, DependsOnFailed, DependsOnFinished)
 	}
 	return d, ""
 }

@@ -53,16 +53,16 @@ func TestReadAnnotations(t *testing.T) {
 		"one Job":                           {DependsOn, "a", AnnotationSettings{DependsOn: []DependencyRule{{"a", DependsOnComplete}}}, ""},
 		"two Jobs": {DependsOn, " a , b = Finished ", AnnotationSettings{DependsOn: []DependencyRule{
 			{"a", DependsOnComplete}, {"b", DependsOnFinished}}}, ""},
-		"a Job that fails":              {DependsOn, "a=Failed", AnnotationSettings{DependsOn: []DependencyRule{{"a", DependsOnFailed}}}, ""},
-		"no Job":                        {DependsOn, "", AnnotationSettings{}, "must be names of Jobs"},
-		"a comma too many":              {DependsOn, "a,", AnnotationSettings{}, "must be names of Jobs"},
-		"an end of no Job":              {DependsOn, "=Failed", AnnotationSettings{}, "must be names of Jobs"},
-		"a name that no Job can have":   {DependsOn, "A", AnnotationSettings{}, "must be names of Jobs"},
-		"no end":                        {DependsOn, "a=", AnnotationSettings{}, "Complete, Failed or Finished"},
-		"an end that Jobs do not have":  {DependsOn, "a=complete", AnnotationSettings{}, "Complete, Failed or Finished"},
-		"two ends":                      {DependsOn, "a=Failed=Complete", AnnotationSettings{}, "Complete, Failed or Finished"},
-		"a Job twice":                   {DependsOn, "a, a=Failed", AnnotationSettings{}, "twice"},
-		"more Jobs than can be told of": {DependsOn, strings.Join(names(repeat(33, numbered)), ","), AnnotationSettings{}, "at most 32 Jobs"},
+		"a Job that fails":                {DependsOn, "a=Failed", AnnotationSettings{DependsOn: []DependencyRule{{"a", DependsOnFailed}}}, ""},
+		"no Job":                          {DependsOn, "", AnnotationSettings{}, "must be names of Jobs"},
+		"a comma too many":                {DependsOn, "a,", AnnotationSettings{}, "must be names of Jobs"},
+		"an end of no Job":                {DependsOn, "=Failed", AnnotationSettings{}, "must be names of Jobs"},
+		"a name that no Job can have":     {DependsOn, "A", AnnotationSettings{}, "must be names of Jobs"},
+		"no end":                          {DependsOn, "a=", AnnotationSettings{}, "Complete, Failed or Finished"},
+		"an end that Jobs do not have":    {DependsOn, "a=complete", AnnotationSettings{}, "Complete, Failed or Finished"},
+		"two ends":                        {DependsOn, "a=Failed=Complete", AnnotationSettings{}, "Complete, Failed or Finished"},
+		"a Job twice":                     {DependsOn, "a, a=Failed", AnnotationSettings{}, "twice"},
+		"more Jobs than conditions allow": {DependsOn, strings.Join(names(repeat(33, numbered)), ","), AnnotationSettings{}, "at most 32 Jobs"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestADelayBelowItsOwnStartIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzReadAnnotations wants each value read or refused, and what is read to be what can be done.
+// FuzzReadAnnotations expects each value to be either read or refused, and no negative setting.
 func FuzzReadAnnotations(f *testing.F) {
 	f.Add("10", "600", "3", "60", "true", "a, b=Finished")
 	f.Add("", "-1", "+5", "1e3", "TRUE", "a,,b")
@@ -119,37 +119,37 @@ func FuzzReadAnnotations(f *testing.F) {
 	})
 }
 
-func TestDelaysThatJobsAskFor(t *testing.T) {
+func TestDelaysFromAnnotations(t *testing.T) {
 	tests := map[string]struct {
 		annotations []string
 		// want are the delays after the first failures, in seconds.
 		want []int
 	}{
-		"the document's sequence":                    {[]string{BackoffSeconds, "10"}, []int{10, 20, 40, 80, 160, 320}},
-		"who asks for nothing gets the same":         {nil, []int{10, 20, 40, 80, 160, 320, 600, 600}},
-		"another start":                              {[]string{BackoffSeconds, "3"}, []int{3, 6, 12, 24, 48, 96}},
-		"no delay":                                   {[]string{BackoffSeconds, "0"}, []int{0, 0, 0}},
-		"no delay, whatever its bound":               {[]string{BackoffSeconds, "0", MaxBackoffSeconds, "5"}, []int{0, 0}},
-		"a bound":                                    {[]string{BackoffSeconds, "10", MaxBackoffSeconds, "25"}, []int{10, 20, 25, 25}},
-		"a bound as long as the start":               {[]string{BackoffSeconds, "10", MaxBackoffSeconds, "10"}, []int{10, 10, 10}},
-		"a bound beyond the controller's":            {[]string{MaxBackoffSeconds, "1000"}, []int{10, 20, 40, 80, 160, 320, 640, 1000}},
-		"a bound below the controller's start":       {[]string{MaxBackoffSeconds, "4"}, []int{4, 4}},
-		"a bound of nothing":                         {[]string{MaxBackoffSeconds, "0"}, []int{0, 0}},
-		"a start beyond the controller's bound":      {[]string{BackoffSeconds, "1200"}, []int{1200, 1200}},
-		"a bad start leaves the default":             {[]string{BackoffSeconds, "soon"}, []int{10, 20}},
-		"a bad bound leaves the default":             {[]string{BackoffSeconds, "400", MaxBackoffSeconds, "20"}, []int{400, 600, 600}},
-		"the longest of all is no matter for clocks": {[]string{BackoffSeconds, "2147483647"}, []int{2147483647, 2147483647}},
+		"the document's sequence":               {[]string{BackoffSeconds, "10"}, []int{10, 20, 40, 80, 160, 320}},
+		"without annotations it is the same":    {nil, []int{10, 20, 40, 80, 160, 320, 600, 600}},
+		"another start":                         {[]string{BackoffSeconds, "3"}, []int{3, 6, 12, 24, 48, 96}},
+		"no delay":                              {[]string{BackoffSeconds, "0"}, []int{0, 0, 0}},
+		"no delay, whatever its bound":          {[]string{BackoffSeconds, "0", MaxBackoffSeconds, "5"}, []int{0, 0}},
+		"a bound":                               {[]string{BackoffSeconds, "10", MaxBackoffSeconds, "25"}, []int{10, 20, 25, 25}},
+		"a bound as long as the start":          {[]string{BackoffSeconds, "10", MaxBackoffSeconds, "10"}, []int{10, 10, 10}},
+		"a bound beyond the controller's":       {[]string{MaxBackoffSeconds, "1000"}, []int{10, 20, 40, 80, 160, 320, 640, 1000}},
+		"a bound below the controller's start":  {[]string{MaxBackoffSeconds, "4"}, []int{4, 4}},
+		"a bound of nothing":                    {[]string{MaxBackoffSeconds, "0"}, []int{0, 0}},
+		"a start beyond the controller's bound": {[]string{BackoffSeconds, "1200"}, []int{1200, 1200}},
+		"a bad start leaves the default":        {[]string{BackoffSeconds, "soon"}, []int{10, 20}},
+		"a bad bound leaves the default":        {[]string{BackoffSeconds, "400", MaxBackoffSeconds, "20"}, []int{400, 600, 600}},
+		"the longest of all does not overflow":  {[]string{BackoffSeconds, "2147483647"}, []int{2147483647, 2147483647}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for n, want := range tt.want {
-				whole := newView(seen(annotated(tt.annotations).Obj(),
+				whole := newView(observed(annotated(tt.annotations).Obj(),
 					repeat(n+1, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(1, at(60)).Obj() })...))
 				if got := jobDelay(whole); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures: %v, want %d s", n+1, got, want)
 				}
 				last := aPod("p").Index(1).IndexFailureCount(n).Exited(1, at(60)).Obj()
-				index := newView(seen(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
+				index := newView(observed(annotated(tt.annotations).Indexed().BackoffLimitPerIndex(100).Obj(), last))
 				if got := indexDelay(index, last); got != time.Duration(want)*time.Second {
 					t.Errorf("after %d failures of an index: %v, want %d s", n+1, got, want)
 				}
@@ -158,9 +158,9 @@ func TestDelaysThatJobsAskFor(t *testing.T) {
 	}
 }
 
-func TestRetryingAtOnceDoesNotHeedTheNodesClock(t *testing.T) {
+func TestRetryingAtOnceIgnoresTheNodesClock(t *testing.T) {
 	j := aJob().Annotation(BackoffSeconds, "0").Obj()
-	if d := Decide(seen(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.RequeueAfter > 0 {
-		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.RequeueAfter)
+	if d := Decide(observed(j, aPod("p").Exited(1, at(3600)).Obj())); len(d.Create) == 0 || d.RequeueAfter > 0 {
+		t.Errorf("creates %d pods, requeues after %v", len(d.Create), d.RequeueAfter)
 	}
 }

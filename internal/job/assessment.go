@@ -8,40 +8,45 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Assessment is what the core makes of an observation, for those who tell of it: what is there, how the Job will end,
-// and what is planned. It is for reading: no decision is made from it.
+// Assessment describes an observation for explanations (internal/job/explain): the pods, how the Job will end, and what
+// is planned. It is computed by the functions that Decide uses, but no decision is made from it.
 type Assessment struct {
 	Job *batchv1.Job
 	Now time.Time
-	// ExternalController is set where the Job is left to a controller whose rules are not known here.
+	// ExternalController is set if an external controller manages the Job. Its rules are not known here.
 	ExternalController bool
 
-	// Verdict is nil while the Job's end is open. Of a Job that is foreign or finished it is the stored one.
+	// Verdict is nil while the Job's end is open. If the Job is finished or has an external controller, it is the stored
+	// verdict.
 	Verdict *Verdict
 
-	// Owned are the Job's pods, also those that are about to be adopted. Among them, Active ones have neither ended nor
-	// been told to, Terminating ones have only been told to, and Uncounted ones have ended and wait to be counted.
+	// Owned are the Job's pods, including orphans that are about to be adopted. Of these, Active pods have neither
+	// terminated nor been deleted, Terminating pods have been deleted and still run, and Uncounted pods have terminated
+	// and wait to be counted.
 	Owned, Active, Terminating, Uncounted []*corev1.Pod
-	// Ready is how many of the active pods are.
+	// Ready is the number of active pods that are ready.
 	Ready int
-	// Succeeded and Failed are the totals, with pods that are not counted yet.
+	// Succeeded and Failed are the totals, including pods that are not counted yet.
 	Succeeded, Failed int32
 	FailedIndexes     Indexes
-	// Restarts are those that count against the backoff limit. The Job fails at RestartLimit of them.
+	// Restarts is the number of container restarts that count against the backoff limit. The Job fails when it reaches
+	// RestartLimit.
 	Restarts, RestartLimit int64
 
 	// Wanted is how many pods should be active.
 	Wanted int
-	// Create is how many pods are about to be created, and Discard are those about to be ended. A Job that is foreign or
-	// finished has neither.
+	// Create is the number of pods that are about to be created, DeleteUncounted are the pods that are about to be
+	// deleted. There are none if the Job is finished or has an external controller.
 	Create          int
 	DeleteUncounted []*corev1.Pod
-	// NextPod is when a pod may be created that may not be now; zero where none waits for a time.
+	// NextPod is when the next delayed pod may be created; zero if none is delayed.
 	NextPod time.Time
 	Backoff Backoff
-	// CreateFailure is set while the controller is known to be refused pods. It asks for none until NextCreateAt.
+	// CreateFailure is set while the API server is known to refuse the Job's pods. None is created before NextCreateAt.
 	CreateFailure *CreateFailure
 	NextCreateAt  time.Time
 
@@ -50,38 +55,38 @@ type Assessment struct {
 	// Start is when the Job became active, Deadline when it fails for being active too long; nil and zero for never.
 	Start    *metav1.Time
 	Deadline time.Time
-	// StartBy is when each pod that may only take so long to start is failed for not having started.
+	// StartBy is when a pod is failed if it has not started, for pods whose pending timeout runs.
 	StartBy map[types.UID]time.Time
 }
 
 // Backoff is the delay after failures.
 type Backoff struct {
-	// Failures is the number of pods that failed since the last one succeeded, and Delay what that costs.
+	// Failures is the number of pods that failed since the last one succeeded, and Delay the delay after so many.
 	Failures int
 	Delay    time.Duration
-	// Indexes are those that wait for their next pod, in a Job that has a limit for each index.
+	// Indexes are those whose next pod is delayed, in a Job with backoffLimitPerIndex.
 	Indexes Indexes
-	// Since is the last of the failures that are waited after.
+	// Since is when the last of the failures happened that the delay is for.
 	Since time.Time
 }
 
 // UnmetDependency is a dependency that is not met.
 type UnmetDependency struct {
 	DependencyRule
-	// Message tells how far the other Job has come: as observed, else as the status has it.
+	// Message says what state the other Job is in: as observed or, if it was not observed, as the condition has it.
 	Message string
-	// Since is when the status took note of it; zero while it has not.
+	// Since is the last transition of the condition about the dependency; zero while there is none.
 	Since time.Time
 }
 
-// Assess returns what Decide would go by, found by the same functions.
+// Assess describes obs with the functions that Decide uses.
 func Assess(obs Observation) Assessment {
-	v, foreign := newView(obs), hasExternalController(obs.Job)
-	if len(v.adopt) > 0 && !foreign {
+	v, external := newView(obs), hasExternalController(obs.Job)
+	if len(v.adopt) > 0 && !external {
 		v = newView(withAdopted(obs, v.adopt))
 	}
 	a := Assessment{
-		Job: v.job, Now: v.Now, ExternalController: foreign,
+		Job: v.job, Now: v.Now, ExternalController: external,
 		Owned: v.owned, Active: v.active, Terminating: v.terminating, Uncounted: uncountedPods(v), Ready: countReady(v.active),
 		Succeeded: v.succeeded, Failed: v.failed, FailedIndexes: v.failedIndexes, RestartLimit: restartLimit(v.job),
 		Wanted: wantActive(v), Backoff: backoff(v), CreateFailure: v.CreateFailure, NextCreateAt: v.NextCreateAt,
@@ -90,10 +95,10 @@ func Assess(obs Observation) Assessment {
 	if v.restartsCount() {
 		a.Restarts = v.restarts()
 	}
-	if !foreign {
+	if !external {
 		a.StartBy = startBy(v)
 	}
-	if foreign || Finished(v.job) {
+	if external || Finished(v.job) {
 		a.Verdict = storedVerdict(v)
 		return a
 	}
@@ -105,7 +110,7 @@ func Assess(obs Observation) Assessment {
 	return a
 }
 
-// withAdopted is what is observed once the orphans are adopted, which every decision begins with.
+// withAdopted returns obs as it will be when the orphans are adopted, which Decide does before anything else.
 func withAdopted(obs Observation, orphans []*corev1.Pod) Observation {
 	obs.Pods = slices.Clone(obs.Pods)
 	for i, p := range obs.Pods {
@@ -117,10 +122,10 @@ func withAdopted(obs Observation, orphans []*corev1.Pod) Observation {
 	return obs
 }
 
-// uncountedPods have ended, and only being counted keeps their finalizer.
+// uncountedPods returns the terminated pods that keep their finalizer only until they are counted.
 func uncountedPods(v view) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(v.owned), func(p *corev1.Pod) bool {
-		return !Ended(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
+		return !podstatus.IsTerminated(p) || !v.tracked(p) || v.lastFailedByIndex[IndexOf(p)] == p
 	})
 }
 
@@ -155,7 +160,7 @@ func unmetDependencies(v view) []UnmetDependency {
 	return list
 }
 
-// deadline is zero also while the Job's start is only what it would be if the Job started now.
+// deadline is zero also while the Job has not started: v.start is then the start that it would have now.
 func deadline(v view) time.Time {
 	left, bounded := deadlineLeft(v)
 	started := !wasSuspended(v.job) && (v.job.Status.StartTime != nil || len(v.owned) > 0)

@@ -29,10 +29,11 @@ func backoffLimit(job *batchv1.Job) int32 {
 	}
 }
 
-// unlimitedFailures is what defaults and people write where failures of indexes are to be counted, not those of the Job.
+// unlimitedFailures is the least backoffLimit that means none: with backoffLimitPerIndex, the default is MaxInt32, and
+// users write similarly large numbers.
 const unlimitedFailures = 1 << 30
 
-// FailureLimit is how many pods of the Job may fail before it does; nil where failures are counted for each index.
+// FailureLimit is how many pods of the Job may fail without failing the Job; nil if only failures per index are limited.
 func FailureLimit(job *batchv1.Job) *int32 {
 	if limit := backoffLimit(job); limit < unlimitedFailures {
 		return &limit
@@ -44,12 +45,12 @@ func pastRestartLimit(v view) bool {
 	return v.restartsCount() && v.restarts() >= restartLimit(v.job)
 }
 
-// restartsCount tells that restarts are held against the limit.
+// restartsCount reports whether restarts of containers count against the backoff limit.
 func (v *view) restartsCount() bool {
 	return v.job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
-// restarts of containers in pods that have not ended.
+// restarts is the number of container restarts in pods that have not terminated.
 func (v *view) restarts() int64 {
 	n := int64(0)
 	for _, p := range v.owned {
@@ -60,7 +61,7 @@ func (v *view) restarts() int64 {
 	return n
 }
 
-// restartLimit is how many restarts end a Job: a limit of 0 allows none, a limit of n ends it at the n-th.
+// restartLimit is how many restarts fail a Job: a backoff limit of 0 allows none, a limit of n fails it at the n-th.
 func restartLimit(job *batchv1.Job) int64 { return int64(max(backoffLimit(job), 1)) }
 
 func restartsOf(p *corev1.Pod) int64 {

@@ -21,7 +21,7 @@ func pastMaxFailedIndexes(v view) *Verdict {
 		"Job has exceeded the specified maximal number of failed indexes")
 }
 
-// pastBackoffLimitPerIndex fails a Job in which every index has ended, at least one of them failed.
+// pastBackoffLimitPerIndex fails a Job in which every index has ended and at least one has failed.
 func pastBackoffLimitPerIndex(v view) *Verdict {
 	failed := v.failedIndexes.Count()
 	if failed == 0 || failed+v.done.Count() < v.completions() {
@@ -38,7 +38,7 @@ func storedFailedIndexes(v view) Indexes {
 	return ParseIndexes(*v.job.Status.FailedIndexes, v.completions())
 }
 
-// newlyFailedIndexes returns the indexes of which a pod failed for the last time that the limit allows.
+// newlyFailedIndexes returns the indexes that have failed for good, by the failure of a pod with its finalizer.
 func newlyFailedIndexes(v view) Indexes {
 	var spent []int
 	for _, p := range v.owned {
@@ -49,18 +49,18 @@ func newlyFailedIndexes(v view) Indexes {
 	return Indexes(nil).With(spent...)
 }
 
-// exhaustsIndex reports whether the failure of p is the last that its index may have.
+// exhaustsIndex reports whether the failure of p fails its index: by a FailIndex rule or the backoffLimitPerIndex.
 func exhaustsIndex(job *batchv1.Job, p *corev1.Pod) bool {
-	j := matchFailurePolicy(job, p)
-	if j.action == batchv1.PodFailurePolicyActionFailIndex {
+	m := matchFailurePolicy(job, p)
+	if m.action == batchv1.PodFailurePolicyActionFailIndex {
 		return true
 	}
-	return j.counts() && failuresBefore(p) >= *job.Spec.BackoffLimitPerIndex
+	return m.counts() && failuresBefore(p) >= *job.Spec.BackoffLimitPerIndex
 }
 
-// findRetained returns the failed pod that the next pod of each open index takes its count of failures from. Such a pod
-// keeps its finalizer, and so exists, until the next pod does: the count is stored nowhere else.
-func findRetained(v view) map[int]*corev1.Pod {
+// lastFailedPodsByIndex returns, for each index that needs a new pod, its last failed pod. The new pod takes over the count of
+// failures from it, which is stored nowhere else. So the failed pod keeps its finalizer until the new pod exists.
+func lastFailedPodsByIndex(v view) map[int]*corev1.Pod {
 	taken := v.done.Union(v.failedIndexes).With(indexesOf(v.active)...)
 	last := map[int]*corev1.Pod{}
 	for _, p := range v.owned {
@@ -75,7 +75,8 @@ func findRetained(v view) map[int]*corev1.Pod {
 	return last
 }
 
-// failedLater goes by the counts: a pod without a time of its end, that is deleted, seems to have ended just then.
+// failedLater compares the counts of failures first, as times may mislead: a deleted pod whose status has no end time
+// seems to have ended when it was deleted.
 func failedLater(p, other *corev1.Pod) bool {
 	if before, beforeOther := allFailuresBefore(p), allFailuresBefore(other); before != beforeOther {
 		return before > beforeOther
@@ -83,7 +84,7 @@ func failedLater(p, other *corev1.Pod) bool {
 	return !EndedAt(p).Before(EndedAt(other))
 }
 
-// indexDelay returns how long the index of the failed pod must wait for its next pod.
+// indexDelay returns how long the next pod of an index is delayed after last, its last failed pod; 0 if last is nil.
 func indexDelay(v view, last *corev1.Pod) time.Duration {
 	if last == nil {
 		return 0
@@ -91,7 +92,7 @@ func indexDelay(v view, last *corev1.Pod) time.Duration {
 	return v.delayLeft(int(allFailuresBefore(last))+1, EndedAt(last))
 }
 
-// countIndexFailures notes on a new pod how often its index has failed.
+// countIndexFailures records in the annotations of a new pod how often its index has failed.
 func countIndexFailures(job *batchv1.Job, annotations map[string]string, last *corev1.Pod) {
 	counted, ignored := int32(0), int32(0)
 	if last != nil {

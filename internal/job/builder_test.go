@@ -35,8 +35,8 @@ func aPod(name string) *wrappers.PodWrapper {
 		CreationTimestamp(at(0)).Phase(corev1.PodPending)
 }
 
-// seen is an observation a minute after the start.
-func seen(j *batchv1.Job, pods ...*corev1.Pod) Observation {
+// observed is an observation a minute after the start.
+func observed(j *batchv1.Job, pods ...*corev1.Pod) Observation {
 	return Observation{Job: j, Pods: pods, Now: epoch.Add(time.Minute), Settings: DefaultSettings()}
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestAdoptionComesBeforeAllElse(t *testing.T) {
 	orphan := aPod("a").Running().OwnerReferences().Obj()
-	d := Decide(seen(aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), orphan, aPod("b").Running().Obj(), aPod("c").Exited(0, at(0)).Obj()))
+	d := Decide(observed(aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), orphan, aPod("b").Running().Obj(), aPod("c").Exited(0, at(0)).Obj()))
 	if diff := cmp.Diff([]string{"a"}, names(d.Adopt)); diff != "" || !d.Requeue {
 		t.Errorf("decides again: %v, adopts (-want +got):\n%s", d.Requeue, diff)
 	}

@@ -5,12 +5,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ModeOf tells how the completions of job are counted.
+// ModeOf returns the completion mode of job, which is NonIndexed by default.
 func ModeOf(job *batchv1.Job) batchv1.CompletionMode {
 	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion)
 }
 
-// IsKnownCompletionMode reports whether the completions of job can be counted. Nobody works on a Job with a mode from another release.
+// IsKnownCompletionMode reports whether this release supports the completion mode of job. The controller ignores Jobs with
+// another mode.
 func IsKnownCompletionMode(job *batchv1.Job) bool {
 	return ModeOf(job) == batchv1.NonIndexedCompletion || ModeOf(job) == batchv1.IndexedCompletion
 }

@@ -2,8 +2,8 @@ package job
 
 import batchv1 "k8s.io/api/batch/v1"
 
-// completedByCount completes a Job with enough successes once the plan leaves no pod active. Without a count (a work
-// queue) one success tells that the work is done; the other pods finish by themselves.
+// completedByCount completes a Job with enough successes once the plan leaves no pod active. Without spec.completions (a
+// work queue), one success means that the work is done; the other pods finish by themselves.
 func completedByCount(v view, plan plan) *Verdict {
 	enough := v.succeeded > 0
 	if v.job.Spec.Completions != nil {

@@ -5,7 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// End is the condition that tells how the Job has ended; nil if it goes on.
+// End returns the condition that says how the Job has ended, Complete or Failed; nil if it is not finished.
 func End(job *batchv1.Job) *batchv1.JobCondition {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		if c := condition(job.Status.Conditions, kind); isTrue(c) {

@@ -7,9 +7,9 @@ import (
 
 // Counts are increments for metrics. The labels are upstream's.
 type Counts struct {
-	// PodsSucceeded and PodsFailed have been counted for good.
+	// PodsSucceeded and PodsFailed are how many pods the counters of the status take.
 	PodsSucceeded, PodsFailed int
-	// IndexesSucceeded and IndexesFailed have ended.
+	// IndexesSucceeded and IndexesFailed are how many indexes the status adds.
 	IndexesSucceeded, IndexesFailed int
 	// PolicyActions is how often each action of the pod failure policy was taken.
 	PolicyActions map[batchv1.PodFailurePolicyAction]int
@@ -47,8 +47,8 @@ func (c *Counts) creationReason(v view) {
 	}
 }
 
-// compare counts what the next status has more of than the persisted one. An indexed Job that was scaled down has
-// fewer indexes; that takes nothing back.
+// compare counts what the next status has more of than the persisted one. Indexes beyond completions are left out of
+// both, so that scaling an Indexed Job down makes no count negative.
 func (c *Counts) compare(v view, s statusDraft) {
 	c.PodsSucceeded = int(s.status.Succeeded - v.job.Status.Succeeded)
 	c.PodsFailed = int(s.status.Failed - v.job.Status.Failed)

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// pastDeadline fails a Job that was active for spec.activeDeadlineSeconds without a break.
+// pastDeadline fails a Job that has been active for spec.activeDeadlineSeconds since it started or was last resumed.
 func pastDeadline(v view) *Verdict {
 	left, bounded := deadlineLeft(v)
 	if !bounded || left > 0 {
@@ -16,7 +16,7 @@ func pastDeadline(v view) *Verdict {
 	return failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
 }
 
-// untilDeadline returns when a running Job must be looked at again for its deadline, 0 for never.
+// untilDeadline returns how long a Job without a verdict has until its deadline, 0 if it has none.
 func untilDeadline(v view, end *Verdict) time.Duration {
 	left, bounded := deadlineLeft(v)
 	if !bounded || end != nil {
@@ -33,10 +33,10 @@ func deadlineLeft(v view) (left time.Duration, bounded bool) {
 	return deadline.Sub(v.Now), true
 }
 
-// startTime is status.startTime as it should be: set when the Job starts, set anew when it goes on after suspension.
+// startTime returns what status.startTime should be: set when the Job starts, set again when it is resumed.
 //
-// The status with the time of the first start may be stored late or get lost; so it counts from the Job's first pod
-// where there is one.
+// The status with the first start may be stored late or get lost. So the creation of the Job's first pod counts as the
+// start if it was earlier.
 func (v *view) startTime() *metav1.Time {
 	now := metav1.NewTime(v.Now.Truncate(time.Second))
 	switch {
@@ -58,7 +58,7 @@ func (v *view) startTime() *metav1.Time {
 	return &start
 }
 
-// earliest returns the shorter of two waits, where 0 is for ever.
+// earliest returns the shorter of two waits, where 0 means no wait at all.
 func earliest(a, b time.Duration) time.Duration {
 	if a <= 0 || b <= 0 {
 		return max(a, b)

@@ -1,10 +1,10 @@
 package job
 
-// Decide tells what shall be done about a Job that is not finished.
+// Decide returns what to do about a Job that is not finished.
 func Decide(obs Observation) Decision {
 	v := newView(obs)
 	if len(v.adopt) > 0 {
-		// First the Job takes what is its own: an adopted pod is changed, and not what obs shows any more.
+		// Adopt first and decide again: adoption changes pods, so that obs would be outdated.
 		return Decision{Adopt: v.adopt, Release: v.release, Requeue: true, Action: Reconciling,
 			persisted: &v.job.Status, next: v.job.Status.DeepCopy()}
 	}
@@ -36,12 +36,12 @@ func Decide(obs Observation) Decision {
 	return d
 }
 
-// noLivingPods tells that no pod of the Job lives, so that an end that is settled waits for finalizers only.
+// noLivingPods reports whether no pod of the Job is active or terminating. A verdict then waits only for finalizers.
 func noLivingPods(v view) bool {
 	return len(v.active) == 0 && len(v.terminating) == 0
 }
 
-// conclude judges the Job and plans for its pods.
+// conclude returns the verdict on the Job, nil if there is none yet, and the plan for its pods.
 func conclude(v view) (end *Verdict, p plan) {
 	end = judge(v)
 	p = planPods(v, end)

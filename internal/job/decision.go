@@ -9,61 +9,67 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Decision is what shall be done, in the order of its fields. A step that fails does not stop the steps up to Status;
-// without Status stored nothing after it may happen.
+// Decision is what is to be done about a Job, in this order: Adopt, Release, Create, DeleteUncounted, Delete, FailPending,
+// store what Status returns, Events, Counts, RemoveFinalizer, DeleteFailed.
+//
+// A pod that cannot be created, deleted or failed stops no other step; Status takes the Outcome into account. If the
+// status cannot be stored, none of the steps after it may happen. For a status that may wait, see WriteUrgency.
 type Decision struct {
-	// Adopt are orphans to put under the Job's control. All else then waits for the next decision.
+	// Adopt are orphan pods to adopt. Everything but Release then waits for the next decision.
 	Adopt []*corev1.Pod
-	// Release are pods that no longer match the selector: the Job's reference and the finalizer go.
+	// Release are pods that no longer match the selector: remove the Job's owner reference and the finalizer.
 	Release []*corev1.Pod
 	// Create are new pods, lowest index first.
 	Create []*corev1.Pod
-	// DeleteUncounted are pods to end uncounted (suspension, scale-down): first the finalizer goes, then the pod.
+	// DeleteUncounted are pods to delete without counting them (suspension, scale-down, a Job that succeeded): first
+	// remove the finalizer, then delete the pod.
 	DeleteUncounted []*corev1.Pod
-	// Delete are pods to end because the Job failed. They count as failed, and so are among Release too.
+	// Delete are pods to delete because the Job fails. They count as failed, and so are among RemoveFinalizer too.
 	Delete []*corev1.Pod
 
-	// FailPending are pods to be made Failed, as they cannot start.
+	// FailPending are pods to set to the phase Failed, as they have not started within the pending timeout.
 	FailPending []PendingTooLong
-	// DeleteFailed are counted failed pods beyond the limit, to delete.
+	// DeleteFailed are failed pods beyond the limit, which are counted and to be deleted.
 	DeleteFailed []*corev1.Pod
 
-	// RemoveFinalizer are pods that the next status accounts for (the persisted one, where nothing is to be written): their
-	// tracking finalizer may go.
+	// RemoveFinalizer are pods that lose the tracking finalizer, as the next status accounts for them (or the persisted
+	// one, if there is nothing to store). FinalizersToRemove leaves out those that Outcome excludes.
 	RemoveFinalizer []*corev1.Pod
-	// Events tell what the next status says; record them once it is stored.
+	// Events are about changes in the next status; record them once it is stored.
 	Events []Event
 	// Counts are increments for metrics, under the same condition.
 	Counts Counts
 
-	// Action is what became of the pods, as the metrics call it.
+	// Action is what is done about the pods, as a label for metrics.
 	Action Action
 
 	// Requeue asks for another decision as soon as this one is applied.
 	Requeue bool
-	// RequeueFair tells that something is left to do, for one because of a bound: another decision is wanted once other Jobs
-	// have had their turn.
+	// RequeueFair asks for another decision once other Jobs have been synced: something is left to do, for example because
+	// of MaxPodCreateDelete.
 	RequeueFair bool
-	// RequeueAfter, where positive, is when time alone changes the decision.
+	// RequeueAfter, if positive, is how long until time alone changes the decision.
 	RequeueAfter time.Duration
 
 	persisted, next *batchv1.JobStatus
-	// uncountedListFull tells that the status has no room for more ended pods.
+	// uncountedListFull is set if uncountedTerminatedPods has no room for all pods that have terminated.
 	uncountedListFull bool
 }
 
-// PendingTooLong is a pod that has not started in time.
+// PendingTooLong is a pod that has not started within the pending timeout.
 type PendingTooLong struct {
 	Pod *corev1.Pod
-	// Reason and Message are what it was stuck for.
+	// Reason and Message say why it has not started.
 	Reason, Message string
 
 	limit startLimit
 }
 
-// Event is for the Job's reader.
+// Event is an API event to record about the Job.
 type Event struct {
 	// Type is Normal or Warning.
 	Type, Reason, Message string
@@ -74,40 +80,43 @@ type Action string
 
 // The actions.
 const (
-	// Reconciling is settling the Job's end, or waiting for others.
+	// Reconciling is adopting pods, ending the Job, or waiting for other Jobs.
 	Reconciling Action = "reconciling"
-	// Tracking is having the right pods already.
+	// Tracking is only counting pods: there are as many as wanted.
 	Tracking Action = "tracking"
 	// PodsCreated includes waiting for the delay after a failure.
 	PodsCreated Action = "pods_created"
-	// PodsDeleted includes every look at a suspended Job.
+	// PodsDeleted includes every decision about a suspended Job.
 	PodsDeleted Action = "pods_deleted"
 )
 
-// Outcome tells what came of a decision's pod creations and removals.
+// Outcome is what came of the creations and deletions of pods in a decision.
 type Outcome struct {
-	// NotCreated is the number of pods of Create that do not exist.
+	// NotCreated is the number of pods of Create that could not be created.
 	NotCreated int
-	// NotDeleted are pods of Discard and Delete that were not told to end.
+	// NotDeleted are pods of DeleteUncounted and Delete that could not be deleted.
 	NotDeleted []*corev1.Pod
-	// AlreadyDeleted are pods of Discard and Delete that are no more. Somebody took their finalizer, and so decided what they count.
+	// AlreadyDeleted are pods of DeleteUncounted and Delete that were gone already. Another client removed their
+	// finalizer, so they do not count unless they are listed.
 	AlreadyDeleted []*corev1.Pod
 }
 
-// WriteUrgency tells how long a status may stay unwritten. A later decision repeats it.
+// WriteUrgency is how long a status may stay unwritten. The next decision includes what was not written.
 type WriteUrgency int
 
 const (
-	// Immediate is a status that others wait for.
+	// Immediate is a status that users or other controllers wait for.
 	Immediate WriteUrgency = iota
-	// Batched is a status that only lists ended pods. Until it is stored, none of Release may happen.
+	// Batched is a status that only lists terminated pods. Until it is stored, no pod of RemoveFinalizer may lose its
+	// finalizer.
 	Batched
-	// Deferrable is a status that could be worked out again from the pods alone. Nothing depends on it.
+	// Deferrable is a status that can be recomputed from the pods alone. RemoveFinalizer does not wait for it.
 	Deferrable
 )
 
-// Status returns the status to store after the pods were created and removed, or nil if it is stored already.
-func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience WriteUrgency) {
+// Status returns the status to store after pods were created and deleted with the outcome o, or nil if it is stored
+// already.
+func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, urgency WriteUrgency) {
 	next = d.next.DeepCopy()
 	if len(d.Adopt) > 0 {
 		return nil, Immediate
@@ -116,7 +125,7 @@ func (d Decision) Status(o Outcome) (next *batchv1.JobStatus, patience WriteUrge
 	for _, p := range o.NotDeleted {
 		next.Active++
 		*next.Terminating--
-		if ready(p) {
+		if podstatus.IsReady(p) {
 			*next.Ready++
 		}
 	}
@@ -139,21 +148,22 @@ func (d Decision) urgency(next *batchv1.JobStatus) WriteUrgency {
 	}
 }
 
-// withoutTerminated returns next less what it says about ended pods.
+// withoutTerminated returns next with what it says about terminated pods taken from old.
 func withoutTerminated(old, next *batchv1.JobStatus) *batchv1.JobStatus {
 	s := next.DeepCopy()
 	s.UncountedTerminatedPods, s.CompletedIndexes, s.FailedIndexes = old.UncountedTerminatedPods, old.CompletedIndexes, old.FailedIndexes
 	return s
 }
 
-// FinalizersToRemove returns the pods of Release without those that run on because they could not be told to end, and those that
-// are gone.
+// FinalizersToRemove returns the pods of RemoveFinalizer without those that still run because they could not be deleted,
+// and those that are gone.
 func (d Decision) FinalizersToRemove(o Outcome) []*corev1.Pod {
 	spared := d.notToList(o)
 	return slices.DeleteFunc(slices.Clone(d.RemoveFinalizer), func(p *corev1.Pod) bool { return spared(p.UID) })
 }
 
-// notToList tells which pods the next status must not list after all. What is listed already has to stay.
+// notToList returns a function that reports, by UID, which pods the next status must not list after all. Pods that are
+// listed already stay listed.
 func (d Decision) notToList(o Outcome) func(types.UID) bool {
 	listed := orEmpty(d.persisted.UncountedTerminatedPods).Failed
 	spared := sets.New[types.UID]()
@@ -165,15 +175,15 @@ func (d Decision) notToList(o Outcome) func(types.UID) bool {
 	return spared.Has
 }
 
-// IsNoop tells that nothing is to be done until something changes.
+// IsNoop reports whether nothing is to be done until something changes or RequeueAfter is over.
 func (d Decision) IsNoop() bool {
 	next, _ := d.Status(Outcome{})
 	pods := len(d.Adopt) + len(d.Release) + len(d.Create) + len(d.DeleteUncounted) + len(d.Delete) + len(d.FailPending) + len(d.DeleteFailed) + len(d.RemoveFinalizer)
 	return next == nil && pods == 0 && !d.Requeue && !d.RequeueFair
 }
 
-// recomputable tells that next could be worked out again from the pods alone if it were not stored: it differs from
-// old in numbers of living pods, in the start, and in pods that moved from the list to the counters.
+// recomputable reports whether next could be recomputed from the pods alone if it were not stored: it differs from old
+// only in the numbers of living pods, in a first start, and in pods that moved from the list to the counters.
 func recomputable(old, next *batchv1.JobStatus) bool {
 	was := old.DeepCopy()
 	was.Active, was.Ready, was.Terminating = next.Active, next.Ready, next.Terminating

@@ -6,19 +6,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // maxRecordedFailures bounds the failures in a History: the delay doubles with each, so further ones change nothing.
 const maxRecordedFailures = 40
 
-// History tells the newest ends of a Job's pods. It is made from pods alone, so that a new controller finds the same
-// delays as the one before. The zero value is empty.
+// History has the newest success and failures of a Job's pods. It depends on nothing but the pods, so that a restarted
+// controller finds the same delays as before. The zero value is empty.
 type History struct {
 	lastSuccess time.Time
-	// failures are the newest, oldest first.
+	// failures are the newest maxRecordedFailures, oldest first.
 	failures []failureAt
-	// backoffRecord is what pods tell of failures whose pods may be gone.
+	// backoffRecord is the newest record on a pod, of failures whose pods may be gone.
 	backoffRecord backoffRecord
 }
 
@@ -27,8 +28,8 @@ type failureAt struct {
 	at  time.Time
 }
 
-// Add takes in a pod that ended or, where that counts as a failure, was told to end. Of a pod that is recorded twice,
-// in whatever order its versions come, the later end holds.
+// Add records the end of a pod that has terminated or, if that counts as a failure, was deleted. If versions of a pod with
+// different ends are added, in any order, the later end counts.
 func (h *History) Add(p *corev1.Pod) {
 	at := EndedAt(p)
 	if p.Status.Phase == corev1.PodSucceeded {
@@ -75,13 +76,13 @@ func jobDelay(v view) time.Duration { return v.delayLeft(failuresInARow(v)) }
 // failuresInARow returns the number of pods that failed since the last one succeeded, and when the last of them did.
 func failuresInARow(v view) (n int, last time.Time) { return recorded(v).sinceSuccess() }
 
-// recorded is the history with what the pods tell that are there.
+// recorded returns the history with the observed pods added.
 func recorded(v view) History {
 	h := v.History
 	for _, p := range v.owned {
 		h.backoffRecord = h.backoffRecord.newer(backoffRecordOf(p))
 		ended := failed(v.job, p) || p.Status.Phase == corev1.PodSucceeded
-		// A pod that is listed as failed may live on, and a new controller knows it from the list only.
+		// A pod that is listed as failed may still run. A restarted controller knows its failure only from the list.
 		if ended && v.countable(p) && (v.tracked(p) || v.uncounted.failed.Has(p.UID)) {
 			h.Add(p)
 		}
@@ -93,7 +94,7 @@ func recorded(v view) History {
 // after the first, up to MaxPodFailureBackoff, from the last failure on.
 func (v *view) delayLeft(failures int, last time.Time) time.Duration {
 	if failures == 0 || v.PodFailureBackoff == 0 {
-		return 0 // whatever the clock of the node says that told the end
+		return 0 // even if last is in the future, because the clock of the pod's node is fast
 	}
 	return max(0, last.Add(v.delayAfter(failures)).Sub(v.Now))
 }
@@ -109,58 +110,12 @@ func (v *view) delayAfter(failures int) time.Duration {
 	return delay
 }
 
-// EndedAt is when p ended: when it was failed, as it had not started; else when its last container did; else when it was
-// seen not to be ready any more; else when it was told to end; else, for want of anything better, when it was made.
+// EndedAt returns when p terminated. A pod that was failed by its pending timeout terminated then.
 func EndedAt(p *corev1.Pod) time.Time {
-	if c := podCondition(p, PendingTimeout); c != nil && c.Status == corev1.ConditionTrue {
+	if c := podstatus.ConditionIs(p, PendingTimeout, corev1.ConditionTrue); c != nil {
 		return c.LastTransitionTime.Time
 	}
-	if at := lastContainerEnd(p); !at.IsZero() {
-		return at
-	}
-	if c := podCondition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
-		return c.LastTransitionTime.Time
-	}
-	if at := DeletedAt(p); !at.IsZero() {
-		return at
-	}
-	return p.CreationTimestamp.Time
-}
-
-// DeletedAt is when p was told to end, zero where the pod does not say that it was.
-func DeletedAt(p *corev1.Pod) time.Time {
-	if p.DeletionTimestamp == nil {
-		return time.Time{}
-	}
-	return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
-}
-
-// lastContainerEnd is zero unless all containers have ended, sidecars included.
-func lastContainerEnd(p *corev1.Pod) time.Time {
-	last := time.Time{}
-	for i := range p.Status.ContainerStatuses {
-		end := p.Status.ContainerStatuses[i].State.Terminated
-		if end == nil || end.FinishedAt.IsZero() {
-			return time.Time{}
-		}
-		last = later(last, end.FinishedAt.Time)
-	}
-	for _, s := range sidecars(p) {
-		if s.State.Terminated == nil || s.State.Terminated.FinishedAt.IsZero() {
-			return time.Time{}
-		}
-		last = later(last, s.State.Terminated.FinishedAt.Time)
-	}
-	return last
-}
-
-// sidecars are the init containers that run beside the others.
-func sidecars(p *corev1.Pod) []corev1.ContainerStatus {
-	return slices.DeleteFunc(slices.Clone(p.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
-		return !slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
-			return c.Name == s.Name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		})
-	})
+	return podstatus.TerminatedAt(p)
 }
 
 func later(a, b time.Time) time.Time {

@@ -6,8 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/stint-dev/stint/test/wrappers"
 )
 
 func TestDelay(t *testing.T) {
@@ -29,11 +27,11 @@ func TestDelay(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			live := newView(seen(aJob().Obj(), tt.pods...))
+			live := newView(observed(aJob().Obj(), tt.pods...))
 			if got := jobDelay(live); got != tt.want {
 				t.Errorf("from living pods: %v, want %v", got, tt.want)
 			}
-			past := seen(aJob().Obj())
+			past := observed(aJob().Obj())
 			for _, p := range tt.pods {
 				past.History.Add(p)
 				past.History.Add(p)
@@ -47,10 +45,10 @@ func TestDelay(t *testing.T) {
 
 func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 	lost := aPod("a").Phase(corev1.PodFailed).Obj()
-	told := lost.DeepCopy()
-	told.DeletionTimestamp = ptr.To(at(50))
+	deleted := lost.DeepCopy()
+	deleted.DeletionTimestamp = ptr.To(at(50))
 	h := History{}
-	h.Add(told)
+	h.Add(deleted)
 	h.Add(lost)
 	if n, last := h.sinceSuccess(); n != 1 || !last.Equal(at(50).Time) {
 		t.Errorf("%d failures, the last at %v", n, last)
@@ -60,7 +58,7 @@ func TestAnOlderVersionOfAPodDoesNotMoveItsEnd(t *testing.T) {
 func TestAListedFailureDelaysThoughItsPodLives(t *testing.T) {
 	j := aJob().UncountedFailed("a").Obj()
 	p := aPod("a").Running().Finalizers().DeletionTimestamp(at(55)).Obj()
-	if got := jobDelay(newView(seen(j, p))); got != 5*time.Second {
+	if got := jobDelay(newView(observed(j, p))); got != 5*time.Second {
 		t.Errorf("delay %v, want 5s", got)
 	}
 }
@@ -76,27 +74,12 @@ func TestHistoryIsBounded(t *testing.T) {
 }
 
 func TestEndedAt(t *testing.T) {
-	tests := map[string]struct {
-		pod  *corev1.Pod
-		want int
-	}{
-		"when the container ended": {aPod("p").Exited(1, at(7)).DeletionTimestamp(at(0)).Obj(), 7},
-		"when it was no longer ready": {aPod("p").Conditions(corev1.PodCondition{
-			Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(5)}).Obj(), 5},
-		"when it was told to end": {aPod("p").With(func(p *corev1.Pod) {
-			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(40)), ptr.To[int64](30)
-		}).Obj(), 10},
-		"when it was made": {aPod("p").Obj(), 0},
-		"when its sidecar ended": {aPod("p").Exited(1, at(7)).With(func(p *corev1.Pod) {
-			p.Spec.InitContainers = []corev1.Container{{Name: "side", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "side", State: wrappers.Terminated(0, at(9))}}
-		}).Obj(), 9},
+	late := aPod("p").Exited(1, at(7)).Conditions(corev1.PodCondition{
+		Type: PendingTimeout, Status: corev1.ConditionTrue, LastTransitionTime: at(3)}).Obj()
+	if got := EndedAt(late); !got.Equal(at(3).Time) {
+		t.Errorf("a pod that its pending timeout failed ended at %v, want %v", got, at(3))
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := EndedAt(tt.pod); !got.Equal(at(tt.want).Time) {
-				t.Errorf("ended at %v, want %d s after the epoch", got, tt.want)
-			}
-		})
+	if got := EndedAt(aPod("p").Exited(1, at(7)).Obj()); !got.Equal(at(7).Time) {
+		t.Errorf("a pod ended at %v, want when its container did, %v", got, at(7))
 	}
 }

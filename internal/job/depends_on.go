@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	// DependsOnCondition begins the type of a condition that tells of one dependency; the Job's name follows.
+	// DependsOnCondition is the prefix of the type of a condition about one dependency; the other Job's name follows.
 	DependsOnCondition = "depends-on.stint.dev/"
-	// DependencyFailed is why a Job fails that waits for what cannot come any more.
+	// DependencyFailed is the reason of a Job that fails because a dependency can no longer be met.
 	DependencyFailed = "DependencyFailed"
 )
 
-// Dependency is a Job that another one depends on, as it is now.
+// Dependency is a Job that another one depends on, as observed.
 type Dependency struct {
 	Name string
-	// Job is nil where there is none of that name.
+	// Job is nil if none of that name exists.
 	Job *batchv1.Job
-	// Cycle, if any, leads from the dependency back to the Job that depends on it: the names in between, both included.
+	// Cycle, if not empty, are the names on the way from this Job back to the one that depends on it, both included: each
+	// waits for the next.
 	Cycle []string
 }
 
-// UnmetDependencies returns what job must wait for before it starts: the dependencies that its status does not show to be met. A
-// dependency that was met once stays so, and one that is asked for after the start comes too late.
+// UnmetDependencies returns the dependencies that job must wait for before it starts: those that its status does not show
+// as met. A dependency that was met once stays met. A Job that has started has none, even if its annotation changes.
 func UnmetDependencies(job *batchv1.Job) []DependencyRule {
 	if job.Status.StartTime != nil || isTrue(condition(job.Status.Conditions, batchv1.JobFailureTarget)) {
 		return nil
@@ -37,15 +38,15 @@ func UnmetDependencies(job *batchv1.Job) []DependencyRule {
 	return unsatisfied(asked.DependsOn, job.Status.Conditions)
 }
 
-// UnmetDependencyNames returns the names of the Jobs that job waits for. A Job that has failed since it was in a cycle goes on to
-// be part of that, so that the others find it too.
+// UnmetDependencyNames returns the names of the Jobs that job waits for. A Job that failed because of a cycle still has
+// the dependency in that cycle, so that the other Jobs find the cycle too.
 func UnmetDependencyNames(job *batchv1.Job) []string {
 	var names []string
 	for _, d := range UnmetDependencies(job) {
 		names = append(names, d.Job)
 	}
 	for _, c := range job.Status.Conditions {
-		if isDependency(c) && c.Reason == cycle {
+		if isDependency(c) && c.Reason == stateCycle {
 			names = append(names, strings.TrimPrefix(string(c.Type), DependsOnCondition))
 		}
 	}
@@ -63,7 +64,7 @@ func WaitsForJobs(job *batchv1.Job) bool {
 	return job.Status.StartTime == nil && len(UnmetConditions(job)) > 0
 }
 
-// UnmetConditions are those that tell of dependencies that are not met.
+// UnmetConditions returns the conditions about dependencies that are not met.
 func UnmetConditions(job *batchv1.Job) []batchv1.JobCondition {
 	return slices.DeleteFunc(slices.Clone(job.Status.Conditions), func(c batchv1.JobCondition) bool {
 		return !isDependency(c) || isTrue(&c)
@@ -78,7 +79,7 @@ func (d DependencyRule) condition() batchv1.JobConditionType {
 	return batchv1.JobConditionType(DependsOnCondition + d.Job)
 }
 
-// String is the entry as the annotation has it.
+// String returns the rule in the form of the annotation.
 func (d DependencyRule) String() string {
 	if d.End == DependsOnComplete {
 		return d.Job
@@ -86,8 +87,9 @@ func (d DependencyRule) String() string {
 	return d.Job + "=" + string(d.End)
 }
 
-// observeDependencies finds what is Awaited, but for what only pods tell: a Job that has some has started, though its
-// status may not say so yet. Of a Job that is known to wait they are somebody else's work.
+// observeDependencies sets unmetDependencies. Unlike UnmetDependencies it takes pods into account: a Job that has some
+// has started, although its status may not say so yet. But if the status says that the Job waits, they are pods that
+// another client created. A Job that waits adopts none.
 func (v *view) observeDependencies() {
 	s := &v.job.Status
 	known := slices.ContainsFunc(s.Conditions, isDependency)
@@ -100,10 +102,10 @@ func (v *view) observeDependencies() {
 	}
 }
 
-// isWaiting tells that the Job must not have pods yet.
+// isWaiting reports whether the Job must not have pods yet, as it waits for other Jobs.
 func (v *view) isWaiting() bool { return len(v.unmetDependencies) > 0 }
 
-// failedDependency fails a Job that waits for what cannot come any more.
+// failedDependency fails a Job with a dependency that can no longer be met.
 func failedDependency(v view) *Verdict {
 	for _, d := range v.unmetDependencies {
 		if s := v.dependencyState(d); s.unsatisfiable {
@@ -113,14 +115,14 @@ func failedDependency(v view) *Verdict {
 	return nil
 }
 
-// updateDependencyConditions brings the conditions in line with the Jobs that this one waits for:
+// updateDependencyConditions updates the conditions about the Jobs that this one waits for:
 //
-//	the other Job               asked for        condition
-//	is not there, has not ended anything         False, with what it does as the reason
+//	the other Job               required end     condition
+//	is missing or not finished  any              False, with its state as the reason
 //	completed                   not Failed       True, for good
 //	failed                      not Complete     True, for good
 //	completed, failed           the opposite     False, and this Job fails
-//	waits for this one          anything         False, and this Job fails
+//	waits for this one          any              False, and this Job fails
 func (s *statusDraft) updateDependencyConditions(v view, end *Verdict) {
 	if v.job.Status.StartTime != nil || v.job.DeletionTimestamp != nil || end != nil && end.Stored {
 		return
@@ -139,13 +141,13 @@ func (s *statusDraft) updateDependencyConditions(v view, end *Verdict) {
 	case end != nil:
 	case len(left) == 0:
 		s.satisfied = true
-		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that were waited for have ended")
+		s.event(corev1.EventTypeNormal, "DependenciesMet", "All Jobs that it depends on have ended as required")
 	case !slices.ContainsFunc(v.job.Status.Conditions, isDependency):
 		s.event(corev1.EventTypeNormal, "WaitingForJobs", "Waiting for "+strings.Join(entries(left), ", "))
 	}
 }
 
-// setDependency keeps the condition as it is where nothing is new.
+// setDependency updates the condition about d. Its transition time changes only with its status.
 func (s *statusDraft) setDependency(d DependencyRule, now dependencyState) {
 	status := corev1.ConditionFalse
 	if now.satisfied {
@@ -160,7 +162,7 @@ func (s *statusDraft) setDependency(d DependencyRule, now dependencyState) {
 	}
 }
 
-// entries are those that the annotation has for the list.
+// entries returns the rules in the form of the annotation.
 func entries(list []DependencyRule) []string {
 	texts := make([]string, 0, len(list))
 	for _, d := range list {

@@ -6,19 +6,20 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// EndedBefore tells that job had ended when next was made: whatever it waited for was another Job of that name.
+// EndedBefore reports whether job had finished before next was created. If so, job waited for an earlier Job with the name
+// of next.
 func EndedBefore(job, next *batchv1.Job) bool {
 	end := End(job)
 	return end != nil && end.LastTransitionTime.Before(&next.CreationTimestamp)
 }
 
-// maxCycleSearch bounds how many Jobs are looked at in search of a cycle.
+// maxCycleSearch bounds how many Jobs the search for a cycle visits.
 const maxCycleSearch = 10_000
 
-// Cycle returns a shortest way on which the Job name would wait for itself, with its name first and last; nil if there is
-// none. Awaits tells whom a Job waits for.
+// Cycle returns a shortest cycle of Jobs by which the Job name waits for itself, with its name first and last; nil if there
+// is none. awaits returns the names of the Jobs that a Job waits for.
 func Cycle(name string, awaits func(name string) []string) []string {
-	// cameFrom is the Job that waits for each of those reached.
+	// cameFrom is, by the name of each Job reached, the Job that waits for it.
 	cameFrom := map[string]string{}
 	reached := []string{name}
 	for at := 0; at < len(reached) && at < maxCycleSearch; at++ {

@@ -11,9 +11,9 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// dependents is a Job and those that it depends on. The controller looks at late news of the Job; of the others it knows
-// what a real one would: late news of those that run, fresh ones of those that are shown as ended.
-type dependents struct {
+// dependencyWorld is a Job and the Jobs that it depends on. The controller may know an old version of the Job. Of the others it
+// knows what a real controller does: cached versions of those that run, live ones of those that are cached as finished.
+type dependencyWorld struct {
 	t *rapid.T
 	// job is stored, seen what the controller knows.
 	job, seen    *batchv1.Job
@@ -26,11 +26,12 @@ type dependents struct {
 
 var dependencyNames = []string{"a", "b", "c"}
 
-// TestNoPodBeforeItsTime drives a Job and three others, that come, go and end as they like, through random histories.
-func TestNoPodBeforeItsTime(t *testing.T) {
+// TestNoPodBeforeDependenciesAreMet drives a Job and three others through random histories, in which those are created, deleted and
+// finished.
+func TestNoPodBeforeDependenciesAreMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asks := rapid.SampledFrom([]string{"a", "a,b", "a=Finished, b=Failed", "a=Finished,b=Finished,c=Finished", "a,b,c=Finished"}).Draw(t, "depends-on")
-		w := &dependents{t: t, job: dependent(asks).Obj(), stored: map[string]*batchv1.Job{}, late: map[string]*batchv1.Job{},
+		w := &dependencyWorld{t: t, job: dependent(asks).Obj(), stored: map[string]*batchv1.Job{}, late: map[string]*batchv1.Job{},
 			metOnce: map[batchv1.JobConditionType]bool{}, now: epoch}
 		w.seen = w.job
 		name := func() string { return rapid.SampledFrom(dependencyNames).Draw(t, "which") }
@@ -44,15 +45,15 @@ func TestNoPodBeforeItsTime(t *testing.T) {
 			},
 			"show":    func(*rapid.T) { n := name(); w.late[n] = w.stored[n] },
 			"suspend": func(t *rapid.T) { w.suspend(rapid.Bool().Draw(t, "suspend")) },
-			"look":    func(*rapid.T) { w.look(rapid.Bool().Draw(t, "lost")) },
-			"late":    func(*rapid.T) { w.look(true) },
+			"look":    func(*rapid.T) { w.sync(rapid.Bool().Draw(t, "lost")) },
+			"late":    func(*rapid.T) { w.sync(true) },
 			"restart": func(*rapid.T) { w.seen = w.job },
 		})
-		w.settle()
+		w.finish()
 	})
 }
 
-func (w *dependents) suspend(on bool) {
+func (w *dependencyWorld) suspend(on bool) {
 	if !Finished(w.job) {
 		w.job = w.job.DeepCopy()
 		w.job.Spec.Suspend = &on
@@ -60,7 +61,7 @@ func (w *dependents) suspend(on bool) {
 	}
 }
 
-func (w *dependents) look(lost bool) {
+func (w *dependencyWorld) sync(lost bool) {
 	w.now = w.now.Add(time.Second)
 	if Finished(w.seen) || w.pods {
 		return
@@ -88,17 +89,17 @@ func (w *dependents) look(lost bool) {
 	w.seen = w.job
 }
 
-// checkTime: pods may be made once the stored status, not one that is about to be, has all conditions.
-func (w *dependents) checkTime() {
+// checkTime fails the test if pods are created while the stored status, not the next one, lacks a condition.
+func (w *dependencyWorld) checkTime() {
 	asked, _ := ReadAnnotations(w.job.Annotations, AnnotationsPath)
 	for _, d := range asked.DependsOn {
 		if !w.metOnce[d.condition()] || !isTrue(condition(w.job.Status.Conditions, d.condition())) {
-			w.t.Fatalf("pods are made before %s is met: %v", d, told(&w.job.Status))
+			w.t.Fatalf("pods are made before %s is met: %v", d, conditionsOf(&w.job.Status))
 		}
 	}
 }
 
-func (w *dependents) checkStatus(next *batchv1.JobStatus, obs Observation) {
+func (w *dependencyWorld) checkStatus(next *batchv1.JobStatus, obs Observation) {
 	for kind := range w.metOnce {
 		if !isTrue(condition(next.Conditions, kind)) {
 			w.t.Fatalf("%s was met and is not any more", kind)
@@ -117,12 +118,13 @@ func (w *dependents) checkStatus(next *batchv1.JobStatus, obs Observation) {
 		}
 	}
 	if next.StartTime != nil && len(unsatisfied(asked.DependsOn, next.Conditions)) > 0 && condition(next.Conditions, batchv1.JobFailed) == nil {
-		w.t.Fatalf("the Job starts while it waits: %v", told(next))
+		w.t.Fatalf("the Job starts while it waits: %v", conditionsOf(next))
 	}
 }
 
-// settle lets every Job that is missing come and complete: then the Job starts, or has failed for one that it can name.
-func (w *dependents) settle() {
+// finish completes every Job that is missing or unfinished. Then the Job must have started, or failed with a message about
+// one of its dependencies.
+func (w *dependencyWorld) finish() {
 	w.suspend(false)
 	for _, name := range dependencyNames {
 		if w.stored[name] == nil || !Finished(w.stored[name]) {
@@ -132,7 +134,7 @@ func (w *dependents) settle() {
 	}
 	for range 5 {
 		w.seen = w.job
-		w.look(false)
+		w.sync(false)
 	}
 	end := End(w.job)
 	switch {

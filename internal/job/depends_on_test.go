@@ -46,8 +46,8 @@ func failing() *wrappers.JobWrapper {
 	return aJob().Condition(batchv1.JobFailed, "BackoffLimitExceeded")
 }
 
-// told are the conditions about dependencies of a status, and Job's own verdict, as NAME=STATUS(REASON).
-func told(s *batchv1.JobStatus) []string {
+// conditionsOf returns the conditions of a status as TYPE=STATUS(REASON).
+func conditionsOf(s *batchv1.JobStatus) []string {
 	var texts []string
 	for _, c := range s.Conditions {
 		texts = append(texts, fmt.Sprintf("%s=%s(%s)", c.Type, c.Status, c.Reason))
@@ -63,7 +63,7 @@ func TestDependencies(t *testing.T) {
 		dependencies []Dependency
 		conditions   []string
 		events       []string
-		pods0        int
+		create       int
 		again        bool
 	}{
 		"a Job that is not there is waited for": {
@@ -79,35 +79,35 @@ func TestDependencies(t *testing.T) {
 			dependencies: []Dependency{dependency("extract", dependent("x").With(shownAs("x", "False", "Running"))), dependency("clean", aJob().DeletionTimestamp(at(0)))},
 			conditions:   []string{extract + "=False(Waiting)", clean + "=False(Terminating)"},
 			events:       []string{"WaitingForJobs: Waiting for extract, clean"}},
-		"that it waits is told once": {
+		"the event that it waits is recorded once": {
 			job: dependent("extract").With(shownAs("extract", "False", "NotFound")).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}},
-		"what was met stays so, though the Job is gone": {
+		"a dependency that was met stays met, though the Job is gone": {
 			job:          dependent("extract,clean").With(shownAs("extract", "True", "Complete"), shownAs("clean", "False", "Running")).Obj(),
 			dependencies: []Dependency{absent("clean")},
 			conditions:   []string{extract + "=True(Complete)", clean + "=False(NotFound)"}},
 		"no pod is made with the last condition": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required"}, again: true},
 		"but once that is stored": {
 			job:        dependent("extract").With(shownAs("extract", "True", "Complete")).Obj(),
-			conditions: []string{extract + "=True(Complete)"}, pods0: 2},
+			conditions: []string{extract + "=True(Complete)"}, create: 2},
 		"either end will do where either is asked for": {
 			job: dependent("extract=Finished, clean=Failed").Obj(), dependencies: []Dependency{dependency("extract", failing()), dependency("clean", failing())},
 			conditions: []string{extract + "=True(Failed)", clean + "=True(Failed)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required"}, again: true},
 		"a Job that failed cannot complete": {
 			job: dependent("clean,extract").Obj(), dependencies: []Dependency{absent("clean"), dependency("extract", failing())},
 			conditions: []string{clean + "=False(NotFound)", extract + "=False(Failed)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a Job that is deleted when it has ended has ended": {
 			job: dependent("extract").Obj(), dependencies: []Dependency{dependency("extract", complete().DeletionTimestamp(at(0)))},
 			conditions: []string{extract + "=True(Complete)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required"}, again: true},
 		"a Job that completed cannot fail": {
 			job: dependent("extract=Failed").Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=False(Complete)", "FailureTarget=True(DependencyFailed)"}, again: true},
-		"a cycle is an end": {
+		"a cycle fails the Job": {
 			job: dependent("extract").Obj(), dependencies: []Dependency{cyclic("extract", "extract", "j")},
 			conditions: []string{extract + "=False(Cycle)", "FailureTarget=True(DependencyFailed)"}, again: true},
 		"a Job without work waits too": {
@@ -116,42 +116,42 @@ func TestDependencies(t *testing.T) {
 		"the deadline of a Job that waits does not run": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).ActiveDeadlineSeconds(1).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			conditions: []string{extract + "=False(Running)"}},
-		"a suspended Job goes on looking": {
+		"a suspended Job still updates its conditions": {
 			job: dependent("extract").Suspend(true).Obj(), dependencies: []Dependency{dependency("extract", complete())},
 			conditions: []string{extract + "=True(Complete)", "Suspended=True(JobSuspended)"},
-			events:     []string{"DependenciesMet: All Jobs that were waited for have ended", "Suspended: Job suspended"}, again: true},
+			events:     []string{"DependenciesMet: All Jobs that it depends on have ended as required", "Suspended: Job suspended"}, again: true},
 		"a resumed Job that waits does not start": {
 			job:          dependent("extract").Condition(batchv1.JobSuspended, "JobSuspended").With(shownAs("extract", "False", "Running")).Obj(),
 			dependencies: []Dependency{dependency("extract", aJob())},
 			conditions:   []string{"Suspended=False(JobResumed)", extract + "=False(Running)"}, events: []string{"Resumed: Job resumed"}},
 		"a Job that has started is past waiting": {
-			job: dependent("extract").StartTime(at(0)).Obj(), dependencies: []Dependency{dependency("extract", failing())}, pods0: 2},
+			job: dependent("extract").StartTime(at(0)).Obj(), dependencies: []Dependency{dependency("extract", failing())}, create: 2},
 		"so is one that has pods, though its status does not say so": {
-			job: dependent("extract").Obj(), pods: []*corev1.Pod{aPod("p").Obj()}, pods0: 1},
+			job: dependent("extract").Obj(), pods: []*corev1.Pod{aPod("p").Obj()}, create: 1},
 		"or that has counted some": {
-			job: dependent("extract").Succeeded(1).Obj(), pods0: 2},
-		"a pod that somebody made for a Job that waits starts nothing": {
+			job: dependent("extract").Succeeded(1).Obj(), create: 2},
+		"a pod that another client created for a Job that waits does not start it": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), pods: []*corev1.Pod{aPod("p").Obj()},
 			dependencies: []Dependency{dependency("extract", aJob())}, conditions: []string{extract + "=False(Running)"}},
 		"a Job that waits adopts no pods": {
 			job: dependent("extract").With(shownAs("extract", "False", "Running")).Obj(), dependencies: []Dependency{dependency("extract", aJob())},
 			pods:       []*corev1.Pod{aPod("p").OwnerReferences().Obj()},
 			conditions: []string{extract + "=False(Running)"}},
-		"who no longer depends on a Job starts, and no longer says so": {
+		"a Job that no longer depends on another starts, without its condition": {
 			job:        dependent("clean").With(shownAs("extract", "False", "Running"), shownAs("clean", "True", "Complete")).Obj(),
-			conditions: []string{clean + "=True(Complete)"}, pods0: 2},
-		"a Job that is being deleted learns nothing": {
+			conditions: []string{clean + "=True(Complete)"}, create: 2},
+		"a Job that is being deleted gets no conditions": {
 			job: dependent("extract").DeletionTimestamp(at(0)).Obj(), dependencies: []Dependency{dependency("extract", complete())}},
-		"what is no list of Jobs asks for nothing": {
-			job: dependent("Not a name").Obj(), pods0: 2},
+		"an invalid annotation is ignored": {
+			job: dependent("Not a name").Obj(), create: 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			obs := seen(tt.job, tt.pods...)
+			obs := observed(tt.job, tt.pods...)
 			obs.Dependencies = tt.dependencies
 			d := Decide(obs)
 			next := d.next
-			if diff := cmp.Diff(tt.conditions, told(next)); diff != "" {
+			if diff := cmp.Diff(tt.conditions, conditionsOf(next)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			var events []string
@@ -161,10 +161,10 @@ func TestDependencies(t *testing.T) {
 			if diff := cmp.Diff(tt.events, events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if len(d.Create) != tt.pods0 || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteUncounted) > 0 {
+			if len(d.Create) != tt.create || d.Requeue != tt.again || len(d.Adopt)+len(d.Delete)+len(d.DeleteUncounted) > 0 {
 				t.Errorf("creates %d, again %v, adopts %v, removes %v and %v", len(d.Create), d.Requeue, d.Adopt, d.Delete, d.DeleteUncounted)
 			}
-			if waits := tt.pods0 == 0; waits && next.StartTime != nil {
+			if waits := tt.create == 0; waits && next.StartTime != nil {
 				t.Errorf("starts at %v", next.StartTime)
 			}
 		})
@@ -178,14 +178,14 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 		want       string
 	}{
 		"it failed":    {"extract", dependency("extract", failing()), "Job extract has failed: BackoffLimitExceeded"},
-		"it completed": {"extract=Failed", dependency("extract", complete()), "Job extract has completed, but was to fail"},
+		"it completed": {"extract=Failed", dependency("extract", complete()), "Job extract has completed, but was required to fail"},
 		"a cycle":      {"extract", cyclic("extract", "extract", "clean", "j"), "Jobs wait for each other: j → extract → clean → j"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			job := dependent(tt.asks).Obj()
 			for range 2 { // the verdict, then the end
-				obs := seen(job)
+				obs := observed(job)
 				obs.Dependencies = []Dependency{tt.dependency}
 				if len(UnmetDependencies(job)) == 0 {
 					obs.Dependencies = nil
@@ -211,7 +211,7 @@ func TestAJobThatCannotStartFailsWithTheNameOfTheOther(t *testing.T) {
 
 func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
 	job := dependent("extract").With(shownAs("extract", "False", "NotFound")).Obj()
-	obs := seen(job)
+	obs := observed(job)
 	obs.Dependencies = []Dependency{dependency("extract", aJob())}
 	c := Decide(obs).next.Conditions[0]
 	if c.Reason != "Running" || !c.LastTransitionTime.Equal(ptr.To(at(1))) {
@@ -224,10 +224,10 @@ func TestATransitionIsWhenTheStatusChanges(t *testing.T) {
 	}
 }
 
-func TestAwaited(t *testing.T) {
+func TestUnmetDependencies(t *testing.T) {
 	tests := map[string]struct {
 		job *batchv1.Job
-		// asked are those whose state matters, names those to be woken by and to be found in cycles.
+		// asked are the unmet dependencies, names the Jobs that this one waits for, in a cycle too.
 		asked, names []string
 	}{
 		"a Job that depends on none":               {aJob().Obj(), nil, nil},

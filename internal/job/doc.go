@@ -1,25 +1,25 @@
-// Package job decides what happens to a Job. It is a function from what is seen to what shall be done:
+// Package job decides what happens to a Job. It is a function from what is observed to what is to be done:
 //
 //	Observation ── Decide ──▶ Decision
-//	 the Job                   pods to adopt, let go, create, discard, delete
+//	 the Job                   pods to adopt, release, create, delete
 //	 its pods that matter      the next status
-//	 the time                  finalizers that may go once that status is stored
-//	 settings                  events and counts for metrics, when to look again
+//	 the time                  finalizers to remove once that status is stored
+//	 settings                  events, counts for metrics, when to requeue
 //
-// Nothing in here talks to a server, reads a clock, or remembers anything between two calls: the same observation
-// gives the same decision, in whatever order its pods are listed. The shell that observes and applies is
+// Nothing in here talks to a server, reads a clock, or keeps anything between two calls: the same observation
+// gives the same decision, in any order of its pods. The shell that observes and applies is
 // internal/controller/job.
 //
 // A decision is made in four steps, each in its own file:
 //
-//	look   (view.go)         sort the pods: active, terminating, newly succeeded, newly failed
-//	judge  (verdict.go)      ask the ordered rules whether the Job's end is settled
-//	manage (parallelism.go)  too many pods, or too few? With enough successes and no pod left, the end is settled too
-//	track  (tracking.go)     count every ended pod exactly once
+//	view   (view.go)         sort the pods: active, terminating, newly succeeded, newly failed
+//	judge  (verdict.go)      apply the ordered rules, which may give a verdict: how the Job will end
+//	plan   (parallelism.go)  too many pods, or too few? Enough successes and no active pod are a verdict too
+//	track  (tracking.go)     count every terminated pod exactly once
 //
 // Each field of the Job's spec that changes a step has a file of its own name, and so has each annotation
-// (annotations.go) that asks for what batch/v1 has no field for.
+// (annotations.go) for a setting that batch/v1 has no field for.
 //
-// Assess (assessment.go) looks, judges and plans with the same functions, and decides nothing. It returns what was found,
-// for those who tell of a Job: internal/job/explain.
+// Assess (assessment.go) takes the first three steps with the same functions and returns what they found, instead of a
+// decision. internal/job/explain makes explanations of it.
 package job

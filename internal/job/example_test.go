@@ -39,7 +39,7 @@ func threeTasks() *batchv1.Job {
 	}
 }
 
-// podOf is a pod that the controller has made for the Job.
+// podOf returns a pod that the controller has created for the Job.
 func podOf(j *batchv1.Job, status corev1.PodStatus) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -70,7 +70,7 @@ func ExampleDecide() {
 }
 
 // A pod that has ended is counted in two steps, so that it is counted once whenever the controller dies: the status
-// lists it first, and only then may its finalizer go.
+// lists it first, and only then is its finalizer removed.
 func ExampleDecide_counting() {
 	j := threeTasks()
 	ended := podOf(j, corev1.PodStatus{Phase: corev1.PodSucceeded})
@@ -87,7 +87,7 @@ func ExampleDecide_counting() {
 	// then remove the finalizer of tasks-x7k2p
 }
 
-// After a failure no pod is made until the delay is over. The decision says when to look again.
+// After a failure no pod is created until the delay is over. The decision says when to requeue the Job.
 func ExampleDecide_backoff() {
 	j := threeTasks()
 	j.Spec.Parallelism = ptr.To[int32](1)

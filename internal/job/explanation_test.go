@@ -72,7 +72,7 @@ func checkExplanation(t *rapid.T, obs job.Observation, about explain.Circumstanc
 	}
 	d := job.Decide(obs)
 	creates := slices.ContainsFunc(x.Next, func(s stintv1.JobStep) bool {
-		return s.At == nil && (strings.HasPrefix(s.What, "gets ") || strings.HasPrefix(s.What, "asks the server again"))
+		return s.At == nil && (strings.HasPrefix(s.What, "gets ") || strings.HasPrefix(s.What, "tries again to create pods"))
 	})
 	if creates != (len(d.Create) > 0) {
 		t.Fatalf("%s (%s), next %v: job.Decide creates %d pods", x.State, x.Summary, x.Next, len(d.Create))
@@ -115,33 +115,33 @@ func checkVerdict(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, d j
 			t.Fatalf("%s (%s): the verdict is %s", x.State, x.Summary, c.Reason)
 		}
 	}
-	settled := x.State == stintv1.JobFailing || x.State == stintv1.JobCompleting
-	if !settled && ptr.Deref(obs.Job.Spec.Suspend, false) != (x.State == stintv1.JobSuspended) {
+	hasVerdict := x.State == stintv1.JobFailing || x.State == stintv1.JobCompleting
+	if !hasVerdict && ptr.Deref(obs.Job.Spec.Suspend, false) != (x.State == stintv1.JobSuspended) {
 		t.Fatalf("%s: suspended %v", x.State, ptr.Deref(obs.Job.Spec.Suspend, false))
 	}
-	if removes := len(d.DeleteUncounted) > 0 && !settled && !ptr.Deref(obs.Job.Spec.Suspend, false); removes != (x.State == stintv1.JobScalingDown) {
-		t.Fatalf("%s (%s): job.Decide discards %d pods", x.State, x.Summary, len(d.DeleteUncounted))
+	if removes := len(d.DeleteUncounted) > 0 && !hasVerdict && !ptr.Deref(obs.Job.Spec.Suspend, false); removes != (x.State == stintv1.JobScalingDown) {
+		t.Fatalf("%s (%s): job.Decide deletes %d pods", x.State, x.Summary, len(d.DeleteUncounted))
 	}
 }
 
-// checkDelay expects pods from when the delay is over, and for a Job that gets none none before.
+// checkDelay expects pods to be created when the delay is over, and no more than now before that.
 func checkDelay(t *rapid.T, obs job.Observation, x stintv1.JobExplanation, w stintv1.JobWait) {
 	before, after := obs, obs
 	before.Now, after.Now = w.Until.Add(-time.Nanosecond), w.Until.Time
 	now, early, late := job.Decide(obs), job.Decide(before), job.Decide(after)
-	if len(early.Create) > len(now.Create) && settles(early) == settles(now) {
+	if len(early.Create) > len(now.Create) && setsVerdict(early) == setsVerdict(now) {
 		t.Fatalf("%s: %d pods are created before the delay is over", x.Summary, len(early.Create))
 	}
-	if len(late.Create) <= len(early.Create) && !settles(late) {
+	if len(late.Create) <= len(early.Create) && !setsVerdict(late) {
 		t.Fatalf("%s: no pod is created when the delay is over", x.Summary)
 	}
 }
 
-func settles(d job.Decision) bool {
+func setsVerdict(d job.Decision) bool {
 	return next(d, batchv1.JobFailureTarget) != nil || next(d, batchv1.JobSuccessCriteriaMet) != nil
 }
 
-// next is the condition of a type that the next status has as true, nil where it has none.
+// next returns the condition of that type in the next status if it is true, nil otherwise.
 func next(d job.Decision, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	conditions := job.Next(d).Conditions
 	i := slices.IndexFunc(conditions, func(c batchv1.JobCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
@@ -151,7 +151,7 @@ func next(d job.Decision, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	return &conditions[i]
 }
 
-// checkStep expects job.Decide to do what is told for a time, at that time and not before.
+// checkStep expects job.Decide to do what a step says, at its time and not before.
 func checkStep(t *rapid.T, obs job.Observation, s stintv1.JobStep) {
 	before, after := obs, obs
 	before.Now, after.Now = s.At.Add(-time.Nanosecond), s.At.Time
@@ -160,14 +160,14 @@ func checkStep(t *rapid.T, obs job.Observation, s stintv1.JobStep) {
 	}
 	early, late := job.Decide(before), job.Decide(after)
 	switch {
-	case settles(early):
+	case setsVerdict(early):
 	case strings.Contains(s.What, "activeDeadlineSeconds"):
-		if !settles(late) {
+		if !setsVerdict(late) {
 			t.Fatalf("the Job goes on past %s", s.What)
 		}
 	case strings.Contains(s.What, job.PendingTimeoutSeconds):
 		over := !s.At.After(obs.Now)
-		if fails := len(late.FailPending) + len(late.DeleteUncounted); !settles(late) && (fails == 0 || !over && fails <= len(early.FailPending)) {
+		if fails := len(late.FailPending) + len(late.DeleteUncounted); !setsVerdict(late) && (fails == 0 || !over && fails <= len(early.FailPending)) {
 			t.Fatalf("no pod is failed: %s", s.What)
 		}
 	}

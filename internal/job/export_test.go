@@ -7,14 +7,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// DrawJob is for the tests of package job_test, which hold other packages against this one.
+// DrawJob is for the tests of package job_test, which compare other packages with this one.
 func DrawJob(t *rapid.T) *batchv1.Job { return drawJob(t) }
 
-// Next is the status that d leads to, also where it is stored already.
+// Next returns the status that d leads to, also if it is stored already.
 func Next(d Decision) *batchv1.JobStatus { return d.next }
 
-// AnyHistory drives j through a random history, as TestAnyHistory does, in which more can happen. At each step, check is
-// given what a controller observes.
+// AnyHistory drives j through a random history, as TestAnyHistory does, with the actions in more added. After each step it
+// calls check with what a controller observes.
 func AnyHistory(t *rapid.T, j *batchv1.Job, more map[string]func(*rapid.T), check func(*rapid.T, Observation)) {
 	w := newWorld(t, j)
 	actions := w.actions()
@@ -23,9 +23,9 @@ func AnyHistory(t *rapid.T, j *batchv1.Job, more map[string]func(*rapid.T), chec
 	t.Repeat(actions)
 }
 
-// DrawDependencies draws how far the Jobs a and b have come that Job j depends on.
+// DrawDependencies draws states of the Jobs a and b, on which Job j depends.
 func DrawDependencies(t *rapid.T) []Dependency {
-	standings := []func(name string) Dependency{
+	states := []func(name string) Dependency{
 		absent,
 		func(name string) Dependency { return dependency(name, aJob()) },
 		func(name string) Dependency { return dependency(name, aJob().Suspend(true)) },
@@ -35,7 +35,7 @@ func DrawDependencies(t *rapid.T) []Dependency {
 		func(name string) Dependency { return cyclic(name, name, "j") },
 	}
 	return []Dependency{
-		rapid.SampledFrom(standings).Draw(t, "a")("a"),
-		rapid.SampledFrom(standings).Draw(t, "b")("b"),
+		rapid.SampledFrom(states).Draw(t, "a")("a"),
+		rapid.SampledFrom(states).Draw(t, "b")("b"),
 	}
 }

@@ -10,26 +10,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotations of the pods of a Job with a limit for failed pods. They tell of the failures before a pod, so that the
-// delay after the next one stays what it is although the pods that failed are gone. The pods of a Job with limits per
-// index have upstream's count instead.
+// Annotations of the pods of a Job with a limit for failed pods. They record the failures before a pod, so that the
+// delay after the next failure is right although the failed pods are deleted. The pods of a Job with backoffLimitPerIndex
+// have Kubernetes' own annotation for that.
 const (
-	// FailuresBefore is how many pods had failed in a row when this one was made.
+	// FailuresBefore is how many pods had failed in a row when this one was created.
 	FailuresBefore = "stint.dev/failures-before"
-	// LastFailure is when the last of them did.
+	// LastFailure is when the last of them failed (RFC 3339).
 	LastFailure = "stint.dev/last-failure"
 )
 
-// backoffRecord is what a pod tells of failures before it.
+// backoffRecord is what the annotations of a pod say about failures before it.
 type backoffRecord struct {
 	failures int
-	// until is when the last of them ended, in whole seconds. All that ended later came later.
+	// until is when the last of them ended, in whole seconds. Pods that ended later are not in the record.
 	until time.Time
 }
 
 func backoffRecordOf(p *corev1.Pod) backoffRecord {
-	count, told := p.Annotations[FailuresBefore]
-	if !told {
+	count, ok := p.Annotations[FailuresBefore]
+	if !ok {
 		return backoffRecord{}
 	}
 	n, err := strconv.ParseInt(count, 10, 32)
@@ -40,18 +40,18 @@ func backoffRecordOf(p *corev1.Pod) backoffRecord {
 	return backoffRecord{int(n), until}
 }
 
-// newer returns the one that knows of more.
-func (c backoffRecord) newer(other backoffRecord) backoffRecord {
-	if cmp.Or(c.until.Compare(other.until), cmp.Compare(c.failures, other.failures)) < 0 {
+// newer returns the record that reaches further or, if both reach as far, has more failures.
+func (r backoffRecord) newer(other backoffRecord) backoffRecord {
+	if cmp.Or(r.until.Compare(other.until), cmp.Compare(r.failures, other.failures)) < 0 {
 		return other
 	}
-	return c
+	return r
 }
 
-// covers reports whether a failure at that time is among the carried ones.
-func (c backoffRecord) covers(at time.Time) bool { return !at.Truncate(time.Second).After(c.until) }
+// covers reports whether a failure at that time is in the record.
+func (r backoffRecord) covers(at time.Time) bool { return !at.Truncate(time.Second).After(r.until) }
 
-// withBackoffRecord has new pods tell of the failures before them.
+// withBackoffRecord annotates new pods with the failures before them.
 func withBackoffRecord(v view, pods []*corev1.Pod) []*corev1.Pod {
 	if v.FailedPodsLimit == nil || perIndex(v.job) {
 		return pods
@@ -68,7 +68,8 @@ func withBackoffRecord(v view, pods []*corev1.Pod) []*corev1.Pod {
 	return pods
 }
 
-// limitFailedPods has those beyond the limit removed whose failure is told elsewhere.
+// limitFailedPods adds the failed pods beyond the limit to DeleteFailed, unless the delay still depends on them: if no
+// pod that stays has their failure in its backoff record and none has succeeded since.
 func (d *Decision) limitFailedPods(v view, end *Verdict) {
 	if v.FailedPodsLimit == nil || v.job.DeletionTimestamp != nil {
 		return
@@ -78,27 +79,27 @@ func (d *Decision) limitFailedPods(v view, end *Verdict) {
 		d.DeleteFailed = old
 		return
 	}
-	told, since := latestBackoffRecord(v, kept), recorded(v).lastSuccess
+	latest, since := latestBackoffRecord(v, kept), recorded(v).lastSuccess
 	for _, p := range old {
-		if at := EndedAt(p); told.covers(at) || !at.After(since) {
+		if at := EndedAt(p); latest.covers(at) || !at.After(since) {
 			d.DeleteFailed = append(d.DeleteFailed, p)
 		}
 	}
-	// New pods tell of the others.
+	// The new pods record the failures of the others, which can then be deleted.
 	d.RequeueFair = d.RequeueFair || len(d.Create) > 0 && len(d.DeleteFailed) < len(old)
 }
 
-// latestBackoffRecord is what the pods tell that stay.
-func latestBackoffRecord(v view, kept []*corev1.Pod) (c backoffRecord) {
+// latestBackoffRecord returns the newest record among the pods that stay.
+func latestBackoffRecord(v view, kept []*corev1.Pod) (r backoffRecord) {
 	for _, p := range slices.Concat(v.owned, kept) {
 		if p.DeletionTimestamp == nil && !v.InFlight.Deleted.Has(p.UID) {
-			c = c.newer(backoffRecordOf(p))
+			r = r.newer(backoffRecordOf(p))
 		}
 	}
-	return c
+	return r
 }
 
-// splitByLimit sorts out the newest n pods. The others come oldest first.
+// splitByLimit separates the newest n pods from the others. Both lists have the oldest first.
 func splitByLimit(pods []*corev1.Pod, n int) (old, kept []*corev1.Pod) {
 	pods = slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int {
 		return cmp.Or(EndedAt(a).Compare(EndedAt(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
@@ -123,8 +124,8 @@ func (s Settings) ExcessFailedPods(job *batchv1.Job, failed []*corev1.Pod) []*co
 	return old
 }
 
-// CountedAsFailed reports whether p is among Observation.FailedPods where the Job that controls it has a limit: it failed,
-// is accounted for, and nobody has told it to go.
+// CountedAsFailed reports whether p belongs into Observation.FailedPods if its Job has a limit: it has failed, its tracking
+// finalizer has been removed, and it has not been deleted.
 func CountedAsFailed(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && !HasFinalizer(p) && p.DeletionTimestamp == nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
@@ -38,25 +39,25 @@ func TestFailedPodsBeyondTheLimit(t *testing.T) {
 		failed []*corev1.Pod
 		want   []string
 	}{
-		"without a limit all stay":                         {aJob().Condition(batchv1.JobFailureTarget, "x").Obj(), nil, failures, nil},
-		"the newest stay":                                  {failing(1).Obj(), nil, failures, []string{"a", "b"}},
-		"none stay where none shall":                       {failing(0).Obj(), nil, failures, []string{"a", "b", "c"}},
-		"a limit that is not reached removes none":         {failing(3).Obj(), nil, failures, nil},
-		"while no pod tells of them they stay":             {limited(0).Obj(), nil, failures, nil},
-		"a later pod tells of them":                        {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(3, 30)).Obj()}, failures, []string{"a", "b", "c"}},
-		"it does not tell of what came later":              {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(2, 20)).Obj()}, failures, []string{"a", "b"}},
-		"one that ends tells nothing":                      {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(3, 30)).Running().DeletionTimestamp(at(0)).Obj()}, failures, nil},
-		"a failed pod that stays tells of those before it": {limited(1).Obj(), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, []string{"a"}},
-		"one that goes itself does not":                    {limited(0).Obj(), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, nil},
-		"a success makes those before it matter no more":   {limited(0).Obj(), []*corev1.Pod{aPod("s").Exited(0, at(25)).Obj()}, failures, []string{"a", "b"}},
+		"without a limit all stay":                        {aJob().Condition(batchv1.JobFailureTarget, "x").Obj(), nil, failures, nil},
+		"the newest stay":                                 {failing(1).Obj(), nil, failures, []string{"a", "b"}},
+		"none stay where none shall":                      {failing(0).Obj(), nil, failures, []string{"a", "b", "c"}},
+		"a limit that is not reached removes none":        {failing(3).Obj(), nil, failures, nil},
+		"while no pod records them they stay":             {limited(0).Obj(), nil, failures, nil},
+		"a later pod records them":                        {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(3, 30)).Obj()}, failures, []string{"a", "b", "c"}},
+		"it does not record what came later":              {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(2, 20)).Obj()}, failures, []string{"a", "b"}},
+		"one that is being deleted does not count":        {limited(0).Obj(), []*corev1.Pod{aPod("n").With(withFailuresBefore(3, 30)).Running().DeletionTimestamp(at(0)).Obj()}, failures, nil},
+		"a failed pod that stays records those before it": {limited(1).Obj(), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, []string{"a"}},
+		"one that is deleted itself does not":             {limited(0).Obj(), nil, []*corev1.Pod{failures[0], counted("b", 20, withFailuresBefore(1, 10))}, nil},
+		"a success makes those before it matter no more":  {limited(0).Obj(), []*corev1.Pod{aPod("s").Exited(0, at(25)).Obj()}, failures, []string{"a", "b"}},
 		"an index has its own count": {limited(0).Indexed().BackoffLimitPerIndex(3).Obj(),
 			nil, failures, []string{"a", "b", "c"}},
-		"a failure of the Job that is not stored yet may be forgotten": {limited(0).BackoffLimit(2).Failed(3).Obj(), nil, failures, nil},
-		"who deletes the Job decides about its pods":                   {failing(0).DeletionTimestamp(at(0)).Obj(), nil, failures, nil},
+		"a verdict that is not stored yet deletes none": {limited(0).BackoffLimit(2).Failed(3).Obj(), nil, failures, nil},
+		"the pods of a deleted Job are left alone":      {failing(0).DeletionTimestamp(at(0)).Obj(), nil, failures, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			obs := seen(tt.job, tt.pods...)
+			obs := observed(tt.job, tt.pods...)
 			obs.FailedPods = tt.failed
 			if diff := cmp.Diff(tt.want, names(Decide(obs).DeleteFailed)); diff != "" {
 				t.Error(diff)
@@ -65,25 +66,25 @@ func TestFailedPodsBeyondTheLimit(t *testing.T) {
 	}
 }
 
-func TestTheControllersLimitIsForJobsThatSayNothing(t *testing.T) {
+func TestTheControllersLimitIsForJobsWithoutTheAnnotation(t *testing.T) {
 	settings := DefaultSettings()
 	settings.FailedPodsLimit = ptr.To(2)
 	if got := settings.LimitOfFailedPods(aJob().Obj()); got == nil || *got != 2 {
-		t.Errorf("a Job that says nothing has the limit %v", got)
+		t.Errorf("a Job without the annotation has the limit %v", got)
 	}
 	if got := settings.LimitOfFailedPods(aJob().Annotation(FailedPodsLimit, "5").Obj()); got == nil || *got != 5 {
 		t.Errorf("a Job that asks for 5 has the limit %v", got)
 	}
 	if got := settings.LimitOfFailedPods(aJob().Annotation(FailedPodsLimit, "-1").Obj()); got == nil || *got != 2 {
-		t.Errorf("a Job that asks for what cannot be has the limit %v", got)
+		t.Errorf("a Job with an invalid annotation has the limit %v", got)
 	}
 }
 
-func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
+func TestPodsRecordFailuresOnlyInJobsWithALimit(t *testing.T) {
 	ended := []*corev1.Pod{aPod("a").Exited(1, at(10)).Obj(), aPod("b").Exited(1, at(20)).Obj()}
-	told := map[string]string{FailuresBefore: "2", LastFailure: at(20).UTC().Format(time.RFC3339)}
+	recorded := map[string]string{FailuresBefore: "2", LastFailure: at(20).UTC().Format(time.RFC3339)}
 	limited := func() *wrappers.JobWrapper { return aJob().Annotation(FailedPodsLimit, "1") }
-	lying := func(j *batchv1.Job) {
+	withTemplate := func(j *batchv1.Job) {
 		j.Spec.Template.Annotations = map[string]string{FailuresBefore: "9", LastFailure: "1999-12-31T23:59:59Z"}
 	}
 	tests := map[string]struct {
@@ -92,16 +93,16 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 		want map[string]string
 	}{
 		"no limit": {aJob().Obj(), ended, map[string]string{}},
-		"a limit":  {limited().Obj(), ended, told},
-		"a limit, and a template that says something":     {limited().With(lying).Obj(), ended, told},
-		"nothing has failed, though the template says so": {limited().With(lying).Obj(), nil, map[string]string{}},
+		"a limit":  {limited().Obj(), ended, recorded},
+		"a limit, and a template that says something":     {limited().With(withTemplate).Obj(), ended, recorded},
+		"nothing has failed, though the template says so": {limited().With(withTemplate).Obj(), nil, map[string]string{}},
 		"upstream's count of an index is enough": {limited().Indexed().BackoffLimitPerIndex(3).Obj(),
 			[]*corev1.Pod{aPod("a").Index(0).Exited(1, at(10)).Obj()},
 			map[string]string{batchv1.JobCompletionIndexAnnotation: "0", batchv1.JobIndexFailureCountAnnotation: "1"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			if len(d.Create) == 0 {
 				t.Fatal("nothing is created")
 			}
@@ -112,8 +113,8 @@ func TestPodsTellOfFailuresOnlyInJobsWithALimit(t *testing.T) {
 	}
 }
 
-func TestNewPodsHaveTheJobLookedAtAgain(t *testing.T) {
-	obs := seen(aJob().Annotation(FailedPodsLimit, "0").Annotation(BackoffSeconds, "0").Obj())
+func TestNewPodsRequeueTheJob(t *testing.T) {
+	obs := observed(aJob().Annotation(FailedPodsLimit, "0").Annotation(BackoffSeconds, "0").Obj())
 	obs.FailedPods = []*corev1.Pod{aPod("a").Exited(1, at(10)).Finalizers().Obj()}
 	obs.History.Add(obs.FailedPods[0])
 	if d := Decide(obs); len(d.Create) == 0 || len(d.DeleteFailed) > 0 || !d.RequeueFair {
@@ -141,9 +142,9 @@ func TestPodsThatMayBeRemoved(t *testing.T) {
 	}
 }
 
-// TestRemovedPodsAreRemembered plays a Job beside a list of all pods that ever were: whatever is removed and whenever
-// the controller restarts, the failures in a row are those that the list tells.
-func TestRemovedPodsAreRemembered(t *testing.T) {
+// TestFailuresOfDeletedPodsAreKnown compares a Job with a history of all its pods: no matter which pods are deleted and when the
+// controller restarts, it knows the failures in a row that the full history has.
+func TestFailuresOfDeletedPodsAreKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := &keeper{t: t, limit: rapid.IntRange(0, 3).Draw(t, "limit"), now: epoch, pods: map[types.UID]*corev1.Pod{}}
 		k.job = aJob().Annotation(FailedPodsLimit, strconv.Itoa(k.limit)).Annotation(BackoffSeconds, "1").Annotation(MaxBackoffSeconds, "8").
@@ -172,7 +173,7 @@ func TestRemovedPodsAreRemembered(t *testing.T) {
 	})
 }
 
-// keeper is a Job, its pods, and a controller that sees all at once.
+// keeper is a Job, its pods, and a controller that observes every change at once.
 type keeper struct {
 	t       *rapid.T
 	limit   int
@@ -181,7 +182,7 @@ type keeper struct {
 	pods    map[types.UID]*corev1.Pod
 	made    int
 	history History
-	// all has the end of every pod that ever was.
+	// all has the ends of all pods, including deleted ones.
 	all History
 }
 
@@ -202,14 +203,14 @@ func (k *keeper) counted() []*corev1.Pod {
 func (k *keeper) restart() {
 	k.history = History{}
 	for _, p := range k.sorted() {
-		if Ended(p) {
+		if podstatus.IsTerminated(p) {
 			k.history.Add(p)
 		}
 	}
 }
 
 func (k *keeper) end(t *rapid.T, code int32) {
-	living := slices.DeleteFunc(k.sorted(), Ended)
+	living := slices.DeleteFunc(k.sorted(), podstatus.IsTerminated)
 	if len(living) == 0 {
 		t.Skip("no pod lives")
 	}
@@ -217,7 +218,7 @@ func (k *keeper) end(t *rapid.T, code int32) {
 	wrappers.FromPod(p).Exited(code, metav1.NewTime(k.now))
 	k.pods[p.UID] = p
 	silent := p.DeepCopy()
-	silent.Annotations = nil // The list needs nobody's word for it.
+	silent.Annotations = nil // The full history must not depend on backoff records.
 	k.all.Add(silent)
 }
 
@@ -257,7 +258,7 @@ func (k *keeper) sync() {
 	}
 }
 
-// removeFailed deletes a failed pod as the controller does, of what is stored now.
+// removeFailed deletes a failed pod as the controller does, by its stored version.
 func (w *world) removeFailed(p *corev1.Pod) {
 	stored := w.pods[p.UID]
 	if stored == nil || w.fails("removal") {
@@ -269,8 +270,8 @@ func (w *world) removeFailed(p *corev1.Pod) {
 	delete(w.pods, p.UID)
 }
 
-// checkLeftOver has the failed pods of the finished Job removed that are too many.
-func (w *world) checkLeftOver() {
+// deleteExcessFailedPods deletes the failed pods of the finished Job that are beyond its limit.
+func (w *world) deleteExcessFailedPods() {
 	limit := DefaultSettings().LimitOfFailedPods(w.job)
 	if limit == nil {
 		return

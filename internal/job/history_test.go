@@ -12,15 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// TestAnyHistory drives random Jobs through random histories. The ledger checks every write; at the end, with faults
-// over and pods that behave, the Job must come to rest in the state that its pods' fates imply.
+// TestAnyHistory drives random Jobs through random histories. The ledger checks every write. At the end, without faults
+// and with pods that succeed, the Job must finish with counters that agree with its pods.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, drawJob(t))
 		t.Repeat(w.actions())
-		w.settle()
+		w.finish()
 	})
 }
 
@@ -158,7 +160,7 @@ func (w *world) run(uid types.UID) {
 }
 
 func (w *world) endPod(uid types.UID, code int32) {
-	if Ended(w.pods[uid]) {
+	if podstatus.IsTerminated(w.pods[uid]) {
 		return
 	}
 	w.change(uid, func(p *corev1.Pod) {
@@ -173,7 +175,7 @@ func (w *world) endPod(uid types.UID, code int32) {
 }
 
 func (w *world) evict(uid types.UID) {
-	if !Ended(w.pods[uid]) {
+	if !podstatus.IsTerminated(w.pods[uid]) {
 		w.change(uid, func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodFailed
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
@@ -190,10 +192,10 @@ func (w *world) restartContainer(uid types.UID) {
 	}
 }
 
-// forceDelete is a lost node: the pod is declared failed and deleted, and goes as soon as nothing holds it.
+// forceDelete is what happens to a pod of a lost node: it is set to Failed and deleted, and gone when it has no finalizer.
 func (w *world) forceDelete(uid types.UID) {
 	w.change(uid, func(p *corev1.Pod) {
-		if !Ended(p) {
+		if !podstatus.IsTerminated(p) {
 			p.Status.Phase = corev1.PodFailed
 		}
 		if p.DeletionTimestamp == nil {
@@ -230,7 +232,7 @@ func (w *world) scale(n int32) {
 	w.updateJob(func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = &n, &n })
 }
 
-// over tells that the Job needs no more decisions: it has ended, or it is deleted and holds no pod.
+// over reports whether the Job needs no more decisions: it is finished, or deleted and no pod has its finalizer.
 func (w *world) over() bool {
 	held := false
 	for _, p := range w.pods {
@@ -239,8 +241,8 @@ func (w *world) over() bool {
 	return Finished(w.seenJob) || (w.job.DeletionTimestamp != nil && !held)
 }
 
-// settle ends all faults, lets every pod succeed and expects the Job to end within a bounded number of steps.
-func (w *world) settle() {
+// finish stops all faults, lets every pod succeed and expects the Job to finish within a bounded number of steps.
+func (w *world) finish() {
 	w.faults = false
 	w.setSuspend(false)
 	w.updateJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](3) })
@@ -268,11 +270,11 @@ func (w *world) settle() {
 	}
 	if w.job.DeletionTimestamp == nil {
 		w.checkEnd()
-		w.checkLeftOver()
+		w.deleteExcessFailedPods()
 	}
 }
 
-// checkEnd compares the counters with the fates of the pods.
+// checkEnd compares the counters with the pods that were listed and counted.
 func (w *world) checkEnd() {
 	s := w.job.Status
 	if counted := int32(w.ledger.counted.Len()); !w.indexed() && s.Succeeded+s.Failed != counted {

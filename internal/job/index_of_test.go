@@ -32,15 +32,15 @@ func TestIndexOf(t *testing.T) {
 	}
 }
 
-// kubectl annotate --overwrite on the running pod of index 1 made it a second pod of index 0.
+// Once, kubectl annotate --overwrite on the running pod of index 1 made it a second pod of index 0.
 func TestAChangedAnnotationMovesNoPodToAnotherIndex(t *testing.T) {
 	job := aJob().Indexed().Obj()
 	first := aPod("first").Index(0).Hostname("j-0").Running().Obj()
 	edited := aPod("edited").Index(0).Hostname("j-1")
-	if d := Decide(seen(job, first, edited.Running().Obj())); len(d.Delete) > 0 || len(d.Create) > 0 {
+	if d := Decide(observed(job, first, edited.Running().Obj())); len(d.Delete) > 0 || len(d.Create) > 0 {
 		t.Errorf("deletes %v and creates %v, want neither", d.Delete, d.Create)
 	}
-	if next, _ := Decide(seen(job, first, edited.Exited(0, at(0)).Obj())).Status(Outcome{}); next.CompletedIndexes != "1" {
+	if next, _ := Decide(observed(job, first, edited.Exited(0, at(0)).Obj())).Status(Outcome{}); next.CompletedIndexes != "1" {
 		t.Errorf("completed are %q, want 1", next.CompletedIndexes)
 	}
 }

@@ -13,8 +13,8 @@ type Interval struct{ First, Last int }
 // Indexes is a set of completion indexes: intervals in order that neither overlap nor touch.
 type Indexes []Interval
 
-// ParseIndexes reads what String writes ("1,3-5,7") and leaves out indexes of completions and above. Parts that make
-// no sense are left out too: a status that somebody spoiled must not stop a Job.
+// ParseIndexes reads what String writes ("1,3-5,7") and leaves out indexes of completions and above. Malformed parts are
+// left out too: a status that another client has damaged must not stop a Job.
 func ParseIndexes(s string, completions int) Indexes {
 	if s == "" {
 		return nil

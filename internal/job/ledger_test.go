@@ -11,23 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // listLimit is the world's bound for uncountedTerminatedPods.
 const listLimit = 3
 
-// ledger is the second opinion: it follows every write and says what must never happen.
+// ledger checks the core independently: it follows every write and fails the test on what must never happen.
 type ledger struct {
 	// listed pods are or were in uncountedTerminatedPods; counted pods have left it.
 	listed, counted sets.Set[types.UID]
-	// discarded pods were ended by the controller and shall not count.
-	discarded sets.Set[types.UID]
-	ended     batchv1.JobConditionType
-	highest   int
+	// deletedUncounted pods were deleted by the controller uncounted and must not count.
+	deletedUncounted sets.Set[types.UID]
+	ended            batchv1.JobConditionType
+	highest          int
 }
 
 func newLedger() ledger {
-	return ledger{listed: sets.New[types.UID](), counted: sets.New[types.UID](), discarded: sets.New[types.UID]()}
+	return ledger{listed: sets.New[types.UID](), counted: sets.New[types.UID](), deletedUncounted: sets.New[types.UID]()}
 }
 
 // checkDecision checks what must hold for any decision, however stale its observation.
@@ -71,7 +73,7 @@ func (l *ledger) checkCreations(w *world, obs Observation, d Decision) {
 	}
 }
 
-// created checks against the truth: no stale view may make pods that are too many.
+// created checks a new pod against what is stored: not even a stale observation may lead to too many pods.
 func (l *ledger) created(w *world, made *corev1.Pod) {
 	for _, p := range w.seen {
 		if perIndex(w.job) && IndexOf(p) == IndexOf(made) && failed(w.seenJob, p) && HasFinalizer(p) &&
@@ -81,7 +83,7 @@ func (l *ledger) created(w *world, made *corev1.Pod) {
 	}
 	active := 0
 	for _, p := range w.pods {
-		if !Ended(p) && p.DeletionTimestamp == nil {
+		if !podstatus.IsTerminated(p) && p.DeletionTimestamp == nil {
 			active++
 		}
 	}
@@ -91,8 +93,8 @@ func (l *ledger) created(w *world, made *corev1.Pod) {
 	}
 }
 
-// checkRelease lets a finalizer go only if what is stored accounts for the pod.
-func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
+// checkFinalizerRemoval fails the test if a finalizer is removed before the stored status accounts for the pod.
+func (l *ledger) checkFinalizerRemoval(w *world, p *corev1.Pod) {
 	stored := w.pods[p.UID]
 	if stored == nil || !HasFinalizer(stored) || w.job.DeletionTimestamp != nil {
 		return
@@ -114,8 +116,8 @@ func (l *ledger) checkRelease(w *world, p *corev1.Pod) {
 			return
 		}
 	}
-	settled := isTrue(condition(s.Conditions, batchv1.JobSuccessCriteriaMet))
-	if ignored || (settled && !Ended(p)) {
+	succeeds := isTrue(condition(s.Conditions, batchv1.JobSuccessCriteriaMet))
+	if ignored || (succeeds && !podstatus.IsTerminated(p)) {
 		return
 	}
 	w.t.Fatalf("pod %s (%s) loses its finalizer uncounted: %+v", p.UID, p.Status.Phase, s)
@@ -159,7 +161,7 @@ func (l *ledger) checkList(w *world, was, is []types.UID, counted int32, byIndex
 		if l.listed.Has(uid) {
 			w.t.Fatalf("pod %s is listed for the second time", uid)
 		}
-		if l.discarded.Has(uid) {
+		if l.deletedUncounted.Has(uid) {
 			w.t.Fatalf("pod %s was discarded and is counted", uid)
 		}
 		l.listed.Insert(uid)

@@ -10,17 +10,18 @@ import (
 // ManagedBy is the value of spec.managedBy that hands a Job to Stint on a cluster with another Job controller.
 const ManagedBy = "stint.dev/job-controller"
 
-// ManagerOf names the controller that a Job is left to. A Job that names none is Kubernetes'.
+// ManagerOf returns the name of the controller that manages a Job, which is Kubernetes' own by default.
 func ManagerOf(job *batchv1.Job) string {
 	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
 }
 
-// hasExternalController reports whether a Job is neither Kubernetes' nor ours.
+// hasExternalController reports whether spec.managedBy names neither Kubernetes' own controller nor ours.
 func hasExternalController(job *batchv1.Job) bool {
 	return !slices.Contains([]string{batchv1.JobControllerName, ManagedBy}, ManagerOf(job))
 }
 
-// IsLeftToKubernetes reports whether nothing shows that a Job on a cluster is ours.
+// IsLeftToKubernetes reports whether Kubernetes' own controller manages a Job on a cluster, as far as the Job shows:
+// spec.managedBy does not name ours, and the status has no condition that only ours writes.
 func IsLeftToKubernetes(job *batchv1.Job) bool {
 	return ManagerOf(job) == batchv1.JobControllerName && !slices.ContainsFunc(job.Status.Conditions, isDependency)
 }

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Observation is all that a decision depends on. Decide changes nothing in it.
@@ -15,38 +17,39 @@ type Observation struct {
 	// Job is the newest version known; its status must be the persisted one, since pods are counted against it.
 	Job *batchv1.Job
 	// Pods are the pods that the Job controls or could adopt and that still matter: active, terminating, or with
-	// the tracking finalizer. Pods that are counted and have no finalizer are welcome but change nothing.
+	// the tracking finalizer. Pods that are counted and have no finalizer may be included; they change nothing.
 	Pods []*corev1.Pod
 	// Now is the time of the decision.
 	Now time.Time
 	// InFlight are the observer's own writes that Pods does not show yet.
 	InFlight InFlight
-	// NextCreateAt is until when the server, which refused the last pods, shall not be asked for others.
+	// NextCreateAt is when pods may be created again after the API server refused the last ones.
 	NextCreateAt time.Time
-	// NamespaceTerminating: the server makes none any more, as the namespace is being deleted. It goes when its pods have.
+	// NamespaceTerminating is set if the API server creates no pods any more, as the namespace is being deleted. Deletion
+	// needs the finalizers of all pods removed.
 	NamespaceTerminating bool
-	// History tells the newest successes and failures among pods that may be gone from Pods.
+	// History has the newest success and failures, also of pods that are no longer in Pods.
 	History History
-	// Dependencies are the Jobs that this one depends on, those that were met before may be missing.
+	// Dependencies are the Jobs that this one depends on. Those that its status shows as met may be missing.
 	Dependencies []Dependency
-	// FailedPods are pods that are counted as failed and still there. They are told only where their number is limited.
+	// FailedPods are pods that are counted as failed and still exist. They are needed only if their number is limited.
 	FailedPods []*corev1.Pod
-	// CreateFailure is set while the server refuses the Job's pods.
+	// CreateFailure is set while the API server refuses the Job's pods.
 	CreateFailure *CreateFailure
 	Settings
 }
 
-// CreateFailure is why the server makes no pods.
+// CreateFailure is why the API server refuses to create pods.
 type CreateFailure struct {
-	// Since and Last are when it refused the first and the last in an unbroken row.
+	// Since and Last are when it refused the first and the last of several pods in a row.
 	Since, Last time.Time
-	// Message is what it said last.
+	// Message is its last error.
 	Message string
 }
 
-// InFlight names pods by UID whose change was accepted by the server but is not seen yet.
+// InFlight are the UIDs of pods whose change the API server has accepted but the informer does not show yet.
 type InFlight struct {
-	// Deleted pods have been told to end.
+	// Deleted pods have got a deletion timestamp, or are gone.
 	Deleted sets.Set[types.UID]
 	// FinalizerRemoved pods have lost the tracking finalizer.
 	FinalizerRemoved sets.Set[types.UID]
@@ -62,13 +65,14 @@ type Settings struct {
 	MaxUncountedPods int
 	// MaxPodCreateDelete bounds the pods that one decision creates or removes to meet parallelism.
 	MaxPodCreateDelete int
-	// FailedPodsLimit bounds the failed pods that are kept of a Job that says nothing; nil keeps all.
+	// FailedPodsLimit bounds the failed pods that are kept of a Job without that annotation; nil keeps all.
 	FailedPodsLimit *int
-	// QueuedPodsAreNotPending tells that pods wait for a node with room by design, and are not stuck while they do.
+	// QueuedPodsAreNotPending is set if the nodes queue pods until resources are free. Pending timeouts then do not run
+	// while a pod is queued, unless the annotation PendingTimeoutIncludesQueueing says so.
 	QueuedPodsAreNotPending bool
 }
 
-// DefaultSettings are upstream's.
+// DefaultSettings returns the settings of Kubernetes' own Job controller.
 func DefaultSettings() Settings {
 	return Settings{
 		PodFailureBackoff:    10 * time.Second,
@@ -78,11 +82,11 @@ func DefaultSettings() Settings {
 	}
 }
 
-// ObserveStored is the observation of who has no memory of the Job, as of a controller that has just started.
+// ObserveStored returns what a controller observes that has just started: it knows only what is stored.
 func ObserveStored(job *batchv1.Job, pods []*corev1.Pod, now time.Time, s Settings) Observation {
 	obs := Observation{Job: job, Now: now, Settings: s}
 	for _, p := range pods {
-		if metav1.IsControlledBy(p, job) && Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+		if metav1.IsControlledBy(p, job) && podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
 			obs.History.Add(p)
 		}
 		obs.Pods = append(obs.Pods, p)

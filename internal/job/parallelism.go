@@ -8,14 +8,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// plan is what changes among the living pods: some are removed, or some are made, never both.
+// plan is what changes among the living pods: some are deleted, or some are created, never both.
 type plan struct {
 	create, deleteUncounted, delete []*corev1.Pod
 	events                          []Event
 	action                          Action
-	// more tells that there is more to do as soon as the plan is carried out.
+	// more is set if there is more to do as soon as the plan is applied.
 	more bool
-	// after, where positive, is when a pod may be created that may not be now.
+	// after, if positive, is how long until a delayed pod may be created.
 	after time.Duration
 }
 
@@ -26,7 +26,7 @@ func planPods(v view, end *Verdict) plan {
 	case end.Failure():
 		return plan{delete: v.active, action: Reconciling}
 	case v.job.DeletionTimestamp != nil:
-		// Who deletes the Job decides about its pods.
+		// The client that deleted the Job has chosen what happens to its pods (propagation policy).
 		return plan{action: Reconciling}
 	case suspended(v.job):
 		return plan{deleteUncounted: v.active, action: PodsDeleted}
@@ -47,7 +47,7 @@ func planPods(v view, end *Verdict) plan {
 }
 
 // wantActive is how many pods should be active: spec.parallelism, but never more than successes are missing. A work
-// queue takes no new pods once one has succeeded, and keeps those it has.
+// queue gets no new pods once one has succeeded, and keeps those it has.
 func wantActive(v view) int {
 	parallelism := int(ptr.Deref(v.job.Spec.Parallelism, 1))
 	if v.job.Spec.Completions != nil {
@@ -85,7 +85,7 @@ func scaleUp(v view, missing int) plan {
 		return plan{create: withBackoffRecord(v, newPods(v, missing)), action: PodsCreated}
 	}
 	indexes, wait := startable(v, pendingIndexes(v, missing))
-	// A new pod takes over the count of failures of the one before, which can be counted from then on.
+	// A new pod takes over the count of failures of the last failed one, which can be counted from then on.
 	frees := slices.ContainsFunc(indexes, func(i int) bool { return v.lastFailedByIndex[i] != nil })
 	return plan{create: withBackoffRecord(v, newIndexedPods(v, indexes)), after: wait, action: PodsCreated, more: frees}
 }

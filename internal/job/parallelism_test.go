@@ -13,62 +13,62 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestManage(t *testing.T) {
+func TestPlan(t *testing.T) {
 	tests := map[string]struct {
 		job  *batchv1.Job
 		pods []*corev1.Pod
 		// what is planned
-		create          int
-		discard, delete []string
+		create                  int
+		deleteUncounted, delete []string
 	}{
-		"a new Job gets as many pods as may run":            {job: aJob().Obj(), create: 2},
-		"never more pods than successes are missing":        {job: aJob().Completions(3).Parallelism(5).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, create: 2},
-		"parallelism 0 makes none":                          {job: aJob().Completions(3).Parallelism(0).Obj()},
-		"parallelism 0 removes all":                         {job: aJob().Completions(3).Parallelism(0).Obj(), pods: []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, discard: []string{"a", "b"}},
-		"an empty work queue starts":                        {job: aJob().WorkQueue().Obj(), create: 2},
-		"a work queue with a success takes no new pods":     {job: aJob().WorkQueue().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj(), aPod("b").Obj()}},
-		"a suspended Job ends its pods":                     {job: aJob().Suspend(true).Obj(), pods: []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, discard: []string{"a", "b"}},
-		"a failed Job deletes its pods":                     {job: aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), pods: []*corev1.Pod{aPod("a").Obj()}, delete: []string{"a"}},
-		"a Job that met its success criteria discards them": {job: aJob().Condition(batchv1.JobSuccessCriteriaMet, "X").Obj(), pods: []*corev1.Pod{aPod("a").Obj()}, discard: []string{"a"}},
-		"a Job that is deleted changes nothing":             {job: aJob().DeletionTimestamp(at(0)).Obj(), pods: []*corev1.Pod{aPod("a").Obj()}},
-		"pods that are told to end are replaced at once":    {job: aJob().BackoffLimit(9).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Obj()}, create: 1},
-		"or once they have ended":                           {job: aJob().PodReplacementPolicy(batchv1.Failed).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Obj()}},
+		"a new Job gets as many pods as may run":                     {job: aJob().Obj(), create: 2},
+		"never more pods than successes are missing":                 {job: aJob().Completions(3).Parallelism(5).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, create: 2},
+		"parallelism 0 makes none":                                   {job: aJob().Completions(3).Parallelism(0).Obj()},
+		"parallelism 0 removes all":                                  {job: aJob().Completions(3).Parallelism(0).Obj(), pods: []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, deleteUncounted: []string{"a", "b"}},
+		"an empty work queue starts":                                 {job: aJob().WorkQueue().Obj(), create: 2},
+		"a work queue with a success takes no new pods":              {job: aJob().WorkQueue().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj(), aPod("b").Obj()}},
+		"a suspended Job ends its pods":                              {job: aJob().Suspend(true).Obj(), pods: []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj()}, deleteUncounted: []string{"a", "b"}},
+		"a failed Job deletes its pods":                              {job: aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), pods: []*corev1.Pod{aPod("a").Obj()}, delete: []string{"a"}},
+		"a Job that met its success criteria deletes them uncounted": {job: aJob().Condition(batchv1.JobSuccessCriteriaMet, "X").Obj(), pods: []*corev1.Pod{aPod("a").Obj()}, deleteUncounted: []string{"a"}},
+		"a Job that is deleted changes nothing":                      {job: aJob().DeletionTimestamp(at(0)).Obj(), pods: []*corev1.Pod{aPod("a").Obj()}},
+		"deleted pods are replaced at once":                          {job: aJob().BackoffLimit(9).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Obj()}, create: 1},
+		"or once they have terminated":                               {job: aJob().PodReplacementPolicy(batchv1.Failed).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Obj()}},
 		"a pod that is listed as failed is not taken for active, however it is shown": {
-			job: aJob().Suspend(true).UncountedFailed("a").Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Running().Obj()}, discard: []string{"b"},
+			job: aJob().Suspend(true).UncountedFailed("a").Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Running().Obj()}, deleteUncounted: []string{"b"},
 		},
-		"a failed Job deletes it all the same: another controller may have listed it and not told it to end": {
+		"a failed Job deletes it all the same: another controller may have listed it and not deleted it": {
 			job:  aJob().UncountedFailed("a").Condition(batchv1.JobFailureTarget, "X").Obj(),
 			pods: []*corev1.Pod{aPod("a").Running().Obj()}, delete: []string{"a"},
 		},
 		"the least useful pods go first": {
-			job:     aJob().Completions(9).Parallelism(1).Obj(),
-			pods:    []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").NodeName("n").Obj(), aPod("c").Obj()},
-			discard: []string{"c", "a"},
+			job:             aJob().Completions(9).Parallelism(1).Obj(),
+			pods:            []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").NodeName("n").Obj(), aPod("c").Obj()},
+			deleteUncounted: []string{"c", "a"},
 		},
 		"a second pod of an index goes, and nothing is created meanwhile": {
-			job:     aJob().Indexed().Completions(9).Parallelism(5).Obj(),
-			pods:    []*corev1.Pod{aPod("a").Index(0).Running().Obj(), aPod("b").Index(0).Obj()},
-			discard: []string{"b"},
+			job:             aJob().Indexed().Completions(9).Parallelism(5).Obj(),
+			pods:            []*corev1.Pod{aPod("a").Index(0).Running().Obj(), aPod("b").Index(0).Obj()},
+			deleteUncounted: []string{"b"},
 		},
 		"pods without an index or with a wrong one go": {
-			job:     aJob().Indexed().Completions(2).Parallelism(2).Obj(),
-			pods:    []*corev1.Pod{aPod("a").Index(2).Obj(), aPod("b").Obj(), aPod("c").Index(1).Obj()},
-			discard: []string{"b", "a"},
+			job:             aJob().Indexed().Completions(2).Parallelism(2).Obj(),
+			pods:            []*corev1.Pod{aPod("a").Index(2).Obj(), aPod("b").Obj(), aPod("c").Index(1).Obj()},
+			deleteUncounted: []string{"b", "a"},
 		},
 		"an elastic Job that shrinks loses the highest indexes": {
-			job:     aJob().Indexed().Completions(1).Parallelism(1).Obj(),
-			pods:    []*corev1.Pod{aPod("a").Index(0).Obj(), aPod("b").Index(1).Obj(), aPod("c").Index(2).Obj()},
-			discard: []string{"b", "c"},
+			job:             aJob().Indexed().Completions(1).Parallelism(1).Obj(),
+			pods:            []*corev1.Pod{aPod("a").Index(0).Obj(), aPod("b").Index(1).Obj(), aPod("c").Index(2).Obj()},
+			deleteUncounted: []string{"b", "c"},
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			if len(d.Create) != tt.create {
 				t.Errorf("creates %d pods, want %d", len(d.Create), tt.create)
 			}
-			if diff := cmp.Diff(tt.discard, names(d.DeleteUncounted), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("discards (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.deleteUncounted, names(d.DeleteUncounted), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("deletes uncounted (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.delete, names(d.Delete), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("deletes (-want +got):\n%s", diff)
@@ -89,12 +89,12 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 		"a pod is too many":                 {aJob().Obj(), []*corev1.Pod{aPod("a").Obj(), aPod("b").Obj(), aPod("c").Obj()}, PodsDeleted},
 		"the Job is suspended":              {aJob().Suspend(true).Obj(), nil, PodsDeleted},
 		"the Job is being deleted":          {aJob().DeletionTimestamp(at(0)).Obj(), nil, Reconciling},
-		"the end is settled":                {aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), []*corev1.Pod{aPod("a").Obj()}, Reconciling},
+		"the Job has a verdict":             {aJob().Condition(batchv1.JobFailureTarget, "X").Obj(), []*corev1.Pod{aPod("a").Obj()}, Reconciling},
 		"the completions have been reached": {aJob().Succeeded(3).Obj(), nil, Tracking},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Decide(seen(tt.job, tt.pods...)).Action; got != tt.want {
+			if got := Decide(observed(tt.job, tt.pods...)).Action; got != tt.want {
 				t.Errorf("action %q, want %q", got, tt.want)
 			}
 		})
@@ -102,7 +102,7 @@ func TestActionsAsTheMetricsCallThem(t *testing.T) {
 }
 
 func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
-	obs := seen(aJob().Completions(2000).Parallelism(2000).Obj())
+	obs := observed(aJob().Completions(2000).Parallelism(2000).Obj())
 	if d := Decide(obs); len(d.Create) != 500 || !d.RequeueFair {
 		t.Errorf("creates %d pods, wants to go on: %v", len(d.Create), d.RequeueFair)
 	}
@@ -111,25 +111,25 @@ func TestOneDecisionChangesABoundedNumberOfPods(t *testing.T) {
 func TestAReplacedFailureIsCountedNext(t *testing.T) {
 	j := aJob().Indexed().Completions(1).BackoffLimitPerIndex(3).Obj()
 	failure := aPod("a").Index(0).Exited(1, at(0)).Obj()
-	d := Decide(seen(j, failure))
+	d := Decide(observed(j, failure))
 	if len(d.Create) != 1 || len(d.RemoveFinalizer) != 0 || !d.RequeueFair {
-		t.Errorf("creates %d pods, releases %d, wants to go on: %v", len(d.Create), len(d.RemoveFinalizer), d.RequeueFair)
+		t.Errorf("creates %d pods, removes %d finalizers, wants to go on: %v", len(d.Create), len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	if d := Decide(seen(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.RemoveFinalizer) != 1 || d.RequeueFair {
-		t.Errorf("then releases %d pods, wants to go on: %v", len(d.RemoveFinalizer), d.RequeueFair)
+	if d := Decide(observed(j, failure, aPod("b").Index(0).IndexFailureCount(1).Obj())); len(d.RemoveFinalizer) != 1 || d.RequeueFair {
+		t.Errorf("then removes %d finalizers, wants to go on: %v", len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	doomed := seen(j, failure)
-	doomed.NamespaceTerminating = true
-	if d := Decide(doomed); len(d.RemoveFinalizer) != 1 {
-		t.Errorf("releases %d pods where none is made any more", len(d.RemoveFinalizer))
+	terminating := observed(j, failure)
+	terminating.NamespaceTerminating = true
+	if d := Decide(terminating); len(d.RemoveFinalizer) != 1 {
+		t.Errorf("removes %d finalizers where no pod is created any more", len(d.RemoveFinalizer))
 	}
 }
 
-func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
-	obs := seen(aJob().Obj())
+func TestNoPodsAreCreatedBeforeNextCreateAt(t *testing.T) {
+	obs := observed(aJob().Obj())
 	obs.NextCreateAt = obs.Now.Add(time.Second)
 	if d := Decide(obs); len(d.Create) != 0 || d.RequeueAfter != time.Second {
-		t.Errorf("creates %d pods, looks again after %v", len(d.Create), d.RequeueAfter)
+		t.Errorf("creates %d pods, requeues after %v", len(d.Create), d.RequeueAfter)
 	}
 	obs.Now = obs.NextCreateAt
 	if d := Decide(obs); len(d.Create) != 2 {
@@ -138,19 +138,19 @@ func TestAServerThatRefusesPodsIsLeftInPeace(t *testing.T) {
 }
 
 func TestADeletionInFlightFreesThePlace(t *testing.T) {
-	obs := seen(aJob().Parallelism(1).Obj(), aPod("a").Obj())
+	obs := observed(aJob().Parallelism(1).Obj(), aPod("a").Obj())
 	obs.InFlight.Deleted = sets.New[types.UID]("a")
 	d := Decide(obs)
 	if next, _ := d.Status(Outcome{}); len(d.Create) != 1 || next.Active != 1 || *next.Terminating != 1 || len(d.RemoveFinalizer) != 0 {
-		t.Errorf("creates %d, releases %v, status %+v", len(d.Create), names(d.RemoveFinalizer), next)
+		t.Errorf("creates %d, removes finalizers of %v, status %+v", len(d.Create), names(d.RemoveFinalizer), next)
 	}
 }
 
-func TestAPodThatIsReleasedButCouldNotBeDeletedGoes(t *testing.T) {
-	obs := seen(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
+func TestAPodWithoutFinalizerThatCouldNotBeDeletedIsDeletedAgain(t *testing.T) {
+	obs := observed(aJob().Obj(), aPod("a").Running().Obj(), aPod("b").Obj())
 	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
 	if diff := cmp.Diff([]string{"a"}, names(Decide(obs).DeleteUncounted)); diff != "" {
-		t.Errorf("discards (-want +got):\n%s", diff)
+		t.Errorf("deletes uncounted (-want +got):\n%s", diff)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestIndexesToCreate(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			if diff := cmp.Diff(tt.want, indexesOf(d.Create)); diff != "" {
 				t.Errorf("indexes (-want +got):\n%s", diff)
 			}
@@ -189,7 +189,7 @@ func TestIndexesToCreate(t *testing.T) {
 	}
 }
 
-func TestAPodLosesLess(t *testing.T) {
+func TestDeletionPreference(t *testing.T) {
 	readyAt := func(seconds int) corev1.PodCondition {
 		return corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(seconds)}
 	}

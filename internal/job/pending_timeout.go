@@ -9,23 +9,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 const (
-	// PendingTimeout is the condition of a pod that was failed because it had not started in time. Pod failure
-	// policies can match it.
+	// PendingTimeout is the condition of a pod that was failed because it had not started within its pending timeout.
+	// Pod failure policies can match it.
 	PendingTimeout corev1.PodConditionType = "stint.dev/PendingTimeout"
-	// PendingTimeoutReason is the reason of such a pod, of the event, and of a Job that cannot even create pods.
+	// PendingTimeoutReason is the reason of such a pod, of the event, and of a Job whose pods cannot be created at all.
 	PendingTimeoutReason = "PendingTimeout"
 )
 
 // startLimit is how long pods may take until all their containers have started.
 //
-// The time counts from the pod's creation, on a node where pods take turns from when it got its turn. An init container
-// is work: while one runs the pod is not stuck, and for the containers after it the time begins when it has ended.
+// The timeout runs from the pod's creation or, if queueing is excluded, from when the node takes the pod off its queue. It
+// does not run while an init container runs, and starts again when that has terminated.
 type startLimit struct {
 	timeout time.Duration
-	// excludesQueueing: waiting for one's turn takes none of the time.
+	// excludesQueueing is set if the timeout does not run while the node queues the pod.
 	excludesQueueing bool
 }
 
@@ -33,39 +35,39 @@ func (v *view) startLimit() startLimit {
 	return startLimit{timeout: v.annotations.PendingTimeout, excludesQueueing: v.QueuedPodsAreNotPending && !v.annotations.PendingTimeoutIncludesQueueing}
 }
 
-// pendingTooLong returns the pods that have not started in time, without those that the plan ends anyway, and how long until the
-// next one is late.
+// pendingTooLong returns the pods that have not started within the pending timeout, without those that the plan deletes
+// anyway, and how long until the next one is late.
 func pendingTooLong(v view, p plan) (late []PendingTooLong, after time.Duration) {
 	if v.annotations.PendingTimeout == 0 || v.job.DeletionTimestamp != nil {
 		return nil, 0
 	}
-	leaving := sets.New[types.UID]()
+	deleted := sets.New[types.UID]()
 	for _, pod := range slices.Concat(p.deleteUncounted, p.delete) {
-		leaving.Insert(pod.UID)
+		deleted.Insert(pod.UID)
 	}
 	limit := v.startLimit()
 	for _, pod := range v.active {
 		left, pending := limit.left(pod, v.Now)
 		switch {
-		case !pending || leaving.Has(pod.UID):
+		case !pending || deleted.Has(pod.UID):
 		case left > 0:
 			after = earliest(after, left)
 		case len(late) < v.MaxPodCreateDelete:
-			reason, message := WaitingReason(pod)
+			reason, message := podstatus.WaitingReason(pod)
 			late = append(late, PendingTooLong{Pod: pod, Reason: reason, Message: limit.describe(reason, message), limit: limit})
 		}
 	}
 	return late, after
 }
 
-// Fail makes p, which is the newest version of the stuck pod, Failed. It reports whether it did: p may have started or
-// ended meanwhile.
+// Fail sets p, the newest version of the pod, to the phase Failed. It reports whether it did: p may have started or
+// terminated meanwhile.
 func (s PendingTooLong) Fail(p *corev1.Pod, now time.Time) bool {
 	left, pending := s.limit.left(p, now)
 	if !pending || left > 0 {
 		return false
 	}
-	reason, message := WaitingReason(p)
+	reason, message := podstatus.WaitingReason(p)
 	message = s.limit.describe(reason, message)
 	p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, PendingTimeoutReason, message
 	p.Status.Conditions = append(slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == PendingTimeout }),
@@ -83,16 +85,16 @@ func (l startLimit) describe(reason, message string) string {
 	return fmt.Sprintf("Not all containers of the pod have started within %s: %s", l.timeout, reason)
 }
 
-// left returns what is left of the time that p has, and whether that time runs.
+// left returns what is left of the timeout of p, and whether it runs.
 func (l startLimit) left(p *corev1.Pod, now time.Time) (left time.Duration, pending bool) {
-	if Ended(p) || p.DeletionTimestamp != nil || allStarted(p) || l.excludesQueueing && isQueued(p) {
+	if podstatus.IsTerminated(p) || p.DeletionTimestamp != nil || podstatus.AllStarted(p) || l.excludesQueueing && isQueued(p) {
 		return 0, false
 	}
 	since := p.CreationTimestamp.Time
 	if l.excludesQueueing && p.Status.StartTime != nil {
 		since = later(since, p.Status.StartTime.Time)
 	}
-	for _, s := range initStatuses(p) {
+	for _, s := range podstatus.InitContainers(p) {
 		if s.State.Running != nil {
 			return 0, false
 		}
@@ -102,70 +104,19 @@ func (l startLimit) left(p *corev1.Pod, now time.Time) (left time.Duration, pend
 			}
 		}
 	}
-	// The times of the API have no fractions. Nobody gets less than was asked for.
+	// Times in the API are cut to whole seconds. A second more makes sure that no pod has less than its timeout.
 	return since.Add(time.Second + l.timeout).Sub(now), true
 }
 
-// isQueued tells that p waits for nothing but its turn, as far as the node has told. What can never fit, it calls
-// unschedulable.
+// isQueued reports whether p waits only in the queue of its node, as far as its status says. A pod that can never fit is
+// Unschedulable instead.
 func isQueued(p *corev1.Pod) bool {
 	if p.Status.StartTime != nil || len(p.Spec.SchedulingGates) > 0 {
 		return false
 	}
-	c := podCondition(p, corev1.PodScheduled)
+	c := podstatus.Condition(p, corev1.PodScheduled)
 	if c == nil {
 		return p.Spec.NodeName == ""
 	}
 	return c.Status == corev1.ConditionFalse && c.Reason != corev1.PodReasonUnschedulable
-}
-
-// allStarted reports whether all containers of p have run. The main ones do so after all others.
-func allStarted(p *corev1.Pod) bool {
-	for i := range p.Spec.Containers {
-		if !slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-			return s.Name == p.Spec.Containers[i].Name && HasStarted(s)
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// HasStarted reports whether a container has run, or runs.
-func HasStarted(s corev1.ContainerStatus) bool {
-	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
-}
-
-// initStatuses are those of the init containers that must end before others start.
-func initStatuses(p *corev1.Pod) []corev1.ContainerStatus {
-	beside := sidecars(p)
-	return slices.DeleteFunc(slices.Clone(p.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
-		return slices.ContainsFunc(beside, func(b corev1.ContainerStatus) bool { return b.Name == s.Name })
-	})
-}
-
-// WaitingReason is what p waits for: the reason as the API has it, and words where there are any.
-func WaitingReason(p *corev1.Pod) (reason, message string) {
-	if c := podCondition(p, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
-		return c.Reason, c.Message
-	}
-	mains := slices.DeleteFunc(slices.Clone(p.Status.ContainerStatuses), HasStarted)
-	for _, s := range slices.Concat(p.Status.InitContainerStatuses, mains) {
-		w := s.State.Waiting
-		switch {
-		case w == nil || reason != "" && w.Message == "":
-		case w.Message != "":
-			return w.Reason, fmt.Sprintf("container %s: %s", s.Name, w.Message)
-		default:
-			reason, message = w.Reason, "container "+s.Name
-		}
-	}
-	switch {
-	case reason != "":
-		return reason, message
-	case p.Spec.NodeName == "":
-		return "Pending", "no node has taken the pod"
-	default:
-		return "Pending", fmt.Sprintf("node %s tells nothing of the pod", p.Spec.NodeName)
-	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// creationTimedOut fails a Job of which no pod lives, because the server has made none for as long as pods may take to
-// start: there is no pod that could be failed.
+// creationTimedOut fails a Job without living pods if the API server has refused to create any for the whole pending
+// timeout. There is no pod that could be failed instead.
 func creationTimedOut(v view) *Verdict {
 	r, timeout := v.CreateFailure, v.annotations.PendingTimeout
 	if r == nil || timeout == 0 || v.NamespaceTerminating || suspended(v.job) || v.job.DeletionTimestamp != nil || !noLivingPods(v) {
@@ -18,8 +18,8 @@ func creationTimedOut(v view) *Verdict {
 	return failure(PendingTimeoutReason, fmt.Sprintf("No pod could be created for %s: %s", timeout, r.Message))
 }
 
-// nextCreateAt is until when the server is not asked for pods. It is asked when the time to start is over, so that the Job
-// fails only for what holds then.
+// nextCreateAt is when pods may be created again. One try is made when the pending timeout is over, so that the Job fails
+// only if pods are still refused then.
 func (v *view) nextCreateAt() time.Time {
 	r := v.CreateFailure
 	if r == nil || v.annotations.PendingTimeout == 0 {

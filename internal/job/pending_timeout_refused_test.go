@@ -25,18 +25,18 @@ func TestAJobOfWhichNoPodCanBeCreatedFails(t *testing.T) {
 		"a pod of before has ended": {
 			pods: []*corev1.Pod{aPod("p").Exited(1, at(0)).Obj()}, since: 0, last: 30, want: "No pod could be created for 30s: " + quota,
 		},
-		"the Job is suspended":           {job: inHalfAMinute().Suspend(true).Obj(), since: 0, last: 60},
+		"the Job is suspended":           {job: withPendingTimeout().Suspend(true).Obj(), since: 0, last: 60},
 		"the namespace is being deleted": {since: 0, last: 60, noMore: true},
 		"the Job is being deleted": {
-			job: inHalfAMinute().DeletionTimestamp(at(0)).Obj(), since: 0, last: 60,
+			job: withPendingTimeout().DeletionTimestamp(at(0)).Obj(), since: 0, last: 60,
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			if tt.job == nil {
-				tt.job = inHalfAMinute().Obj()
+				tt.job = withPendingTimeout().Obj()
 			}
-			o := seen(tt.job, tt.pods...)
+			o := observed(tt.job, tt.pods...)
 			o.NamespaceTerminating = tt.noMore
 			o.CreateFailure = &CreateFailure{Since: at(tt.since).Time, Last: at(tt.last).Time, Message: quota}
 			end := judge(newView(o))
@@ -59,19 +59,19 @@ func TestPodsAreTriedOnceMoreBeforeTheJobFails(t *testing.T) {
 		create           bool
 		after            time.Duration
 	}{
-		"the pause is over first":      {job: inHalfAMinute().Obj(), now: 20, last: 16, pause: 24, after: 4 * time.Second},
-		"the time is over first":       {job: inHalfAMinute().Obj(), now: 20, last: 16, pause: 48, after: 10 * time.Second},
-		"the time is over":             {job: inHalfAMinute().Obj(), now: 30, last: 16, pause: 48, create: true},
+		"the pause is over first":      {job: withPendingTimeout().Obj(), now: 20, last: 16, pause: 24, after: 4 * time.Second},
+		"the time is over first":       {job: withPendingTimeout().Obj(), now: 20, last: 16, pause: 48, after: 10 * time.Second},
+		"the time is over":             {job: withPendingTimeout().Obj(), now: 30, last: 16, pause: 48, create: true},
 		"without a time for the pause": {job: aJob().Obj(), now: 30, last: 16, pause: 48, after: 18 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := seen(tt.job)
+			o := observed(tt.job)
 			o.Now, o.NextCreateAt = at(tt.now).Time, at(tt.pause).Time
 			o.CreateFailure = &CreateFailure{Since: at(0).Time, Last: at(tt.last).Time}
 			d := Decide(o)
 			if (len(d.Create) > 0) != tt.create || d.RequeueAfter != tt.after {
-				t.Errorf("creates %d, looks again after %s, want %v, %s", len(d.Create), d.RequeueAfter, tt.create, tt.after)
+				t.Errorf("creates %d, requeues after %s, want %v, %s", len(d.Create), d.RequeueAfter, tt.create, tt.after)
 			}
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// inHalfAMinute begins with a Job whose pods are to start in that time.
-func inHalfAMinute() *wrappers.JobWrapper { return aJob().Annotation(PendingTimeoutSeconds, "30") }
+// withPendingTimeout begins with a Job with a pending timeout of 30 seconds.
+func withPendingTimeout() *wrappers.JobWrapper { return aJob().Annotation(PendingTimeoutSeconds, "30") }
 
 // containers gives p init containers, then main ones, and their states, in this order.
 func containers(inits, mains int, states ...corev1.ContainerState) func(*corev1.Pod) {
@@ -37,20 +37,20 @@ func containers(inits, mains int, states ...corev1.ContainerState) func(*corev1.
 	}
 }
 
-func works() corev1.ContainerState {
+func running() corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 }
 
-func unplaced(reason, message string) *wrappers.PodWrapper {
+func unscheduled(reason, message string) *wrappers.PodWrapper {
 	return aPod("p").Conditions(corev1.PodCondition{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message})
 }
 
-func placedAt(seconds int) func(*corev1.Pod) {
+func boundAt(seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.NodeName, p.Status.StartTime = "here", ptr.To(at(seconds)) }
 }
 
-func beside(i int) func(*corev1.Pod) {
+func asSidecar(i int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Spec.InitContainers[i].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 	}
@@ -63,7 +63,7 @@ func withoutImage(name string) *wrappers.PodWrapper {
 	return aPod(name).With(containers(0, 1, noImage()))
 }
 
-func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
+func TestPodsThatDoNotStartInTime(t *testing.T) {
 	const never = -1
 	turns := func(o *Observation) { o.QueuedPodsAreNotPending = true }
 	tests := map[string]struct {
@@ -79,7 +79,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			pod: withoutImage("p").Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"it has started": {pod: aPod("p").Running().With(containers(0, 1, works())).Obj(), due: never},
+		"it has started": {pod: aPod("p").Running().With(containers(0, 1, running())).Obj(), due: never},
 		"it has started and waits for its next try": {
 			pod: aPod("p").Running().With(containers(0, 1, wrappers.Waiting("CrashLoopBackOff", "")), func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[0].LastTerminationState = wrappers.Terminated(1, at(3))
@@ -91,14 +91,14 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			}).Obj(), due: never,
 		},
 		"one of two containers has not started": {
-			pod: aPod("p").With(containers(0, 2, works(), wrappers.Waiting("CreateContainerConfigError", "no secret"))).Obj(), due: 31,
+			pod: aPod("p").With(containers(0, 2, running(), wrappers.Waiting("CreateContainerConfigError", "no secret"))).Obj(), due: 31,
 			reason: "CreateContainerConfigError", message: "CreateContainerConfigError: container c1: no secret",
 		},
-		"words say more than that a container waits": {
+		"a container with a message says more than one that only waits": {
 			pod: aPod("p").With(containers(0, 2, wrappers.Waiting("ContainerCreating", ""), noImage())).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
-		"no words at all": {
+		"no message at all": {
 			pod: aPod("p").With(containers(0, 1, wrappers.Waiting("ContainerCreating", ""))).Obj(), due: 31,
 			reason: "ContainerCreating", message: "ContainerCreating: container c0",
 		},
@@ -106,7 +106,7 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			pod: aPod("p").With(containers(1, 1, noImage(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"an init container works": {pod: aPod("p").With(containers(1, 1, works(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: never},
+		"an init container works": {pod: aPod("p").With(containers(1, 1, running(), wrappers.Waiting("PodInitializing", ""))).Obj(), due: never},
 		"an init container has worked for a while": {
 			pod: aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(500)), noImage())).Obj(), due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
@@ -118,49 +118,49 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 			reason: "CrashLoopBackOff", message: "CrashLoopBackOff: container c0: back-off",
 		},
 		"a sidecar that works is no work": {
-			pod: aPod("p").With(containers(1, 1, works(), noImage()), beside(0)).Obj(), due: 31,
+			pod: aPod("p").With(containers(1, 1, running(), noImage()), asSidecar(0)).Obj(), due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c1: no such image",
 		},
-		"it has not been told to end by itself": {pod: withoutImage("p").DeletionTimestamp(at(0)).Obj(), due: never},
-		"it has ended":                          {pod: withoutImage("p").Exited(1, at(5)).Obj(), due: never},
+		"it is being deleted": {pod: withoutImage("p").DeletionTimestamp(at(0)).Obj(), due: never},
+		"it has ended":        {pod: withoutImage("p").Exited(1, at(5)).Obj(), due: never},
 		"no node is found": {
-			pod: unplaced("Unschedulable", "too big").Obj(), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
+			pod: unscheduled("Unschedulable", "too big").Obj(), due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
-		"nobody takes notice": {
+		"it has no node and no status": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), due: 31,
-			reason: "Pending", message: "Pending: no node has taken the pod",
+			reason: "Pending", message: "Pending: the pod is not bound to a node yet",
 		},
-		"its node is silent": {
+		"its node has reported nothing": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Spec.NodeName, p.Status = "far", corev1.PodStatus{} }).Obj(), due: 31,
-			reason: "Pending", message: "Pending: node far tells nothing of the pod",
+			reason: "Pending", message: "Pending: node far has reported nothing about the pod yet",
 		},
 		"the Job is being deleted": {
-			job: inHalfAMinute().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,
+			job: withPendingTimeout().DeletionTimestamp(at(0)).Obj(), pod: withoutImage("p").Obj(), due: never,
 		},
-		"the Job is suspended":  {job: inHalfAMinute().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
-		"its turn has not come": {pod: unplaced("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
-		"its turn has not come and nobody has told": {
+		"the Job is suspended": {job: withPendingTimeout().Suspend(true).Obj(), pod: withoutImage("p").Obj(), due: never},
+		"it is queued":         {pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: never},
+		"it is queued and has no status yet": {
 			pod: withoutImage("p").With(func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }).Obj(), turn: turns, due: never,
 		},
-		"its turn has not come, which counts": {
-			job: inHalfAMinute().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
-			pod: unplaced("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: 31,
+		"it is queued, which counts": {
+			job: withPendingTimeout().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
+			pod: unscheduled("WaitingForTurn", "older pods go first").Obj(), turn: turns, due: 31,
 			reason: "WaitingForTurn", message: "WaitingForTurn: older pods go first",
 		},
-		"its turn has come": {
-			pod: withoutImage("p").With(placedAt(500)).Obj(), turn: turns, due: 531,
+		"it is no longer queued": {
+			pod: withoutImage("p").With(boundAt(500)).Obj(), turn: turns, due: 531,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
-		"its turn has come where that counts": {
-			job: inHalfAMinute().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
-			pod: withoutImage("p").With(placedAt(20)).Obj(), turn: turns, due: 31,
+		"it is no longer queued, where queueing counts": {
+			job: withPendingTimeout().Annotation(PendingTimeoutIncludesQueueing, "true").Obj(),
+			pod: withoutImage("p").With(boundAt(20)).Obj(), turn: turns, due: 31,
 			reason: "ImagePullBackOff", message: "ImagePullBackOff: container c0: no such image",
 		},
 		"it fits no machine": {
-			pod: unplaced("Unschedulable", "too big").Obj(), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
+			pod: unscheduled("Unschedulable", "too big").Obj(), turn: turns, due: 31, reason: "Unschedulable", message: "Unschedulable: too big",
 		},
-		"it is held back": {
-			pod: unplaced("SchedulingGated", "gates").With(func(p *corev1.Pod) {
+		"it has scheduling gates": {
+			pod: unscheduled("SchedulingGated", "gates").With(func(p *corev1.Pod) {
 				p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
 			}).Obj(), turn: turns, due: 31, reason: "SchedulingGated", message: "SchedulingGated: gates",
 		},
@@ -169,10 +169,10 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := tt.job
 			if j == nil {
-				j = inHalfAMinute().Obj()
+				j = withPendingTimeout().Obj()
 			}
 			look := func(seconds int) Decision {
-				o := seen(j, tt.pod)
+				o := observed(j, tt.pod)
 				o.Now = at(seconds).Time
 				if tt.turn != nil {
 					tt.turn(&o)
@@ -186,11 +186,11 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 				return
 			}
 			if d := look(tt.due - 10); len(d.FailPending) > 0 || d.RequeueAfter != 10*time.Second {
-				t.Errorf("10 s before: fails %v, looks again after %s", d.FailPending, d.RequeueAfter)
+				t.Errorf("10 s before: fails %v, requeues after %s", d.FailPending, d.RequeueAfter)
 			}
 			d := look(tt.due)
 			if len(d.FailPending) != 1 || !d.Requeue || d.IsNoop() {
-				t.Fatalf("fails %d pods, looks again %v", len(d.FailPending), d.Requeue)
+				t.Fatalf("fails %d pods, requeues %v", len(d.FailPending), d.Requeue)
 			}
 			want := "Not all containers of the pod have started within 30s: " + tt.message
 			if got := d.FailPending[0]; got.Reason != tt.reason || got.Message != want {
@@ -200,12 +200,12 @@ func TestPodsThatDoNotStartInTimeAreStuck(t *testing.T) {
 	}
 }
 
-func TestAStuckPodBecomesFailed(t *testing.T) {
+func TestAPodIsFailedByItsPendingTimeout(t *testing.T) {
 	p := withoutImage("p").Obj()
 	p.Generation = 3
 	old := corev1.PodCondition{Type: PendingTimeout, Status: corev1.ConditionFalse}
 	p.Status.Conditions = []corev1.PodCondition{{Type: "other"}, old}
-	stuck := Decide(seen(inHalfAMinute().Obj(), p)).FailPending
+	stuck := Decide(observed(withPendingTimeout().Obj(), p)).FailPending
 	if len(stuck) != 1 {
 		t.Fatalf("%d pods are stuck", len(stuck))
 	}
@@ -224,24 +224,24 @@ func TestAStuckPodBecomesFailed(t *testing.T) {
 	if diff := cmp.Diff(want, p.Status); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	next := Decide(seen(inHalfAMinute().Obj(), p))
+	next := Decide(observed(withPendingTimeout().Obj(), p))
 	if status, _ := next.Status(Outcome{}); len(next.FailPending) > 0 || !slices.Contains(status.UncountedTerminatedPods.Failed, p.UID) {
 		t.Errorf("fails %v again, lists %v", next.FailPending, status.UncountedTerminatedPods)
 	}
 	if next.RequeueAfter != 10*time.Second || len(next.Create) > 0 {
-		t.Errorf("looks again after %s, creates %d; want the delay from when the pod was failed", next.RequeueAfter, len(next.Create))
+		t.Errorf("requeues after %s, creates %d; want the delay from when the pod was failed", next.RequeueAfter, len(next.Create))
 	}
 }
 
-func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
+func TestAPodThatChangedMeanwhileIsNotFailed(t *testing.T) {
 	for name, newest := range map[string]*wrappers.PodWrapper{
-		"started":     aPod("p").With(containers(0, 1, works())),
+		"started":     aPod("p").With(containers(0, 1, running())),
 		"initialized": aPod("p").With(containers(1, 1, wrappers.Terminated(0, at(59)), noImage())),
 		"ended":       withoutImage("p").Exited(0, at(59)),
-		"told to end": withoutImage("p").DeletionTimestamp(at(0)),
+		"deleted":     withoutImage("p").DeletionTimestamp(at(0)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stuck := Decide(seen(inHalfAMinute().Obj(), withoutImage("p").Obj())).FailPending
+			stuck := Decide(observed(withPendingTimeout().Obj(), withoutImage("p").Obj())).FailPending
 			was := newest.Obj().DeepCopy()
 			if stuck[0].Fail(newest.Obj(), at(60).Time) {
 				t.Error("it was failed")
@@ -253,9 +253,9 @@ func TestAPodThatGotOnMeanwhileIsNotFailed(t *testing.T) {
 	}
 }
 
-// However often and whenever a Job is looked at: a pod is failed at the first look at or after its time, never before,
-// and never if it has started, ended or been told to end.
-func TestStuckPodsAreFailedInTime(t *testing.T) {
+// No matter how often and when a Job is synced: a pod is failed by the first sync at or after its timeout, never before,
+// and never if it has started, terminated or been deleted.
+func TestPendingPodsAreFailedInTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		timeout := rapid.IntRange(1, 50).Draw(t, "timeout")
 		job := aJob().Annotation(PendingTimeoutSeconds, fmt.Sprint(timeout)).Parallelism(9).Completions(9).Obj()
@@ -264,16 +264,16 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 			born := rapid.IntRange(0, 40).Draw(t, "born")
 			p := withoutImage(podNumber(i)).CreationTimestamp(at(born))
 			due := at(born + timeout + 1).Time
-			switch rapid.SampledFrom([]string{"stuck", "init", "works", "runs", "told", "ended"}).Draw(t, "is") {
+			switch rapid.SampledFrom([]string{"stuck", "init", "works", "runs", "deleted", "ended"}).Draw(t, "is") {
 			case "init":
 				end := rapid.IntRange(born, 60).Draw(t, "end of init")
 				p.With(containers(1, 1, wrappers.Terminated(0, at(end)), noImage()))
 				due = at(end + timeout + 1).Time
 			case "works":
-				return p.With(containers(1, 1, works(), wrappers.Waiting("PodInitializing", ""))).Obj()
+				return p.With(containers(1, 1, running(), wrappers.Waiting("PodInitializing", ""))).Obj()
 			case "runs":
-				return p.With(containers(0, 1, works())).Obj()
-			case "told":
+				return p.With(containers(0, 1, running())).Obj()
+			case "deleted":
 				return p.DeletionTimestamp(at(0)).Obj()
 			case "ended":
 				return p.Exited(1, at(born)).Obj()
@@ -283,7 +283,7 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 		})
 		now := epoch
 		for len(late) > 0 {
-			o := seen(job, rapid.Permutation(pods).Draw(t, "seen")...)
+			o := observed(job, rapid.Permutation(pods).Draw(t, "seen")...)
 			o.Now = now
 			d := Decide(o)
 			for _, s := range d.FailPending {
@@ -307,8 +307,8 @@ func TestStuckPodsAreFailedInTime(t *testing.T) {
 	})
 }
 
-func TestTheDecisionFailsNoMorePodsThanOthersRemove(t *testing.T) {
-	o := seen(inHalfAMinute().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
+func TestTheNumberOfPodsFailedAtOnceIsBounded(t *testing.T) {
+	o := observed(withPendingTimeout().Obj(), repeat(2, func(i int) *corev1.Pod { return withoutImage(podNumber(i)).Obj() })...)
 	o.MaxPodCreateDelete = 1
 	if d := Decide(o); len(d.FailPending) != 1 || !d.Requeue {
 		t.Errorf("fails %d, again %v", len(d.FailPending), d.Requeue)

@@ -13,7 +13,7 @@ import (
 
 const (
 	indexVariable = "JOB_COMPLETION_INDEX"
-	// maxNamePrefix is what a server keeps of generateName: 63 less the 5 characters it adds.
+	// maxNamePrefix is how much of generateName the API server keeps: 63 characters less the 5 that it adds.
 	maxNamePrefix = 58
 )
 
@@ -32,7 +32,7 @@ func newIndexedPods(v view, indexes []int) []*corev1.Pod {
 		p := podFromTemplate(v.job)
 		p.GenerateName = indexedNamePrefix(v.job.Name, i)
 		p.Spec.Hostname = fmt.Sprintf("%s-%d", v.job.Name, i)
-		// The annotation is the older form and what counting goes by; the label is for selectors.
+		// The annotation is the older form; the label is for selectors. Counting uses the hostname (IndexOf).
 		p.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(i)
 		p.Labels[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(i)
 		if perIndex(v.job) {
@@ -63,19 +63,19 @@ func podFromTemplate(job *batchv1.Job) *corev1.Pod {
 	return p
 }
 
-// ControllerRef is the reference by which a pod belongs to job.
+// ControllerRef returns the owner reference of a pod that job controls.
 func ControllerRef(job *batchv1.Job) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
 
-// AddFinalizer puts the tracking finalizer on p if it is not there.
+// AddFinalizer adds the tracking finalizer to p unless it is there.
 func AddFinalizer(p *corev1.Pod) {
 	if !HasFinalizer(p) {
 		p.Finalizers = append(p.Finalizers, batchv1.JobTrackingFinalizer)
 	}
 }
 
-// RemoveFinalizer takes the tracking finalizer off p.
+// RemoveFinalizer removes the tracking finalizer from p.
 func RemoveFinalizer(p *corev1.Pod) {
 	p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 }
@@ -86,7 +86,7 @@ func indexedNamePrefix(name string, i int) string {
 	return name[:min(len(name), maxNamePrefix-len(suffix))] + suffix
 }
 
-// setIndexVariable tells each container its index, unless the author has set the variable.
+// setIndexVariable adds the variable with the index to each container that does not set it itself.
 func setIndexVariable(containers []corev1.Container) {
 	for i := range containers {
 		c := &containers[i]

@@ -12,11 +12,11 @@ import (
 type policyMatch struct {
 	// action is empty where no rule matches; then the failure counts.
 	action batchv1.PodFailurePolicyAction
-	// message tells why the Job fails, for the action FailJob.
+	// message says why the Job fails, for the action FailJob.
 	message string
 }
 
-func (j policyMatch) counts() bool { return j.action != batchv1.PodFailurePolicyActionIgnore }
+func (m policyMatch) counts() bool { return m.action != batchv1.PodFailurePolicyActionIgnore }
 
 // failedByPodFailurePolicy fails a Job with a pod that a FailJob rule matches.
 func failedByPodFailurePolicy(v view) *Verdict {
@@ -27,8 +27,8 @@ func failedByPodFailurePolicy(v view) *Verdict {
 		if !failed(v.job, p) {
 			continue
 		}
-		if j := matchFailurePolicy(v.job, p); j.action == batchv1.PodFailurePolicyActionFailJob {
-			return failure(batchv1.JobReasonPodFailurePolicy, j.message)
+		if m := matchFailurePolicy(v.job, p); m.action == batchv1.PodFailurePolicyActionFailJob {
+			return failure(batchv1.JobReasonPodFailurePolicy, m.message)
 		}
 	}
 	return nil
@@ -60,7 +60,7 @@ func matchFailurePolicy(job *batchv1.Job, p *corev1.Pod) policyMatch {
 	return policyMatch{}
 }
 
-// matchFailure tells in words how p matches the rule, or nothing.
+// matchFailure describes how p matches the rule; it is empty if p does not.
 func matchFailure(rule *batchv1.PodFailurePolicyRule, p *corev1.Pod) string {
 	if rule.OnExitCodes != nil {
 		if c := matchExitCode(rule.OnExitCodes, p); c != nil {

@@ -57,21 +57,21 @@ func TestPodFailurePolicy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := aJob().PodFailurePolicy(tt.rules...).Obj()
 			if got := matchFailurePolicy(j, tt.pod); got.action != tt.want || got.message != tt.message {
-				t.Errorf("judgement %+v, want %q %q", got, tt.want, tt.message)
+				t.Errorf("match %+v, want %q %q", got, tt.want, tt.message)
 			}
 		})
 	}
 }
 
-func TestIgnoredFailuresAreReleasedUncounted(t *testing.T) {
+func TestIgnoredFailuresLoseTheirFinalizerUncounted(t *testing.T) {
 	j := aJob().BackoffLimit(0).PodFailurePolicy(batchv1.PodFailurePolicyRule{
 		Action:      batchv1.PodFailurePolicyActionIgnore,
 		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{1}},
 	}).Obj()
-	d := Decide(seen(j, aPod("p").Exited(1, at(0)).Obj()))
+	d := Decide(observed(j, aPod("p").Exited(1, at(0)).Obj()))
 	next, _ := d.Status(Outcome{})
 	if len(d.RemoveFinalizer) != 1 || len(next.UncountedTerminatedPods.Failed) != 0 || len(next.Conditions) != 0 {
-		t.Errorf("releases %v, status %+v", names(d.RemoveFinalizer), next)
+		t.Errorf("removes finalizers of %v, status %+v", names(d.RemoveFinalizer), next)
 	}
 	if d.Counts.PolicyActions[batchv1.PodFailurePolicyActionIgnore] != 1 {
 		t.Errorf("actions %v", d.Counts.PolicyActions)

@@ -17,7 +17,7 @@ func TestPodFromTemplate(t *testing.T) {
 		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Env: []corev1.EnvVar{{Name: indexVariable, Value: "mine"}}}}
 	}).Obj()
 	before := j.DeepCopy()
-	made := Decide(seen(j, aPod("last").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj())).Create
+	made := Decide(observed(j, aPod("last").Index(0).IndexFailureCount(1).Exited(1, at(0)).Obj())).Create
 	index := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
 		FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"}}
 	want := []*corev1.Pod{{
@@ -53,27 +53,27 @@ func TestLongNamesKeepTheirIndex(t *testing.T) {
 
 func TestClaim(t *testing.T) {
 	other := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }
-	stranger := func(p *corev1.Pod) { p.Labels = nil }
-	leaving := aJob().DeletionTimestamp(at(0)).Obj()
+	unmatched := func(p *corev1.Pod) { p.Labels = nil }
+	deleting := aJob().DeletionTimestamp(at(0)).Obj()
 	tests := map[string]struct {
-		job                 *batchv1.Job
-		pod                 *corev1.Pod
-		owns, adopts, frees bool
+		job                    *batchv1.Job
+		pod                    *corev1.Pod
+		owns, adopts, releases bool
 	}{
-		"a pod of the Job":                       {aJob().Obj(), aPod("p").Obj(), true, false, false},
-		"a pod that no longer matches":           {aJob().Obj(), aPod("p").With(stranger).Obj(), false, false, true},
-		"a stranger of a Job that is deleted":    {leaving, aPod("p").With(stranger).Obj(), true, false, false},
-		"an orphan":                              {aJob().Obj(), aPod("p").OwnerReferences().Obj(), false, true, false},
-		"an orphan that does not match":          {aJob().Obj(), aPod("p").OwnerReferences().With(stranger).Obj(), false, false, false},
-		"an orphan that is told to end":          {aJob().Obj(), aPod("p").OwnerReferences().DeletionTimestamp(at(0)).Obj(), false, false, false},
-		"an orphan, for a Job that is deleted":   {leaving, aPod("p").OwnerReferences().Obj(), false, false, false},
-		"a pod of another owner that would suit": {aJob().Obj(), aPod("p").With(other).Obj(), false, false, false},
+		"a pod of the Job":                  {aJob().Obj(), aPod("p").Obj(), true, false, false},
+		"a pod that no longer matches":      {aJob().Obj(), aPod("p").With(unmatched).Obj(), false, false, true},
+		"an unmatched pod of a deleted Job": {deleting, aPod("p").With(unmatched).Obj(), true, false, false},
+		"an orphan":                         {aJob().Obj(), aPod("p").OwnerReferences().Obj(), false, true, false},
+		"an orphan that does not match":     {aJob().Obj(), aPod("p").OwnerReferences().With(unmatched).Obj(), false, false, false},
+		"an orphan that is being deleted":   {aJob().Obj(), aPod("p").OwnerReferences().DeletionTimestamp(at(0)).Obj(), false, false, false},
+		"an orphan, for a deleted Job":      {deleting, aPod("p").OwnerReferences().Obj(), false, false, false},
+		"a matching pod of another owner":   {aJob().Obj(), aPod("p").With(other).Obj(), false, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			v := newView(seen(tt.job, tt.pod))
-			if owns, adopts, frees := len(v.owned) == 1, len(v.adopt) == 1, len(v.release) == 1; owns != tt.owns || adopts != tt.adopts || frees != tt.frees {
-				t.Errorf("owns %v, adopts %v, lets go %v", owns, adopts, frees)
+			v := newView(observed(tt.job, tt.pod))
+			if owns, adopts, releases := len(v.owned) == 1, len(v.adopt) == 1, len(v.release) == 1; owns != tt.owns || adopts != tt.adopts || releases != tt.releases {
+				t.Errorf("owns %v, adopts %v, releases %v", owns, adopts, releases)
 			}
 		})
 	}

@@ -7,43 +7,26 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // noIndex is the index of a pod that has none or a bad one.
 const noIndex = -1
 
-// HasFinalizer reports whether p carries the tracking finalizer: it is not counted for certain yet.
+// HasFinalizer reports whether p has the tracking finalizer. If so, it may not be counted yet.
 func HasFinalizer(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-// Ended reports whether all containers of p have ended for good.
-func Ended(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
-// IsRelevant reports whether an observation needs p: it lives, or it is not counted for certain yet.
+// IsRelevant reports whether an observation needs p: it has not terminated, or it may not be counted yet.
 func IsRelevant(p *corev1.Pod) bool {
-	return !Ended(p) || HasFinalizer(p)
+	return !podstatus.IsTerminated(p) || HasFinalizer(p)
 }
 
-func ready(p *corev1.Pod) bool {
-	c := podCondition(p, corev1.PodReady)
-	return c != nil && c.Status == corev1.ConditionTrue
-}
-
-func podCondition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
-	for i := range p.Status.Conditions {
-		if p.Status.Conditions[i].Type == kind {
-			return &p.Status.Conditions[i]
-		}
-	}
-	return nil
-}
-
-// IndexOf returns the completion index of a pod of an Indexed Job, or -1. The host name that the Job controller gave it
-// decides, for it cannot be changed: the annotation can, and a pod would end for an index that it has not worked on. Pods
-// that others have made may have the annotation alone.
+// IndexOf returns the completion index of a pod of an Indexed Job, or -1. It is in the hostname, which the Job controller
+// has set and which is immutable. The annotation could be edited, and the pod would then end for an index that it has not
+// worked on; it is used only for pods without such a hostname, which other clients created.
 func IndexOf(p *corev1.Pod) int {
 	if i, ok := indexOfHostname(p); ok {
 		return i

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// surplusPods returns at least atLeast active pods to remove, those that lose least first. Pods that lost the finalizer
-// just now, but could not be deleted, go in any case. So do, in an indexed Job, the pods without an index, with an index
-// beyond completions, and all but one of each index.
+// surplusPods returns at least atLeast active pods to delete, chosen by deletion preference. Always among them are pods
+// whose finalizer was removed but that could not be deleted and, in an Indexed Job, the pods without an index, those with
+// an index beyond completions, and all but one of each index.
 func surplusPods(v view, atLeast int) []*corev1.Pod {
 	var surplus, useful []*corev1.Pod
 	for _, p := range v.active {
@@ -32,7 +34,8 @@ func surplusPods(v view, atLeast int) []*corev1.Pod {
 	return surplus
 }
 
-// splitDuplicateIndexes relies on pods being in the order of indexes.
+// splitDuplicateIndexes separates the pods with no valid index, and all but one of each index, from the others. The pods
+// must be in the order of their indexes.
 func splitDuplicateIndexes(v view, pods []*corev1.Pod) (useless, useful []*corev1.Pod) {
 	for rest := pods; len(rest) > 0; {
 		n := 1
@@ -59,10 +62,10 @@ func byDeletionPreference(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(phaseRank(a), phaseRank(b)),
-		compareBool(ready(a), ready(b)),
+		compareBool(podstatus.IsReady(a), podstatus.IsReady(b)),
 		newestFirst(readySince(a), readySince(b)),
 		cmp.Compare(maxRestarts(b.Status.ContainerStatuses), maxRestarts(a.Status.ContainerStatuses)),
-		cmp.Compare(maxRestarts(sidecars(b)), maxRestarts(sidecars(a))),
+		cmp.Compare(maxRestarts(podstatus.Sidecars(b)), maxRestarts(podstatus.Sidecars(a))),
 		newestFirst(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
 		cmp.Compare(a.UID, b.UID),
 	)
@@ -73,10 +76,10 @@ func phaseRank(p *corev1.Pod) int {
 }
 
 func readySince(p *corev1.Pod) time.Time {
-	if !ready(p) {
+	if !podstatus.IsReady(p) {
 		return time.Time{}
 	}
-	return podCondition(p, corev1.PodReady).LastTransitionTime.Time
+	return podstatus.Condition(p, corev1.PodReady).LastTransitionTime.Time
 }
 
 func maxRestarts(containers []corev1.ContainerStatus) int32 {
@@ -98,7 +101,7 @@ func compareBool(a, b bool) int {
 	}
 }
 
-// newestFirst puts an unknown time before any.
+// newestFirst puts later times first, and an unknown time before all others.
 func newestFirst(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())

@@ -7,16 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// statusDraft is a status under construction with the events that tell what is new in it.
+// statusDraft is a status under construction with the events about what is new in it.
 type statusDraft struct {
 	status *batchv1.JobStatus
 	events []Event
 	now    metav1.Time
-	// finished tells that the status ends the Job.
+	// finished is set if the status ends the Job.
 	finished bool
-	// satisfied tells that the status is the first to show that nothing is waited for any more.
+	// satisfied is set if the status is the first in which all dependencies are met.
 	satisfied bool
 }
 
@@ -26,7 +28,7 @@ func nextStatus(v view, end *Verdict, plan plan, t tally) statusDraft {
 	s.countLiving(v, plan)
 	follows := end == nil && v.job.DeletionTimestamp == nil
 	if follows || s.status.StartTime == nil {
-		// Only with the condition does a start change: no server takes it otherwise.
+		// A start that is set may only change together with the condition Suspended: the API server refuses it otherwise.
 		s.status.StartTime = v.start
 	}
 	s.updateDependencyConditions(v, end)
@@ -50,8 +52,8 @@ func (s *statusDraft) countPods(v view, t tally) {
 	s.status.CompletedIndexes = completed.String()
 	s.status.Succeeded = int32(completed.Count())
 	if fixed := !ptr.Equal(v.job.Spec.Completions, v.job.Spec.Parallelism); fixed {
-		// A server takes a smaller counter from a Job that may be scaled only. This one has become fixed again before
-		// the status followed.
+		// The API server accepts a smaller counter only while the Job is elastic, that is, completions equals
+		// parallelism. This Job ceased to be elastic before its status was updated.
 		s.status.Succeeded = max(s.status.Succeeded, v.job.Status.Succeeded)
 	}
 	if perIndex(v.job) {
@@ -59,7 +61,7 @@ func (s *statusDraft) countPods(v view, t tally) {
 	}
 }
 
-// countLiving counts pods as they will be once the plan is carried out.
+// countLiving counts pods as they will be once the plan is applied.
 func (s *statusDraft) countLiving(v view, plan plan) {
 	removed := len(plan.deleteUncounted) + len(plan.delete)
 	living := countReady(v.active) - countReady(plan.deleteUncounted) - countReady(plan.delete)
@@ -71,27 +73,27 @@ func (s *statusDraft) countLiving(v view, plan plan) {
 func countReady(pods []*corev1.Pod) int {
 	n := 0
 	for _, p := range pods {
-		if ready(p) {
+		if podstatus.IsReady(p) {
 			n++
 		}
 	}
 	return n
 }
 
-// conclude stores the verdict and, once nothing is left to wait for, ends the Job. Both are never in one write: who
-// watches the Job sees the verdict first.
+// conclude adds the verdict to the status and, once it is stored and no pod is left to end or count, ends the Job. Both
+// are never in one write, so that a client that watches the Job sees the verdict first.
 func (s *statusDraft) conclude(v view, end *Verdict, t tally) {
 	if !end.Stored {
 		s.set(end.Condition, corev1.ConditionTrue, end.Reason, end.Message)
 		return
 	}
 	listed := len(t.uncounted.Succeeded) + len(t.uncounted.Failed)
-	if !noLivingPods(v) || listed > 0 || holdsFinalizers(v) {
+	if !noLivingPods(v) || listed > 0 || hasTrackedPods(v) {
 		return
 	}
 	s.finished = true
 	if s.status.StartTime == nil && !hasZeroCompletions(v.job) {
-		// A Job can end while it is suspended, by a pod that succeeded all the same. Ended Jobs need a start.
+		// A suspended Job can end too, if one of its last pods succeeds. The API server requires a start of finished Jobs.
 		s.status.StartTime = &s.now
 	}
 	s.set(end.Terminal(), corev1.ConditionTrue, end.Reason, end.Message)
@@ -106,12 +108,13 @@ func (s *statusDraft) conclude(v view, end *Verdict, t tally) {
 	s.event(corev1.EventTypeNormal, "Completed", "Job completed")
 }
 
-// hasZeroCompletions is the one kind of Job that may end without having started.
+// hasZeroCompletions reports whether a Job is suspended and needs no completions: only such a Job may finish without a
+// start.
 func hasZeroCompletions(job *batchv1.Job) bool {
 	return suspended(job) && ptr.Deref(job.Spec.Completions, 1) == 0
 }
 
-func holdsFinalizers(v view) bool {
+func hasTrackedPods(v view) bool {
 	for _, p := range v.owned {
 		if v.tracked(p) {
 			return true
@@ -120,7 +123,7 @@ func holdsFinalizers(v view) bool {
 	return false
 }
 
-// set gives the Job a condition, in the place of the one of the same type if it has one.
+// set adds a condition, in the place of the one of the same type if there is one.
 func (s *statusDraft) set(kind batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
 	c := batchv1.JobCondition{
 		Type: kind, Status: status, Reason: reason, Message: message,

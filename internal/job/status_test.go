@@ -35,7 +35,7 @@ func TestSuspension(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job))
+			d := Decide(observed(tt.job))
 			c := ptr.Deref(condition(d.next.Conditions, batchv1.JobSuspended), batchv1.JobCondition{})
 			if c.Status != tt.status || c.Reason != tt.reason {
 				t.Errorf("condition %+v", c)
@@ -53,17 +53,17 @@ func TestSuspension(t *testing.T) {
 func TestTheStartIsNoLaterThanTheFirstPod(t *testing.T) {
 	j := aJob().NoStartTime().Obj()
 	p := aPod("a").Exited(0, at(0)).CreationTimestamp(at(20)).Obj()
-	if start := Decide(seen(j, p)).next.StartTime; !start.Equal(ptr.To(at(20))) {
+	if start := Decide(observed(j, p)).next.StartTime; !start.Equal(ptr.To(at(20))) {
 		t.Errorf("start %v", start)
 	}
-	if start := Decide(seen(j)).next.StartTime; !start.Equal(ptr.To(at(60))) {
+	if start := Decide(observed(j)).next.StartTime; !start.Equal(ptr.To(at(60))) {
 		t.Errorf("start without pods %v", start)
 	}
 }
 
 func TestTheStartStaysOnceAJobIsDeletedThatWentOn(t *testing.T) {
 	j := aJob().Condition(batchv1.JobSuspended, "JobSuspended").DeletionTimestamp(at(20)).Obj()
-	if start := Decide(seen(j)).next.StartTime; !start.Equal(ptr.To(at(0))) {
+	if start := Decide(observed(j)).next.StartTime; !start.Equal(ptr.To(at(0))) {
 		t.Errorf("start %v, which no server takes", start)
 	}
 }
@@ -101,7 +101,7 @@ func TestConclusion(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(seen(tt.job, tt.pods...))
+			d := Decide(observed(tt.job, tt.pods...))
 			j := aJob().With(func(j *batchv1.Job) { j.Status = *d.next }).Obj()
 			if Finished(j) != (tt.want != "") || (tt.want != "" && !isTrue(condition(j.Status.Conditions, tt.want))) {
 				t.Errorf("conditions %+v, want %q", j.Status.Conditions, tt.want)

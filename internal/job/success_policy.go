@@ -20,12 +20,12 @@ func metSuccessPolicy(v view) *Verdict {
 	return nil
 }
 
-// satisfied reads a rule:
+// satisfied reports whether the indexes in done satisfy a rule:
 //
 //	succeededIndexes   succeededCount   satisfied by
 //	set                -                all of the indexes
 //	set                n                n of the indexes
-//	-                  n                n indexes, whichever
+//	-                  n                any n indexes
 func satisfied(rule batchv1.SuccessPolicyRule, done Indexes, completions int) bool {
 	if rule.SucceededIndexes == nil {
 		return rule.SucceededCount != nil && done.Count() >= int(*rule.SucceededCount)

@@ -5,10 +5,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// HeldAnnotation marks a run of a CronJob that waits, suspended, for other runs, and says since when.
+// HeldAnnotation marks a run of a CronJob that is suspended until other runs have ended. Its value is since when.
 const HeldAnnotation = "stint.dev/held-by-concurrency-policy"
 
-// IsHeld reports whether a run waits for others, not for a person to resume it.
+// IsHeld reports whether a run waits for other runs, not for a user to resume it.
 func IsHeld(job *batchv1.Job) bool {
 	_, marked := job.Annotations[HeldAnnotation]
 	return marked && suspended(job)
@@ -18,12 +18,12 @@ func suspended(job *batchv1.Job) bool {
 	return job.Spec.Suspend != nil && *job.Spec.Suspend
 }
 
-// wasSuspended tells what the status says, which lags behind the spec.
+// wasSuspended reports whether the status says that the Job is suspended. It lags behind the spec.
 func wasSuspended(job *batchv1.Job) bool {
 	return isTrue(condition(job.Status.Conditions, batchv1.JobSuspended))
 }
 
-// updateSuspendedCondition brings the status in line with spec.suspend. A Job that was never suspended gets no condition.
+// updateSuspendedCondition updates the status after spec.suspend. A Job that was never suspended gets no condition.
 //
 //	spec.suspend   Suspended=   then
 //	true           not True     Suspended=True,  startTime cleared

@@ -7,9 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// tally is how pods are counted: each exactly once, whoever deletes them and whenever the controller dies.
+// tally is how pods are counted: each exactly once, no matter which client deletes them and when the controller dies.
 //
 // An ended pod goes through four states. Only two things are stored, the finalizer (on the pod) and the status (on the
 // Job), and every single write leads from one of these states to the next:
@@ -18,18 +20,18 @@ import (
 //	ended          yes           -               -
 //	               │ status write n: the pod's UID is listed
 //	listed         yes          yes              -
-//	               │ the finalizer goes; the pod may vanish
-//	released        -           yes              -
+//	               │ the finalizer is removed; the pod may vanish
+//	untracked       -           yes              -
 //	               │ status write n+1: the UID leaves the list and the counter takes it
 //	counted         -            -              yes
 //
-// Two rules keep the count right over any crash, lost write or conflict: a finalizer goes only when the stored status
+// Two rules keep the count right over any crash, lost write or conflict: a finalizer is removed only when the stored status
 // lists its pod, and a UID leaves the list only when the finalizer is gone. So "ended" is never mistaken for "counted".
 //
 // The cheapest order, and the slowest to count, is one status write a round: write n+1 counts the pods that write n
-// listed and lists those that ended since, so a Job that ends pods in k rounds costs k+1 status writes, not 2k. Settle is
-// for those who would rather count at once. An index in completedIndexes is list and counter in one: it cannot be added
-// twice.
+// listed and lists those that ended since, so a Job that ends pods in k rounds costs k+1 status writes, not 2k.
+// MoveToCounters is for a controller that would rather count at once. An index in completedIndexes is list and counter in
+// one: it cannot be added twice.
 type tally struct {
 	// uncounted is the list to store.
 	uncounted batchv1.UncountedTerminatedPods
@@ -39,7 +41,7 @@ type tally struct {
 	indexes []int
 	// removeFinalizer are pods that the status accounts for once it is stored with this tally.
 	removeFinalizer []*corev1.Pod
-	// more tells that pods must wait for a later status.
+	// more is set if pods must wait for a later status.
 	more   bool
 	counts Counts
 }
@@ -91,11 +93,11 @@ func split(listed []types.UID, held sets.Set[types.UID]) (stay []types.UID, gone
 	return stay, int32(len(listed) - len(stay))
 }
 
-// MoveToCounters returns the status with released pods moved from its list to its counters, nil where it lists none of them. The
-// next decision would do the same.
-func MoveToCounters(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.JobStatus {
+// MoveToCounters returns the status with pods that have lost their finalizer moved from its list to its counters, nil if it
+// lists none of them. The next decision would do the same.
+func MoveToCounters(status *batchv1.JobStatus, untracked []*corev1.Pod) *batchv1.JobStatus {
 	gone := sets.New[types.UID]()
-	for _, p := range released {
+	for _, p := range untracked {
 		gone.Insert(p.UID)
 	}
 	next := status.DeepCopy()
@@ -113,16 +115,16 @@ func MoveToCounters(status *batchv1.JobStatus, released []*corev1.Pod) *batchv1.
 	return next
 }
 
-// mayRemoveFinalizer reports whether nothing but counting keeps the finalizer of p.
+// mayRemoveFinalizer reports whether p may lose its finalizer once it is counted.
 func mayRemoveFinalizer(v view, end *Verdict, p *corev1.Pod) bool {
 	switch {
 	case v.job.DeletionTimestamp != nil:
 		return true
 	case end.Failure():
-		// Pods that still run have been told to end by the time that the status is stored: they fail with the Job.
+		// Pods that still run have been deleted by the time that the status is stored: they fail with the Job.
 		return true
 	case end != nil:
-		return Ended(p) || p.DeletionTimestamp != nil
+		return podstatus.IsTerminated(p) || p.DeletionTimestamp != nil
 	case p.Status.Phase == corev1.PodSucceeded:
 		return true
 	default:
@@ -130,10 +132,10 @@ func mayRemoveFinalizer(v view, end *Verdict, p *corev1.Pod) bool {
 	}
 }
 
-// noRoom tells that a pod must wait for a later status.
+// noRoom is the result of account for a pod that must wait for a later status.
 const noRoom = -1
 
-// account puts p where it counts, if it does, and returns how much room of the status that takes.
+// account adds p to the list that counts it, if it counts at all, and returns how many entries of the status that takes.
 func (t *tally) account(v view, end *Verdict, p *corev1.Pod, room int) int {
 	if v.uncounted.has(p) || !v.countable(p) {
 		return 0
@@ -144,12 +146,12 @@ func (t *tally) account(v view, end *Verdict, p *corev1.Pod, room int) int {
 	if !failed(v.job, p) && !end.Failure() {
 		return 0
 	}
-	j := matchFailurePolicy(v.job, p)
-	if j.counts() && room <= 0 {
+	m := matchFailurePolicy(v.job, p)
+	if m.counts() && room <= 0 {
 		return noRoom
 	}
-	t.counts.policyAction(j.action)
-	if !j.counts() {
+	t.counts.policyAction(m.action)
+	if !m.counts() {
 		return 0
 	}
 	t.uncounted.Failed = append(t.uncounted.Failed, p.UID)

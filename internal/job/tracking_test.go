@@ -20,17 +20,17 @@ func TestTracking(t *testing.T) {
 		succeeded, failed         int32
 		listSucceeded, listFailed []types.UID
 		completed                 string
-		release                   []string
+		removeFinalizer           []string
 	}{
 		"an active pod keeps its finalizer": {job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()}},
-		"a success is listed and released": {
-			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, listSucceeded: a, release: []string{"a"},
+		"a success is listed and loses its finalizer": {
+			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, listSucceeded: a, removeFinalizer: []string{"a"},
 		},
-		"a failure is listed and released": {
-			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, listFailed: a, release: []string{"a"},
+		"a failure is listed and loses its finalizer": {
+			job: aJob().Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, listFailed: a, removeFinalizer: []string{"a"},
 		},
 		"a listed pod with its finalizer stays listed": {
-			job: aJob().UncountedSucceeded(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, listSucceeded: a, release: []string{"a"},
+			job: aJob().UncountedSucceeded(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Obj()}, listSucceeded: a, removeFinalizer: []string{"a"},
 		},
 		"a listed pod without its finalizer is counted": {
 			job: aJob().UncountedSucceeded(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Finalizers().Obj()}, succeeded: 1,
@@ -38,46 +38,46 @@ func TestTracking(t *testing.T) {
 		"a listed pod that is gone is counted": {job: aJob().UncountedFailed(a...).Obj(), failed: 1},
 		"one is counted while the next is listed": {
 			job: aJob().UncountedFailed(a...).Obj(), pods: []*corev1.Pod{aPod("b").Exited(1, at(0)).Obj()}, failed: 1,
-			listFailed: []types.UID{"b"}, release: []string{"b"},
+			listFailed: []types.UID{"b"}, removeFinalizer: []string{"b"},
 		},
-		"a pod that is told to end counts as failed, and so it stays when it succeeds": {
-			job: aJob().UncountedFailed(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).DeletionTimestamp(at(0)).Obj()}, listFailed: a, release: []string{"a"},
+		"a deleted pod counts as failed, and still does when it succeeds": {
+			job: aJob().UncountedFailed(a...).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).DeletionTimestamp(at(0)).Obj()}, listFailed: a, removeFinalizer: []string{"a"},
 		},
 		"an index is counted at once": {
-			job: aJob().Indexed().Obj(), pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, succeeded: 1, completed: "1", release: []string{"a"},
+			job: aJob().Indexed().Obj(), pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, succeeded: 1, completed: "1", removeFinalizer: []string{"a"},
 		},
 		"an index counts once": {
 			job:  aJob().Indexed().CompletedIndexes("1").Succeeded(1).Obj(),
-			pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, succeeded: 1, completed: "1", release: []string{"a"},
+			pods: []*corev1.Pod{aPod("a").Index(1).Exited(0, at(0)).Obj()}, succeeded: 1, completed: "1", removeFinalizer: []string{"a"},
 		},
 		"a Job that is smaller counts less": {
 			job: aJob().Indexed().Parallelism(3).CompletedIndexes("0,1,4").Succeeded(3).Obj(), succeeded: 2, completed: "0,1",
 		},
-		"but not one that has become fixed before anybody said so": {
+		"but not one that ceased to be elastic before its status was updated": {
 			job:       aJob().Indexed().CompletedIndexes("0,1,4").Succeeded(3).Obj(),
 			succeeded: 3, completed: "0,1",
 		},
-		"a pod with no index that the Job has is released uncounted": {
-			job: aJob().Indexed().Obj(), pods: []*corev1.Pod{aPod("a").Index(7).Exited(0, at(0)).Obj(), aPod("b").Exited(1, at(0)).Obj()}, release: []string{"b", "a"},
+		"a pod with no index that the Job has loses its finalizer uncounted": {
+			job: aJob().Indexed().Obj(), pods: []*corev1.Pod{aPod("a").Index(7).Exited(0, at(0)).Obj(), aPod("b").Exited(1, at(0)).Obj()}, removeFinalizer: []string{"b", "a"},
 		},
 		"the last failure of an open index waits for the next pod": {
 			job: aJob().Indexed().BackoffLimitPerIndex(3).Obj(), pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()},
 		},
-		"and is released when that is there": {
+		"and loses its finalizer when that exists": {
 			job:  aJob().Indexed().BackoffLimitPerIndex(3).Obj(),
-			pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj(), aPod("b").Index(0).IndexFailureCount(1).Obj()}, listFailed: a, release: []string{"a"},
+			pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj(), aPod("b").Index(0).IndexFailureCount(1).Obj()}, listFailed: a, removeFinalizer: []string{"a"},
 		},
-		"pods of a deleted Job are released": {
+		"pods of a deleted Job lose their finalizers": {
 			job:  aJob().DeletionTimestamp(at(0)).Obj(),
-			pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Exited(0, at(0)).Obj()}, listSucceeded: []types.UID{"b"}, release: []string{"a", "b"},
+			pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Exited(0, at(0)).Obj()}, listSucceeded: []types.UID{"b"}, removeFinalizer: []string{"a", "b"},
 		},
 		"a pod that ends because the Job failed counts as failed": {
 			job:  aJob().Condition(batchv1.JobFailureTarget, "X").PodReplacementPolicy(batchv1.Failed).Obj(),
-			pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()}, listFailed: a, release: []string{"a"},
+			pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()}, listFailed: a, removeFinalizer: []string{"a"},
 		},
 		"a pod that still runs when the Job fails counts as failed with it": {
 			job:  aJob().BackoffLimit(0).Obj(),
-			pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Exited(1, at(0)).Obj()}, listFailed: []types.UID{"a", "b"}, release: []string{"a", "b"},
+			pods: []*corev1.Pod{aPod("a").Running().Obj(), aPod("b").Exited(1, at(0)).Obj()}, listFailed: []types.UID{"a", "b"}, removeFinalizer: []string{"a", "b"},
 		},
 		"a pod that still runs when the Job has met its success criteria does not count": {
 			job: aJob().Condition(batchv1.JobSuccessCriteriaMet, "X").Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()},
@@ -85,7 +85,7 @@ func TestTracking(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			obs := seen(tt.job, tt.pods...)
+			obs := observed(tt.job, tt.pods...)
 			d := Decide(obs)
 			s := d.next
 			if s.Succeeded != tt.succeeded || s.Failed != tt.failed || s.CompletedIndexes != tt.completed {
@@ -96,37 +96,37 @@ func TestTracking(t *testing.T) {
 			if diff := cmp.Diff(want, s.UncountedTerminatedPods, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("list (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.release, names(d.RemoveFinalizer), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("releases (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.removeFinalizer, names(d.RemoveFinalizer), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("removes finalizers (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestAReleaseInFlightIsDone(t *testing.T) {
-	obs := seen(aJob().UncountedSucceeded("a").Obj(), aPod("a").Exited(0, at(0)).Obj())
+func TestAFinalizerRemovalInFlightIsDone(t *testing.T) {
+	obs := observed(aJob().UncountedSucceeded("a").Obj(), aPod("a").Exited(0, at(0)).Obj())
 	obs.InFlight.FinalizerRemoved = sets.New[types.UID]("a")
 	if d := Decide(obs); d.next.Succeeded != 1 || len(d.RemoveFinalizer) > 0 {
-		t.Errorf("counts %d, releases %v", d.next.Succeeded, names(d.RemoveFinalizer))
+		t.Errorf("counts %d, removes finalizers of %v", d.next.Succeeded, names(d.RemoveFinalizer))
 	}
 }
 
-func TestAPodThatCannotBeToldToEndIsNotCounted(t *testing.T) {
+func TestAPodThatCannotBeDeletedIsNotCounted(t *testing.T) {
 	j := aJob().Condition(batchv1.JobFailureTarget, "X").Obj()
-	d := Decide(seen(j, aPod("a").Running().Obj(), aPod("b").Running().Obj()))
+	d := Decide(observed(j, aPod("a").Running().Obj(), aPod("b").Running().Obj()))
 	o := Outcome{NotDeleted: d.Delete[:1]}
 	next, _ := d.Status(o)
 	if diff := cmp.Diff([]types.UID{"b"}, next.UncountedTerminatedPods.Failed); diff != "" || next.Active != 1 {
 		t.Errorf("%d active, list (-want +got):\n%s", next.Active, diff)
 	}
 	if diff := cmp.Diff([]string{"b"}, names(d.FinalizersToRemove(o))); diff != "" {
-		t.Errorf("releases (-want +got):\n%s", diff)
+		t.Errorf("removes finalizers (-want +got):\n%s", diff)
 	}
 }
 
 func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
 	j := aJob().Indexed().Condition(batchv1.JobFailureTarget, "MaxFailedIndexesExceeded").BackoffLimitPerIndex(0).FailedIndexes("0").Obj()
-	d := Decide(seen(j, aPod("a").Index(1).Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Index(2).Exited(143, at(0)).Obj()))
+	d := Decide(observed(j, aPod("a").Index(1).Running().DeletionTimestamp(at(0)).Obj(), aPod("b").Index(2).Exited(143, at(0)).Obj()))
 	if got := *d.next.FailedIndexes; got != "0" {
 		t.Errorf("failed indexes %q", got)
 	}
@@ -137,13 +137,13 @@ func TestPodsThatEndWithAFailedJobFailNoIndex(t *testing.T) {
 
 func TestTheListIsBounded(t *testing.T) {
 	j := aJob().Completions(1000).Obj()
-	obs := seen(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(0, at(0)).Obj() })...)
+	obs := observed(j, repeat(20, func(i int) *corev1.Pod { return aPod(podNumber(i)).Exited(0, at(0)).Obj() })...)
 	obs.MaxUncountedPods = 7
 	d := Decide(obs)
 	if n := len(d.next.UncountedTerminatedPods.Succeeded); n != 7 || len(d.RemoveFinalizer) != 7 || !d.RequeueFair {
-		t.Errorf("lists %d pods and releases %d, want 7; wants to go on: %v", n, len(d.RemoveFinalizer), d.RequeueFair)
+		t.Errorf("lists %d pods and removes %d finalizers, want 7; wants to go on: %v", n, len(d.RemoveFinalizer), d.RequeueFair)
 	}
-	if _, patience := d.Status(Outcome{}); patience != Immediate {
+	if _, urgency := d.Status(Outcome{}); urgency != Immediate {
 		t.Error("a full list waits, and with it the pods that it has no room for")
 	}
 }
@@ -163,27 +163,27 @@ func TestWritesThatMayWait(t *testing.T) {
 			aJob().Indexed().BackoffLimitPerIndex(0).FailedIndexes("").Obj(),
 			[]*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()}, Batched,
 		},
-		"a pod ended with the Job's end":  {aJob().BackoffLimit(0).Obj(), []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, Immediate},
-		"a condition is new":              {aJob().Suspend(true).Obj(), nil, Immediate},
-		"what was settled must be stored": {aJob().Completions(0).Obj(), nil, Immediate},
+		"a pod ended with the Job's end": {aJob().BackoffLimit(0).Obj(), []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, Immediate},
+		"a condition is new":             {aJob().Suspend(true).Obj(), nil, Immediate},
+		"a verdict must be stored":       {aJob().Completions(0).Obj(), nil, Immediate},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			next, got := Decide(seen(tt.job, tt.pods...)).Status(Outcome{})
+			next, got := Decide(observed(tt.job, tt.pods...)).Status(Outcome{})
 			if next == nil || got != tt.want {
-				t.Errorf("status %+v, patience %d, want %d", next, got, tt.want)
+				t.Errorf("status %+v, urgency %d, want %d", next, got, tt.want)
 			}
 		})
 	}
 }
 
-func TestStatusTellsWhatCameOfThePods(t *testing.T) {
-	d := Decide(seen(aJob().Parallelism(3).Obj()))
+func TestStatusReflectsTheOutcome(t *testing.T) {
+	d := Decide(observed(aJob().Parallelism(3).Obj()))
 	if next, _ := d.Status(Outcome{NotCreated: 2}); next.Active != 1 {
 		t.Errorf("%d active, but only one was created", next.Active)
 	}
 	p := aPod("a").Running().Conditions(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}).Obj()
-	d = Decide(seen(aJob().Suspend(true).Obj(), p))
+	d = Decide(observed(aJob().Suspend(true).Obj(), p))
 	if next, _ := d.Status(Outcome{}); next.Active != 0 || *next.Ready != 0 || *next.Terminating != 1 {
 		t.Errorf("after the removal: %+v", next)
 	}
@@ -194,7 +194,7 @@ func TestStatusTellsWhatCameOfThePods(t *testing.T) {
 
 func TestCountsForMetrics(t *testing.T) {
 	j := aJob().Indexed().UncountedFailed("gone").Failed(4).Obj()
-	d := Decide(seen(j, aPod("a").Index(0).Exited(0, at(0)).Obj()))
+	d := Decide(observed(j, aPod("a").Index(0).Exited(0, at(0)).Obj()))
 	want := Counts{PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, CreationReason: "recreate_terminating_or_failed"}
 	if diff := cmp.Diff(want, d.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)

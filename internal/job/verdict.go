@@ -4,8 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Verdict is how a Job will end. It is settled as soon as it is stored as a condition; the Job itself ends later, once
-// its last pod has:
+// Verdict is how a Job will end. It is final as soon as it is stored as a condition; the Job itself ends later, once its
+// last pod has:
 //
 //	            judge                        all pods ended and counted
 //	running ──────────▶ SuccessCriteriaMet ────────────────────────────▶ Complete
@@ -45,8 +45,8 @@ type rule struct {
 	judge func(view) *Verdict
 }
 
-// rules settle the end of a Job: the first that gives a verdict wins. Their order is what users rely on when several
-// apply at once. The last rule of all, completions, is not among them: it must know which pods are to stay.
+// rules decide how a Job ends: the first that gives a verdict wins. Their order is what users rely on when several apply
+// at once. The last rule of all, completions, is not among them: it must know which pods are to stay.
 func rules() []rule {
 	return []rule{
 		{"stored verdict", storedVerdict},
@@ -71,7 +71,7 @@ func judge(v view) *Verdict {
 	return nil
 }
 
-// storedVerdict keeps what was settled before, whatever happened since.
+// storedVerdict returns the verdict that is stored in the status. It is final: nothing that happened since changes it.
 func storedVerdict(v view) *Verdict {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := condition(v.job.Status.Conditions, kind); isTrue(c) {

@@ -46,11 +46,11 @@ func TestVerdict(t *testing.T) {
 		"a pod that is counted already does not count again": {
 			job: aJob().Succeeded(2).Obj(), pods: []*corev1.Pod{aPod("a").Exited(0, at(0)).Finalizers().Obj()},
 		},
-		"completions are reached and the pods that are too many told to end": {
+		"completions are reached and the surplus pods are deleted": {
 			job: aJob().Succeeded(3).Obj(), pods: []*corev1.Pod{aPod("a").Running().Obj()},
 			want: "CompletionsReached", message: "Reached expected number of succeeded pods",
 		},
-		"completions are reached but nobody ends the pods of a deleted Job": {
+		"completions are reached but the pods of a deleted Job are not deleted": {
 			job:  aJob().Succeeded(3).DeletionTimestamp(at(0)).Obj(),
 			pods: []*corev1.Pod{aPod("a").Running().Obj()},
 		},
@@ -71,11 +71,11 @@ func TestVerdict(t *testing.T) {
 			job: aJob().BackoffLimit(1).Obj(), pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj(), aPod("b").Exited(1, at(0)).Obj()},
 			want: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit",
 		},
-		"a pod told to end is a failure where it is replaced at once": {
+		"a deleted pod is a failure where it is replaced at once": {
 			job: aJob().BackoffLimit(0).Obj(), pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()},
 			want: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit",
 		},
-		"a pod told to end is no failure yet where only ended pods are replaced": {
+		"a deleted pod is no failure yet where only terminated pods are replaced": {
 			job:  aJob().BackoffLimit(0).PodReplacementPolicy(batchv1.Failed).Obj(),
 			pods: []*corev1.Pod{aPod("a").Running().DeletionTimestamp(at(0)).Obj()},
 		},
@@ -110,7 +110,7 @@ func TestVerdict(t *testing.T) {
 			pods: []*corev1.Pod{aPod("a").Index(0).Exited(1, at(0)).Obj()},
 			want: "MaxFailedIndexesExceeded", message: "Job has exceeded the specified maximal number of failed indexes",
 		},
-		"what was settled stays so": {
+		"a stored verdict stays": {
 			job:  aJob().BackoffLimit(0).Condition(batchv1.JobSuccessCriteriaMet, "SuccessPolicy").Obj(),
 			pods: []*corev1.Pod{aPod("a").Exited(1, at(0)).Obj()}, want: "SuccessPolicy",
 		},
@@ -118,7 +118,7 @@ func TestVerdict(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got Verdict
-			if end := storedVerdict(view{job: &batchv1.Job{Status: *Decide(seen(tt.job, tt.pods...)).next}}); end != nil {
+			if end := storedVerdict(view{job: &batchv1.Job{Status: *Decide(observed(tt.job, tt.pods...)).next}}); end != nil {
 				got = *end
 			}
 			if got.Reason != tt.want || got.Message != tt.message {
@@ -130,8 +130,8 @@ func TestVerdict(t *testing.T) {
 
 func TestTheDeadlineWakesTheJob(t *testing.T) {
 	j := aJob().ActiveDeadlineSeconds(90).Obj()
-	if got := Decide(seen(j)).RequeueAfter; got != 30*time.Second {
-		t.Errorf("looks again after %v, want 30s", got)
+	if got := Decide(observed(j)).RequeueAfter; got != 30*time.Second {
+		t.Errorf("requeues after %v, want 30s", got)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestSuccessPolicy(t *testing.T) {
 func TestTheFirstSuccessRuleThatMatchesIsNamed(t *testing.T) {
 	j := aJob().Indexed().CompletedIndexes("1").SuccessPolicy(
 		batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("0")}, batchv1.SuccessPolicyRule{SucceededCount: ptr.To[int32](1)}).Obj()
-	if got := judge(newView(seen(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
+	if got := judge(newView(observed(j))); got == nil || got.Reason != "SuccessPolicy" || got.Message != "Matched rules at index 1" {
 		t.Errorf("verdict %+v", got)
 	}
 }

@@ -10,15 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// view is an observation with its pods sorted out. It is made once per decision and never changed.
+// view is an observation with its pods sorted. It is made once per decision and never changed.
 type view struct {
 	Observation
 	job *batchv1.Job
-	// annotations is what the Job's annotations ask for; where they ask for a setting, Settings has it already.
+	// annotations are the settings of the Job's annotations. Those that override Settings are in Settings already.
 	annotations AnnotationSettings
-	// start is when the Job became active: what the deadline counts from. Nil while it is suspended.
+	// start is what status.startTime should be, from which the deadline counts. It is nil while the Job waits for other
+	// Jobs. While the Job is suspended it is the stored one.
 	start *metav1.Time
 
 	// unmetDependencies are the dependencies that must be met before the Job starts.
@@ -27,12 +30,12 @@ type view struct {
 	adopt, release []*corev1.Pod
 	// owned are the Job's pods, lowest index first.
 	owned []*corev1.Pod
-	// active pods have neither ended nor been told to.
+	// active pods have neither terminated nor been deleted.
 	active []*corev1.Pod
-	// terminating pods have been told to end and have not.
+	// terminating pods have been deleted and still run.
 	terminating []*corev1.Pod
 
-	// uncounted is what the persisted status lists as ended but not counted.
+	// uncounted is what the persisted status lists as terminated but not counted.
 	uncounted uncounted
 	// newFailed pods have failed since: they are in no list and no counter.
 	newFailed []*corev1.Pod
@@ -62,7 +65,7 @@ func newView(obs Observation) view {
 	slices.SortFunc(v.owned, byIndexThenUID)
 	for _, p := range v.owned {
 		switch {
-		case Ended(p):
+		case podstatus.IsTerminated(p):
 		case v.isTerminating(p):
 			v.terminating = append(v.terminating, p)
 		default:
@@ -80,8 +83,9 @@ func newView(obs Observation) view {
 	return v
 }
 
-// isTerminating reports whether p, which has not ended as far as can be seen, is about to. A listed pod has ended or was told
-// to, and is shown as it was before. Only in a Job that fails another controller may have listed it without telling it.
+// isTerminating reports whether p, which has not terminated as far as obs shows, is about to. A pod that the status lists
+// has terminated or been deleted; obs has an older version of it. The exception is a Job that fails: there another
+// controller may have listed the pod before deleting it.
 func (v *view) isTerminating(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil || v.InFlight.Deleted.Has(p.UID) || v.uncounted.has(p) && !storedVerdict(*v).Failure()
 }
@@ -94,15 +98,15 @@ func (v *view) classifyIndexes(newSucceeded []*corev1.Pod) {
 	if perIndex(v.job) {
 		v.failedIndexes = stored
 		if storedVerdict(*v) == nil {
-			// Pods that end because the Job does are no fault of their indexes.
+			// A pod that ends because the Job does is no failure of its index.
 			v.failedIndexes = stored.Union(newlyFailedIndexes(*v).Without(v.done))
 		}
-		v.lastFailedByIndex = findRetained(*v)
+		v.lastFailedByIndex = lastFailedPodsByIndex(*v)
 	}
 }
 
-// newlyEnded returns the pods that await being counted and satisfy is. A pod that is listed as failed because it was
-// told to end stays so, even if it succeeds on its way out: it counts once.
+// newlyEnded returns the pods that satisfy is and are still to be listed. A pod that is listed as failed because it was
+// deleted stays so, even if it succeeds while it terminates: it counts once.
 func (v *view) newlyEnded(is func(*corev1.Pod) bool) []*corev1.Pod {
 	var ended []*corev1.Pod
 	for _, p := range v.owned {

@@ -13,10 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"pgregory.net/rapid"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // world is a small API server, node and shell around one Job. Everything in it can go wrong that can go wrong for a
-// real controller: writes get lost, the view of pods is late, the controller dies at any step.
+// real controller: writes get lost, the cache of pods is stale, the controller dies at any step.
 type world struct {
 	t   *rapid.T
 	now time.Time
@@ -24,15 +26,15 @@ type world struct {
 	job  *batchv1.Job
 	pods map[types.UID]*corev1.Pod
 	made int
-	// seenJob and seen are what the controller knows: late news from the store and early news of its own writes.
+	// seenJob and seen are what the controller knows: old versions from the store, and new ones from its own writes.
 	seenJob *batchv1.Job
 	seen    map[types.UID]*corev1.Pod
 	flight  InFlight
 	history History
 	ledger  ledger
-	// faults reports whether writes may fail.
+	// faults is set while writes may fail.
 	faults bool
-	// scaled tells that completions have changed.
+	// scaled is set once completions have changed.
 	scaled bool
 }
 
@@ -44,20 +46,20 @@ func newWorld(t *rapid.T, job *batchv1.Job) *world {
 	return w
 }
 
-// restart forgets all that a new controller does not know, and lists what is stored.
+// restart replaces the controller by a new one, which knows only what is stored.
 func (w *world) restart() {
 	w.flight = InFlight{Deleted: sets.New[types.UID](), FinalizerRemoved: sets.New[types.UID]()}
 	w.history = History{}
 	w.seenJob = w.job
 	w.seen = maps.Clone(w.pods)
 	for _, p := range w.pods {
-		if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+		if podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
 			w.history.Add(p)
 		}
 	}
 }
 
-// show brings the controller's view of one pod up to date.
+// show makes the controller observe the stored version of one pod.
 func (w *world) show(uid types.UID) {
 	p, exists := w.pods[uid]
 	if !exists {
@@ -73,7 +75,7 @@ func (w *world) show(uid types.UID) {
 	if !HasFinalizer(p) {
 		w.flight.FinalizerRemoved.Delete(uid)
 	}
-	if Ended(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
+	if podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || HasFinalizer(p)) {
 		w.history.Add(p)
 	}
 }
@@ -91,12 +93,12 @@ func (w *world) uids() []types.UID {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// change stores a new version of a pod; what the node and users do goes through here.
+// change stores a new version of a pod. All writes by the node and by users use it.
 func (w *world) change(uid types.UID, change func(*corev1.Pod)) {
 	p := w.pods[uid].DeepCopy()
 	change(p)
 	w.pods[uid] = p
-	if p.DeletionTimestamp != nil && Ended(p) && !HasFinalizer(p) {
+	if p.DeletionTimestamp != nil && podstatus.IsTerminated(p) && !HasFinalizer(p) {
 		delete(w.pods, uid)
 	}
 }
@@ -114,7 +116,7 @@ func (w *world) observation() Observation {
 	return obs
 }
 
-// fails draws whether the next write fails; a failed write may still have been carried out.
+// fails draws whether the next write, or the answer to it, fails.
 func (w *world) fails(what string) bool {
 	return w.faults && rapid.IntRange(0, 9).Draw(w.t, what+" fails") == 0
 }
@@ -135,7 +137,7 @@ func (w *world) sync() Decision {
 	return d
 }
 
-// apply carries d out in the order that Decision prescribes, up to the step number crash.
+// apply applies d in the order that Decision prescribes, up to the step number crash.
 func (w *world) apply(d Decision, crash int) {
 	if crash == 0 {
 		return
@@ -149,12 +151,12 @@ func (w *world) apply(d Decision, crash int) {
 		w.create(p)
 	}
 	for _, p := range d.DeleteUncounted {
-		if w.fails("discard") {
+		if w.fails("delete uncounted") {
 			o.NotDeleted = append(o.NotDeleted, p)
 			continue
 		}
-		w.ledger.discarded.Insert(p.UID)
-		w.release(p)
+		w.ledger.deletedUncounted.Insert(p.UID)
+		w.removeFinalizer(p)
 		w.remove(p)
 	}
 	for _, p := range d.Delete {
@@ -168,9 +170,9 @@ func (w *world) apply(d Decision, crash int) {
 		return
 	}
 	for _, p := range d.FinalizersToRemove(o) {
-		if !w.fails("release") {
-			w.ledger.checkRelease(w, p)
-			w.release(p)
+		if !w.fails("remove finalizer") {
+			w.ledger.checkFinalizerRemoval(w, p)
+			w.removeFinalizer(p)
 		}
 	}
 	for _, p := range d.DeleteFailed {
@@ -189,7 +191,7 @@ func (w *world) create(p *corev1.Pod) {
 	w.ledger.created(w, p)
 }
 
-// remove tells a pod to end. The controller learns that it was told, not what became of it.
+// remove deletes a pod. The controller learns that the deletion was accepted, not what became of the pod.
 func (w *world) remove(p *corev1.Pod) {
 	if w.pods[p.UID] == nil {
 		return
@@ -202,7 +204,7 @@ func (w *world) remove(p *corev1.Pod) {
 	}
 }
 
-func (w *world) release(p *corev1.Pod) {
+func (w *world) removeFinalizer(p *corev1.Pod) {
 	if w.pods[p.UID] != nil {
 		w.change(p.UID, RemoveFinalizer)
 	}
@@ -210,15 +212,15 @@ func (w *world) release(p *corev1.Pod) {
 	w.history.Add(p)
 }
 
-// store writes the status unless somebody changed the Job or the write gets lost; it reports whether the controller knows
-// that it succeeded.
+// store writes the status unless another client changed the Job or the write gets lost; it reports whether the controller
+// may go on to the steps after it.
 func (w *world) store(d Decision, o Outcome) bool {
-	next, patience := d.Status(o)
+	next, urgency := d.Status(o)
 	if next == nil {
 		return true
 	}
-	if patience != Immediate && w.faults && rapid.Bool().Draw(w.t, "wait") {
-		return patience == Deferrable
+	if urgency != Immediate && w.faults && rapid.Bool().Draw(w.t, "wait") {
+		return urgency == Deferrable
 	}
 	if w.seenJob.ResourceVersion != w.job.ResourceVersion || w.fails("status") {
 		return false

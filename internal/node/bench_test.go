@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/stint-dev/stint/internal/node/lifecycle"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // BenchmarkShortPods creates pods that end at once, from 16 clients, and waits for all of them: node, API server and
@@ -21,7 +21,7 @@ func BenchmarkShortPods(b *testing.B) {
 	all := make(chan struct{})
 	_, err := h.client.Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
 		was, is := before.(*corev1.Pod).Status.Phase, after.(*corev1.Pod).Status.Phase
-		if !lifecycle.Final(was) && lifecycle.Final(is) && ended.Add(1) == int64(b.N) {
+		if !podstatus.IsTerminal(was) && podstatus.IsTerminal(is) && ended.Add(1) == int64(b.N) {
 			close(all)
 		}
 	}})

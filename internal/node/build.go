@@ -5,7 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 
+	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/image/pull"
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/containers"
@@ -39,10 +41,10 @@ func (n *Node) buildWorkers(manager *images.Manager, ip string) {
 		pods: n.pods, uses: n.configUsers, dirs: n.dirs, logs: n.Logs, keeper: n.logRetention, events: podEvents{n.Recorder},
 	}
 	n.workers = w
-	n.alarms = newAlarms(func(uid types.UID) { w.wake(uid) })
+	n.alarm = alarm.New(func(uid types.UID) { w.wake(uid) }, clock.RealClock{})
 	n.scheduler = newScheduler(n.Allocatable, n.Cordoned, w.wake)
-	w.alarms, w.placer = n.alarms, n.scheduler
-	w.status = &statusManager{pods: w.client, node: w.node, placer: w.placer, alarms: w.alarms, events: w.events,
+	w.alarm, w.placer = n.alarm, n.scheduler
+	w.status = &statusManager{pods: w.client, node: w.node, placer: w.placer, alarm: w.alarm, events: w.events,
 		after: n.times.reportAfter, quiet: n.Cordoned}
 	facts := downward.Facts{NodeName: w.node, IP: ip, Allocatable: n.Allocatable}
 	configs := config.Reader{Client: n.Client}

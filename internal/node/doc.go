@@ -6,7 +6,7 @@
 //
 //	informer ─── pods ──┐                         ┌── start, stop ──▶ runtime
 //	runtime ── exits ───┼──▶ queue ──▶ sync(pod) ─┼── status ───────▶ API server
-//	alarms ── timers ───┘    of UIDs   decide     └── wake me at ───▶ alarms
+//	alarm ── timers ────┘    of UIDs   decide     └── wake me at ───▶ alarm
 //
 // A pod has one entry in memory and no goroutine of its own. One worker at a time looks at it.
 //

@@ -36,7 +36,7 @@ func (w *podWorkers) finish(ctx context.Context, p *pod, api *corev1.Pod, gone b
 			// What the containers printed while they were stopped.
 			w.keepLogs(p, api)
 		}
-		w.alarms.set(p.uid, time.Time{})
+		w.alarm.Set(p.uid, time.Time{})
 		w.uses.remove(api)
 		w.pods.drop(p.uid)
 	}
@@ -50,7 +50,7 @@ func (w *podWorkers) stopVanished(ctx context.Context, p *pod, api *corev1.Pod) 
 		}
 		if err := w.runtime.Stop(ctx, h.Last.ID, abandonedGrace); err != nil {
 			warn(ctx, "stop container", err, "pod", p.uid, "container", h.Last.Container)
-			w.alarms.set(p.uid, now().Add(retryAfter))
+			w.alarm.Set(p.uid, now().Add(retryAfter))
 			continue
 		}
 		p.stopping(h.Last.Container, now().Add(abandonedGrace))
@@ -70,7 +70,7 @@ func (w *podWorkers) remove(ctx context.Context, p *pod, api *corev1.Pod) bool {
 	}
 	warn(ctx, "delete pod", err, "pod", api.Namespace+"/"+api.Name)
 	p.failures++
-	w.alarms.set(p.uid, p.retryTime())
+	w.alarm.Set(p.uid, p.retryTime())
 	return false
 }
 
@@ -83,7 +83,7 @@ func (w *podWorkers) clean(ctx context.Context, p *pod) bool {
 		}
 		if err != nil {
 			warn(ctx, "clean up after pod", err, "pod", p.uid)
-			w.alarms.set(p.uid, now().Add(retryAfter))
+			w.alarm.Set(p.uid, now().Add(retryAfter))
 			return false
 		}
 	}

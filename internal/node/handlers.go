@@ -8,6 +8,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/config"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/taints"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 func (n *Node) podHandler() cache.ResourceEventHandler {
@@ -30,7 +31,7 @@ func (n *Node) podSeen(api *corev1.Pod) {
 		n.podBoundElsewhere(api)
 		return
 	}
-	ended := lifecycle.Final(api.Status.Phase)
+	ended := podstatus.IsTerminal(api.Status.Phase)
 	p := n.pods.get(api.UID)
 	if p == nil {
 		if ended && !awaitsRemoval(api) && !n.lost(api) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stint-dev/stint/internal/node/podlogs"
 	"github.com/stint-dev/stint/internal/node/runtime"
 	"github.com/stint-dev/stint/internal/node/volumes"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 const (
@@ -110,7 +111,7 @@ func (e *localStorageEviction) usageOf(ctx context.Context, api *corev1.Pod, run
 func (p *pod) measurable() (*corev1.Pod, []runtime.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.api == nil || p.absent || len(p.containers) == 0 || p.eviction != nil || lifecycle.Final(p.api.Status.Phase) {
+	if p.api == nil || p.absent || len(p.containers) == 0 || p.eviction != nil || podstatus.IsTerminal(p.api.Status.Phase) {
 		return nil, nil
 	}
 	var running []runtime.ID

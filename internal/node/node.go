@@ -8,8 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/node/podlogs"
 )
 
@@ -22,7 +24,7 @@ type Node struct {
 	pods         *pods
 	configUsers  *configUsers
 	scheduler    *scheduler
-	alarms       *alarms
+	alarm        *alarm.Alarm[types.UID]
 	workers      *podWorkers
 	logRetention *podlogs.Keeper
 	dirs         *podDirs

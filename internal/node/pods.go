@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/image/registry"
-	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // pods are the pods that the node has to do with.
@@ -57,7 +57,7 @@ func (ps *pods) images() []string {
 			continue
 		}
 		api, gone := p.current()
-		if api == nil || gone || lifecycle.Final(api.Status.Phase) || runtime.HandlerOf(api) != runtime.ClassOCI {
+		if api == nil || gone || podstatus.IsTerminal(api.Status.Phase) || runtime.HandlerOf(api) != runtime.ClassOCI {
 			continue
 		}
 		for _, c := range slices.Concat(api.Spec.InitContainers, api.Spec.Containers) {

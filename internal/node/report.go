@@ -7,7 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 )
@@ -28,7 +30,7 @@ type statusManager struct {
 	pods   client.Resource[*corev1.Pod]
 	node   string
 	placer *scheduler
-	alarms *alarms
+	alarm  *alarm.Alarm[types.UID]
 	events podEvents
 	// after is how long a change waits for others.
 	after time.Duration
@@ -41,7 +43,7 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 	wake := d.RequeueAt
 	if equality.Semantic.DeepEqual(lifecycle.Merge(api.Status, d.Status, t), api.Status) {
 		p.changedAt = time.Time{}
-		m.alarms.set(p.uid, wake)
+		m.alarm.Set(p.uid, wake)
 		return
 	}
 	if p.changedAt.IsZero() {
@@ -55,7 +57,7 @@ func (m *statusManager) report(ctx context.Context, p *pod, api *corev1.Pod, d l
 		}
 		due = p.retryTime()
 	}
-	m.alarms.set(p.uid, earlier(wake, due))
+	m.alarm.Set(p.uid, earlier(wake, due))
 }
 
 // reportWaiting tells, once, what a pod waits for.
@@ -80,7 +82,7 @@ func (m *statusManager) reportWaiting(ctx context.Context, p *pod, api *corev1.P
 		}
 		due = p.retryTime()
 	}
-	m.alarms.set(p.uid, due)
+	m.alarm.Set(p.uid, due)
 }
 
 func waitingDue(since, moved time.Time) time.Time {
@@ -106,7 +108,7 @@ func (m *statusManager) reportEnd(ctx context.Context, p *pod, api *corev1.Pod, 
 	if m.write(ctx, p, api, change) || p.missing {
 		return true
 	}
-	m.alarms.set(p.uid, p.retryTime())
+	m.alarm.Set(p.uid, p.retryTime())
 	return false
 }
 

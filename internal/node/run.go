@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/stint-dev/stint/internal/client"
-	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Run runs the node until ctx ends. Containers of pods run on then, and the next Run takes them back.
@@ -26,7 +26,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	var parts, last sync.WaitGroup
 	for _, run := range []func(context.Context){
-		n.alarms.run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run,
+		n.alarm.Run, n.listen, n.registration.run, n.disk.run, n.eviction.run, n.pulls.run,
 		func(ctx context.Context) { n.workers.run(ctx, n.Workers) },
 	} {
 		parts.Go(func() { run(ctx) })
@@ -82,7 +82,7 @@ func (n *Node) recoverDirs() error {
 	exists, lives := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, obj := range n.Client.Pods().Informer().GetStore().List() {
 		pod := obj.(*corev1.Pod)
-		exists[pod.UID], lives[pod.UID] = true, !lifecycle.Final(pod.Status.Phase)
+		exists[pod.UID], lives[pod.UID] = true, !podstatus.IsTerminal(pod.Status.Phase)
 	}
 	knownOr := func(those map[types.UID]bool) func(types.UID) bool {
 		return func(uid types.UID) bool { return those[uid] || n.pods.get(uid) != nil }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // sync brings one pod forward as far as it goes now. A start is followed by another look, since the next container
@@ -25,7 +26,7 @@ func (w *podWorkers) step(ctx context.Context, p *pod) (again bool) {
 		w.finish(ctx, p, api, true)
 		return false
 	}
-	if lifecycle.Final(api.Status.Phase) {
+	if podstatus.IsTerminal(api.Status.Phase) {
 		return w.handleFinal(ctx, p, api)
 	}
 	w.observeFirst(p, api)

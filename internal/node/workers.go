@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/stint-dev/stint/internal/alarm"
 	"github.com/stint-dev/stint/internal/client"
 	"github.com/stint-dev/stint/internal/node/containers"
 	"github.com/stint-dev/stint/internal/node/lifecycle"
@@ -32,7 +33,7 @@ type podWorkers struct {
 	keeper     *podlogs.Keeper
 	placer     *scheduler
 	uses       *configUsers
-	alarms     *alarms
+	alarm      *alarm.Alarm[types.UID]
 	status     *statusManager
 	events     podEvents
 }

@@ -17,8 +17,8 @@ type Limits struct {
 // DefaultLimits keep a slice below some 100 KiB.
 func DefaultLimits() Limits { return Limits{Entries: 100, Message: 1024, Messages: 64 << 10} }
 
-// Append puts results into a slice until it is full and returns those that have no place in it. A pod that is in it
-// already keeps its place; what tells more of its end holds. An empty slice has a place for at least one.
+// Append adds results to a slice until it is full and returns those for which there is no room. A result of a pod that is
+// in the slice already replaces the older one in place if it supersedes it. An empty slice has room for at least one.
 func Append(slice *stintv1.ResultSlice, more []stintv1.PodResult, limits Limits) (rest []stintv1.PodResult) {
 	room := limits.Messages
 	at := map[string]int{}
@@ -51,7 +51,7 @@ func Append(slice *stintv1.ResultSlice, more []stintv1.PodResult, limits Limits)
 	return slices.Clip(rest)
 }
 
-// bounded returns what may be stored of r, whatever a node has reported.
+// bounded returns r with its texts cut to the lengths that may be stored: nodes may report longer ones.
 func bounded(r stintv1.PodResult, message int) stintv1.PodResult {
 	r.Message = cut(r.Message, min(message, stintv1.MaxResultMessage))
 	for _, s := range []*string{&r.Pod, &r.Node, &r.Container, &r.Reason} {

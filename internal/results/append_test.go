@@ -72,7 +72,8 @@ func checkBounds(t *rapid.T, slice *stintv1.ResultSlice, limits results.Limits) 
 	}
 }
 
-// checkAppended wants each result of a batch to be in the slice or left over, and what was there to be there still.
+// checkAppended expects each result of a batch to be either in the slice or left over, and the results that were in the
+// slice to be in it still.
 func checkAppended(t *rapid.T, before, batch, after, rest []stintv1.PodResult) {
 	uids := func(all []stintv1.PodResult) (out []types.UID) {
 		for _, r := range all {

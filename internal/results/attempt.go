@@ -20,7 +20,7 @@ func Attempt(r *stintv1.JobResult, n int32) (pod *stintv1.PodResult, restart int
 	return nil, 0, false
 }
 
-// within tells which start of the pod n is, or else takes the pod's starts off n.
+// within returns which start of the pod attempt n is, counted from 0, or else subtracts the pod's starts from n.
 func within(p *stintv1.PodResult, n *int32) (restart int32, ok bool) {
 	begun := AttemptsOf(p)
 	if *n >= 1 && *n <= begun {
@@ -30,7 +30,7 @@ func within(p *stintv1.PodResult, n *int32) (restart int32, ok bool) {
 	return 0, false
 }
 
-// AttemptsOf is how often a pod began its work.
+// AttemptsOf is how often the containers of a pod were started.
 func AttemptsOf(p *stintv1.PodResult) int32 {
 	if p.StartedAt == nil && p.Restarts == 0 {
 		return 0
@@ -38,7 +38,8 @@ func AttemptsOf(p *stintv1.PodResult) int32 {
 	return p.Restarts + 1
 }
 
-// SequentialAttempts takes all results for attempts at one piece of work: those of a Job without indexes that runs one pod at a time.
+// SequentialAttempts returns items as attempts at one piece of work. It is for Jobs without indexes that run one pod at a
+// time.
 func SequentialAttempts(items []stintv1.JobResult) stintv1.JobResult {
 	var out stintv1.JobResult
 	for i, item := range items {
@@ -53,7 +54,7 @@ func SequentialAttempts(items []stintv1.JobResult) stintv1.JobResult {
 	return out
 }
 
-// OfPod returns what came of the pod with this name alone; nothing where there was none.
+// OfPod returns the result of the pod with this name alone; nil if there is none.
 func OfPod(items []stintv1.JobResult, name string) *stintv1.JobResult {
 	for i := range items {
 		for _, p := range slices.Concat(items[i].Earlier, []stintv1.PodResult{items[i].PodResult}) {

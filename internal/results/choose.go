@@ -22,23 +22,23 @@ type AttemptQuery struct {
 	Pod string
 	// Attempt counts from 1; nil is the last one.
 	Attempt *int64
-	// Previous is the one before that.
+	// Previous selects the attempt before that.
 	Previous bool
-	// Container is the one whose log is meant.
+	// Container is the container whose log is asked for.
 	Container string
 }
 
-// Selected is an attempt at a Job's work.
+// Selected is the attempt that an AttemptQuery selects.
 type Selected struct {
 	Pod *stintv1.PodResult
 	// Restart is how often the pod's containers had been started before.
 	Restart int32
-	// Attempt is its number among those at What.
+	// Attempt is its number among the attempts at What, which names an index, a pod or the Job.
 	Attempt int32
 	What    string
 }
 
-// NotBegun is the cause that a server gives for a NotBegunError.
+// NotBegun is the cause in the status by which a server reports a NotBegunError.
 const NotBegun metav1.CauseType = "NotBegun"
 
 // NotBegunError says that there is no such attempt yet. There may be one later.
@@ -50,7 +50,7 @@ func (c *Selected) String() string {
 	return fmt.Sprintf("attempt %d at %s (pod %s)", c.Attempt, c.What, c.Pod.Pod)
 }
 
-// Select returns the attempt that is meant, or an error that names what there is.
+// Select returns the attempt that c selects, or an error that says what there is.
 func Select(job *batchv1.Job, all *stintv1.JobResults, c AttemptQuery) (*Selected, error) {
 	work, what, err := chooseWork(job, all, c)
 	if err != nil {
@@ -106,7 +106,7 @@ func because(work *stintv1.JobResult) string {
 	return ": " + work.Reason
 }
 
-// chooseWork returns all attempts at what the choice names, and what to call it.
+// chooseWork returns all attempts at the index, pod or Job that c selects, and a name for it.
 func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c AttemptQuery) (*stintv1.JobResult, string, error) {
 	indexed := core.ModeOf(job) == batchv1.IndexedCompletion
 	switch {
@@ -127,7 +127,7 @@ func chooseWork(job *batchv1.Job, all *stintv1.JobResults, c AttemptQuery) (*sti
 		return nil, "", fmt.Errorf("job %s has run %d pods: choose one by its name", job.Name, len(all.Items))
 	}
 	if len(all.Items) == 0 && Unknown(job, all) > 0 {
-		return nil, "", fmt.Errorf("of the pods of job %s that have ended no result was kept", job.Name)
+		return nil, "", fmt.Errorf("no results of the terminated pods of job %s were kept", job.Name)
 	}
 	work := SequentialAttempts(all.Items)
 	return &work, "job " + job.Name, nil
@@ -147,7 +147,8 @@ func chooseIndex(job *batchv1.Job, all *stintv1.JobResults, index int64) (*stint
 	return &stintv1.JobResult{}, what, nil
 }
 
-// orUnknown is empty where all is known.
+// orUnknown ends a message that says that something does not exist: its result may be one that was not kept. It is empty
+// if all results were kept.
 func orUnknown(job *batchv1.Job, all *stintv1.JobResults) string {
 	switch n := Unknown(job, all); n {
 	case 0:
@@ -159,11 +160,11 @@ func orUnknown(job *batchv1.Job, all *stintv1.JobResults) string {
 	}
 }
 
-// defaultContainer is the annotation by which a pod says which of its containers is meant where none is named.
+// defaultContainer is the annotation of a pod that names the container to use if the user names none.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
-// Container returns the container of the Job's pods that is meant: the one that is named, else the pods' own default,
-// else the first.
+// Container returns the name of a container of the Job's pods: the given one or, if that is empty, the default of the
+// pods' annotation, else the first.
 func Container(job *batchv1.Job, name string) (string, error) {
 	spec := &job.Spec.Template.Spec
 	var names []string

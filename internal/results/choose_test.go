@@ -12,8 +12,8 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestWhatHasNotBegunMayCome tells what is worth waiting for from what will never be.
-func TestWhatHasNotBegunMayCome(t *testing.T) {
+// TestNotBegunErrors separates attempts that may still start from those that never will.
+func TestNotBegunErrors(t *testing.T) {
 	running := wrappers.MakeJob("j").Indexed().Completions(3).Obj()
 	ended := wrappers.MakeJob("j").Indexed().Completions(3).Condition(batchv1.JobFailed, "").Obj()
 	all := &stintv1.JobResults{Items: []stintv1.JobResult{
@@ -51,7 +51,7 @@ func TestWhatHasNotBegunMayCome(t *testing.T) {
 	}
 }
 
-func TestTheAttemptThatIsMeant(t *testing.T) {
+func TestSelect(t *testing.T) {
 	job := wrappers.MakeJob("j").Obj()
 	began := &metav1.Time{}
 	all := &stintv1.JobResults{Items: []stintv1.JobResult{
@@ -78,7 +78,7 @@ func TestTheAttemptThatIsMeant(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
+func TestMissingResultsAreMentioned(t *testing.T) {
 	job := wrappers.MakeJob("j").Indexed().Completions(3).Succeeded(2).Obj()
 	plain := wrappers.MakeJob("p").Failed(1).Obj()
 	for sentence, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestWhatIsNotKnownIsNotDenied(t *testing.T) {
 		"an index whose result may have made room": {job, 2, AttemptQuery{Index: ptr.To[int64](1)},
 			"index 1 has not been started yet, or is among the 2 oldest results, which are gone"},
 		"a pod":                 {job, 0, AttemptQuery{Pod: "j-1-x"}, "job j has no pod j-1-x, or is among the 2 of which no result was kept"},
-		"a Job without indexes": {plain, 0, AttemptQuery{}, "of the pods of job p that have ended no result was kept"},
+		"a Job without indexes": {plain, 0, AttemptQuery{}, "no results of the terminated pods of job p were kept"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := Select(c.job, &stintv1.JobResults{Dropped: c.dropped}, c.choice)

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// gap stands for what was cut out.
+// gap marks where text was cut out.
 const gap = "…"
 
 // cut shortens s to n bytes at most. It keeps the beginning and the end, as either may be what matters: an error begins
-// with what failed, and a log ends with it. What is not UTF-8 cannot be stored.
+// with what failed, and a log ends with it. Invalid UTF-8 is replaced, as it cannot be stored.
 func cut(s string, n int) string {
 	s = strings.ToValidUTF8(s, "�")
 	if len(s) <= n {
@@ -30,7 +30,7 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
-// tail is head from the other side.
+// tail returns the longest end of s with n bytes at most that begins between two characters.
 func tail(s string, n int) string {
 	at := len(s) - n
 	for at < len(s) && !utf8.RuneStart(s[at]) {

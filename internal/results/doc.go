@@ -1,11 +1,11 @@
-// Package results tells what came of a Job's pods, and keeps it when they are gone.
+// Package results computes the results of a Job's pods, which are kept when the pods are gone.
 //
-// The Job controller puts the result of each pod into a slice, an object that the Job owns, before the pod may go. Who
-// asks for the results gets those of the slices and those of the pods that are still there in one:
+// The Job controller stores the result of each pod in a ResultSlice, an object that the Job owns, before it removes the
+// pod's finalizer. A request for the results returns those of the slices merged with those of the existing pods:
 //
-//	pod ended ──Of──► PodResult ──Append──► ResultSlice ─┐
-//	                                                     ├─Merge──► JobResults
-//	pods that are there ──Of─────────────────────────────┘
+//	terminated pod ──Of──► PodResult ──Append──► ResultSlice ─┐
+//	                                                          ├─Merge──► JobResults
+//	existing pods ──Of────────────────────────────────────────┘
 //
-// All of it is values in, values out.
+// The package only computes: values in, values out.
 package results

@@ -8,7 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// neverBegun says that a container has no log, as an init container of the pod failed before it, and which one to ask for.
+// neverBegun returns an error if the container has no log, as an init container of the pod failed before it. The error
+// names the init container.
 func (c *Selected) neverBegun(job *batchv1.Job, container string) error {
 	spec := &job.Spec.Template.Spec
 	named := func(name string) func(corev1.Container) bool {

@@ -11,16 +11,16 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestContainersThatNeverHadTheirTurn have no log. That is not to be taken for one in which nothing was said.
-func TestContainersThatNeverHadTheirTurn(t *testing.T) {
+// TestContainersThatNeverStarted expects an error for a container that was never started, instead of an empty log.
+func TestContainersThatNeverStarted(t *testing.T) {
 	job := wrappers.MakeJob("j").Containers("main").Obj()
 	job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init"}, {Name: "later"},
 		{Name: "sidecar", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 	never := "container main was never started in attempt 1 at job j (pod p), since init container init failed: choose container init"
 	for name, tt := range map[string]struct {
-		asked, told string
-		phase       corev1.PodPhase
-		want        string
+		container, decisive string
+		phase               corev1.PodPhase
+		want                string
 	}{
 		"the main container, after an init container that failed":   {"main", "init", corev1.PodFailed, never},
 		"the init container that failed":                            {"init", "init", corev1.PodFailed, ""},
@@ -30,8 +30,8 @@ func TestContainersThatNeverHadTheirTurn(t *testing.T) {
 		"the main container of a pod that succeeded":                {"main", "main", corev1.PodSucceeded, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := stintv1.PodResult{Pod: "p", Container: tt.told, Phase: tt.phase, StartedAt: &metav1.Time{}}
-			_, err := Select(job, &stintv1.JobResults{Items: []stintv1.JobResult{{PodResult: pod, Attempts: 1}}}, AttemptQuery{Container: tt.asked})
+			pod := stintv1.PodResult{Pod: "p", Container: tt.decisive, Phase: tt.phase, StartedAt: &metav1.Time{}}
+			_, err := Select(job, &stintv1.JobResults{Items: []stintv1.JobResult{{PodResult: pod, Attempts: 1}}}, AttemptQuery{Container: tt.container})
 			got := ""
 			if err != nil {
 				got = err.Error()

@@ -13,10 +13,11 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Merge returns what came of every index of job that was begun or, if it has none, of every pod: as its slices tell, and
-// its pods where they are there. Slices and pods of others, such as an earlier Job of that name, do not matter.
+// Merge returns the result of every index of job that was started or, if it has no indexes, of every pod: from its slices
+// and its existing pods. Slices and pods of other owners, such as an earlier Job of the same name, are ignored.
 func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *stintv1.JobResults {
 	known := map[types.UID]*stintv1.PodResult{}
 	out := &stintv1.JobResults{Items: []stintv1.JobResult{}}
@@ -41,7 +42,7 @@ func Merge(job *batchv1.Job, slices []stintv1.ResultSlice, pods []*corev1.Pod) *
 		if !metav1.IsControlledBy(p, job) {
 			continue
 		}
-		// Most say what the slices do: only what is news is kept.
+		// Most results are in the slices already: only new ones are copied to the heap.
 		if r := Of(p); isNew(known, &r) {
 			known[r.UID] = ptr.To(r)
 		}
@@ -56,10 +57,11 @@ func isNew(known map[types.UID]*stintv1.PodResult, r *stintv1.PodResult) bool {
 	return was == nil || supersedes(r, was)
 }
 
-// supersedes tells which of two results of one pod holds. It does not matter which of them was heard of first.
+// supersedes reports whether r replaces was, an earlier or later result of the same pod: the one that says more about its
+// end wins, in any order of reading.
 func supersedes(r, was *stintv1.PodResult) bool {
 	order := cmp.Or(
-		compareBool(isTerminalPhase(r.Phase), isTerminalPhase(was.Phase)),
+		compareBool(podstatus.IsTerminal(r.Phase), podstatus.IsTerminal(was.Phase)),
 		cmp.Compare(r.Restarts, was.Restarts),
 		timeOf(r.FinishedAt).Compare(timeOf(was.FinishedAt)),
 		compareBool(r.ExitCode != nil, was.ExitCode != nil),
@@ -69,7 +71,7 @@ func supersedes(r, was *stintv1.PodResult) bool {
 		cmp.Compare(r.Message, was.Message),
 		cmp.Compare(r.Reason, was.Reason),
 	)
-	return order > 0 || order == 0 && !isTerminalPhase(was.Phase)
+	return order > 0 || order == 0 && !podstatus.IsTerminal(was.Phase)
 }
 
 // grouped puts the pods of one index together.
@@ -99,11 +101,11 @@ func sortAll(all []*stintv1.PodResult, indexed bool) {
 				return c
 			}
 		}
-		return cmp.Or(begun(a).Compare(begun(b)), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
+		return cmp.Or(startedOrCreated(a).Compare(startedOrCreated(b)), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID))
 	})
 }
 
-// compareAttempt puts the attempt last that the index ended with: the one that succeeded, else the newest.
+// compareAttempt puts the attempt with which the index ended last: the one that succeeded, else the newest.
 func compareAttempt(a, b *stintv1.PodResult) int {
 	return cmp.Or(
 		compareBool(a.Phase == corev1.PodSucceeded, b.Phase == corev1.PodSucceeded),
@@ -116,7 +118,7 @@ func compareIndex(a, b *stintv1.PodResult) int {
 	return cmp.Or(compareBool(a.Index == nil, b.Index == nil), cmp.Compare(ptr.Deref(a.Index, 0), ptr.Deref(b.Index, 0)))
 }
 
-// jobResult makes one of the attempts at the same work, oldest first.
+// jobResult joins the attempts at the same work, in their order, to one result. Only the last keeps its message.
 func jobResult(attempts []*stintv1.PodResult) stintv1.JobResult {
 	out := stintv1.JobResult{PodResult: *attempts[len(attempts)-1]}
 	for i, r := range attempts {
@@ -130,8 +132,8 @@ func jobResult(attempts []*stintv1.PodResult) stintv1.JobResult {
 	return out
 }
 
-// begun is when a pod started or, until it has, when it was made.
-func begun(r *stintv1.PodResult) time.Time {
+// startedOrCreated is when a pod started or, if it has not, when it was created.
+func startedOrCreated(r *stintv1.PodResult) time.Time {
 	if r.StartedAt != nil {
 		return r.StartedAt.Time
 	}

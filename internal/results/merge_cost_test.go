@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/results"
 )
 
-// A server answers for 100,000 pods that are still there: what is known of them already must not be made once more.
+// A Job may have 100,000 existing pods: results that are in its slices already must not be allocated again.
 func TestPodsWhoseResultsAreKnownTakeLittleMemory(t *testing.T) {
 	const pods, bound = 2000, 1000
 	job := aJob(batchv1.IndexedCompletion)

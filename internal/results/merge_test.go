@@ -59,7 +59,7 @@ func TestMerge(t *testing.T) {
 			pods:   []*corev1.Pod{aPod(plain, 3, running)},
 			want:   []string{"pod-1 ×1 Failed bad", "pod-2 ×1 Succeeded ", "pod-3 ×0 Running "},
 		},
-		"what a slice tells of the end goes before a pod that was read earlier": {
+		"the end in a slice supersedes an older version of the pod": {
 			job:    indexed,
 			slices: []stintv1.ResultSlice{aSlice(indexed, of(1, index(0), exit(0), said("done")))},
 			pods:   []*corev1.Pod{aPod(indexed, 1, index(0), running)},
@@ -76,7 +76,7 @@ func TestMerge(t *testing.T) {
 			slices: []stintv1.ResultSlice{aSlice(indexed, of(1, index(0), exit(143))), aSlice(indexed, of(1, index(0), running))},
 			want:   []string{"0: pod-1 ×1 Failed "},
 		},
-		"of a pod that has not ended what is there holds": {
+		"an existing pod supersedes a result from before its end": {
 			job:    indexed,
 			slices: []stintv1.ResultSlice{aSlice(indexed, of(1))},
 			pods:   []*corev1.Pod{aPod(indexed, 1, index(0))},
@@ -120,8 +120,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost plays a Job whose pods are recorded, some of them twice, in slices that come in any order, and of
-// which any number is deleted once it is recorded.
+// TestNothingIsLost simulates a Job whose pods are recorded, some of them twice, in slices that are read in any order. Any
+// number of pods is deleted once they are recorded.
 func TestNothingIsLost(t *testing.T) {
 	job := aJob(batchv1.IndexedCompletion)
 	rapid.Check(t, func(t *rapid.T) {

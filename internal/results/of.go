@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,9 +11,10 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// Of returns what is to be remembered of a pod.
+// Of returns the result of a pod, as far as its status has it.
 func Of(p *corev1.Pod) stintv1.PodResult {
 	c, t := decisiveContainer(p)
 	r := stintv1.PodResult{
@@ -45,28 +45,16 @@ func indexOf(p *corev1.Pod) *int32 {
 	return ptr.To(int32(i))
 }
 
-// restarts counts those of all containers, as backoffLimit does.
+// restarts counts the restarts of all containers, as backoffLimit does.
 func restarts(p *corev1.Pod) (n int32) {
-	for s := range states(p) {
+	for s := range podstatus.Containers(p) {
 		n += s.RestartCount
 	}
 	return n
 }
 
-// states yields those of all containers where they are: a Job may have 100,000 pods, and a state is large.
-func states(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
-	return func(yield func(*corev1.ContainerStatus) bool) {
-		for _, list := range [...][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// decisiveContainer returns the container that tells most about a pod, and how it ended, if it has.
+// decisiveContainer returns the container that best explains how the pod ended, and how that container terminated, if it
+// has: the first that failed, main containers before init containers, else the first main container.
 func decisiveContainer(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
 	main := inOrder(p.Spec.Containers, p.Status.ContainerStatuses)
 	for _, c := range slices.Concat(main, inOrder(p.Spec.InitContainers, p.Status.InitContainerStatuses)) {
@@ -80,8 +68,8 @@ func decisiveContainer(p *corev1.Pod) (*corev1.ContainerStatus, *corev1.Containe
 	return main[0], ended(main[0])
 }
 
-// inOrder returns the states of containers as the pod names them; nodes report them in any order. Sidecars are left out:
-// they are stopped when the others have ended, whatever their exit code is then.
+// inOrder returns the states of containers in the order of the spec; nodes report them in any order. Sidecars are left out:
+// they are stopped when the others have terminated, and their exit code does not matter.
 func inOrder(containers []corev1.Container, states []corev1.ContainerStatus) (out []*corev1.ContainerStatus) {
 	for i := range containers {
 		if ptr.Deref(containers[i].RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
@@ -101,7 +89,7 @@ func stateOf(name string, states []corev1.ContainerStatus) *corev1.ContainerStat
 	return &corev1.ContainerStatus{Name: name}
 }
 
-// ended tells how a container ended. One that waits to be started again has ended so far; one that runs again has not.
+// ended returns how a container terminated, also if it waits to be started again; nil if it runs or never ran.
 func ended(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if s.State.Terminated != nil || s.State.Running != nil {
 		return s.State.Terminated
@@ -109,7 +97,7 @@ func ended(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return s.LastTerminationState.Terminated
 }
 
-// signals are numbered up to this.
+// maxSignal is the highest number of a signal.
 const maxSignal = 64
 
 func signal(t *corev1.ContainerStateTerminated) int32 {
@@ -119,7 +107,7 @@ func signal(t *corev1.ContainerStateTerminated) int32 {
 	return max(0, t.Signal)
 }
 
-// reason is the pod's where somebody other than its containers ended it.
+// reason is that of the pod if it was evicted, disrupted or failed by a controller, else that of the container.
 func reason(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if r := cmp.Or(p.Status.Reason, disruption(p).Reason); r != "" {
 		return r
@@ -127,45 +115,30 @@ func reason(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTe
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	return cmp.Or(obstacle(p, c).Reason, t.Reason)
+	return cmp.Or(waitingState(p, c).Reason, t.Reason)
 }
 
 func message(p *corev1.Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) string {
 	if t == nil {
 		t = &corev1.ContainerStateTerminated{}
 	}
-	return cmp.Or(t.Message, p.Status.Message, obstacle(p, c).Message, disruption(p).Message)
+	return cmp.Or(t.Message, p.Status.Message, waitingState(p, c).Message, disruption(p).Message)
 }
 
-// obstacle is what keeps a pod from starting, or from starting again.
-func obstacle(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
+// waitingState returns why a pod or its container does not start, or not start again; empty if it does.
+func waitingState(p *corev1.Pod, c *corev1.ContainerStatus) corev1.ContainerStateWaiting {
 	switch {
-	case isTerminalPhase(p.Status.Phase):
+	case podstatus.IsTerminal(p.Status.Phase):
 		return corev1.ContainerStateWaiting{}
 	case c.State.Waiting != nil:
 		return *c.State.Waiting
 	}
-	unscheduled := condition(p, corev1.PodScheduled, corev1.ConditionFalse)
+	unscheduled := ptr.Deref(podstatus.Unscheduled(p), corev1.PodCondition{})
 	return corev1.ContainerStateWaiting{Reason: unscheduled.Reason, Message: unscheduled.Message}
 }
 
 func disruption(p *corev1.Pod) corev1.PodCondition {
-	return condition(p, corev1.DisruptionTarget, corev1.ConditionTrue)
-}
-
-// condition is empty where the pod has none of that type and status.
-func condition(p *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) corev1.PodCondition {
-	for _, c := range p.Status.Conditions {
-		if c.Type == kind && c.Status == status {
-			return c
-		}
-	}
-	return corev1.PodCondition{}
-}
-
-// isTerminalPhase tells whether a phase is the last.
-func isTerminalPhase(phase corev1.PodPhase) bool {
-	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+	return ptr.Deref(podstatus.ConditionIs(p, corev1.DisruptionTarget, corev1.ConditionTrue), corev1.PodCondition{})
 }
 
 func timeOrNil(t metav1.Time) *metav1.Time {

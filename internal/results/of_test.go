@@ -55,7 +55,7 @@ func TestOf(t *testing.T) {
 			})},
 			ran(3, func(r *stintv1.PodResult) { r.Container, r.FinishedAt = "b", ptr.To(at(3)) }),
 		},
-		"a signal is told by the exit code": {
+		"a signal is read from the exit code": {
 			[]func(*corev1.Pod){exit(137)},
 			ran(137, func(r *stintv1.PodResult) { r.Signal = 9 }),
 		},
@@ -80,7 +80,7 @@ func TestOf(t *testing.T) {
 			[]func(*corev1.Pod){exit(193)},
 			ran(193, func(*stintv1.PodResult) {}),
 		},
-		"a signal that the runtime tells": {
+		"a signal that the runtime reports": {
 			[]func(*corev1.Pod){exit(1), status(func(s *corev1.PodStatus) { s.ContainerStatuses[0].State.Terminated.Signal = 15 })},
 			ran(1, func(r *stintv1.PodResult) { r.Signal = 15 }),
 		},
@@ -105,7 +105,7 @@ func TestOf(t *testing.T) {
 				r.StartedAt, r.FinishedAt = ptr.To(at(1)), ptr.To(at(2))
 			}),
 		},
-		"a sidecar is stopped, which says nothing": {
+		"a stopped sidecar does not matter": {
 			[]func(*corev1.Pod){exit(0), status(func(s *corev1.PodStatus) {
 				s.InitContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: terminated(143)}}
 			}), func(p *corev1.Pod) {
@@ -132,7 +132,7 @@ func TestOf(t *testing.T) {
 				r.Phase, r.Reason, r.Message = corev1.PodPending, "Unschedulable", "0/3 nodes"
 			}),
 		},
-		"a container that waits to be started again tells how it ended": {
+		"a container that waits to be started again reports how it ended": {
 			[]func(*corev1.Pod){status(func(s *corev1.PodStatus) {
 				s.Phase, s.StartTime = corev1.PodRunning, ptr.To(at(0))
 				s.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", RestartCount: 2, LastTerminationState: terminated(1),
@@ -151,7 +151,7 @@ func TestOf(t *testing.T) {
 			})},
 			result(func(r *stintv1.PodResult) { r.Phase, r.Restarts, r.StartedAt = corev1.PodRunning, 1, ptr.To(at(1)) }),
 		},
-		"a pod that nobody has seen yet": {
+		"a pod without a status": {
 			[]func(*corev1.Pod){func(p *corev1.Pod) { p.Spec.NodeName = "" }},
 			result(func(r *stintv1.PodResult) { r.Phase, r.Node = corev1.PodPending, "" }),
 		},

@@ -3,14 +3,16 @@ package results
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// startedAt is when the first container started. Nodes tell of no more than the last two runs of a container; of one that
-// was started more often the pod's own start is nearer.
+// startedAt is when the first container started. A status has only the last two runs of a container; if containers were
+// restarted more often, the pod's own start time is closer.
 func startedAt(p *corev1.Pod) (first metav1.Time) {
-	for c := range states(p) {
+	for c := range podstatus.Containers(p) {
 		for _, s := range [...]*corev1.ContainerState{&c.State, &c.LastTerminationState} {
-			if t := startOf(s); began(t) && (first.IsZero() || t.Before(&first)) {
+			if t := startOf(s); isRealTime(t) && (first.IsZero() || t.Before(&first)) {
 				first = t
 			}
 		}
@@ -31,16 +33,17 @@ func startOf(s *corev1.ContainerState) metav1.Time {
 	return metav1.Time{}
 }
 
-// began tells times from what stands for none: some runtimes write 1970 for a container that never started.
-func began(t metav1.Time) bool { return !t.IsZero() && t.Unix() > 0 }
+// isRealTime reports whether t is a real time: some runtimes write 1970 for a container that never started.
+func isRealTime(t metav1.Time) bool { return !t.IsZero() && t.Unix() > 0 }
 
-// finishedAt is when a pod that has ended did: with its last container or, where none ran, when it was told of.
+// finishedAt is when a terminated pod ended: when its last container did or, if none ran, when its conditions last
+// changed. It is zero for other pods.
 func finishedAt(p *corev1.Pod) (last metav1.Time) {
-	if !isTerminalPhase(p.Status.Phase) {
+	if !podstatus.IsTerminal(p.Status.Phase) {
 		return last
 	}
-	for s := range states(p) {
-		if t := ended(s); t != nil && began(t.FinishedAt) && last.Before(&t.FinishedAt) {
+	for s := range podstatus.Containers(p) {
+		if t := ended(s); t != nil && isRealTime(t.FinishedAt) && last.Before(&t.FinishedAt) {
 			last = t.FinishedAt
 		}
 	}

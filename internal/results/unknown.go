@@ -6,8 +6,9 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// Unknown is how many pods of the Job were counted of which nothing is known: their results went to make room for others,
-// or were never kept. The Job must have been read before its results; pods that still run may hide some.
+// Unknown is how many pods of the Job are counted but have no result: it was deleted to make room for others, or never
+// kept. The Job must have been read before its results. The number may be too low, as all also has results of pods that
+// still run.
 func Unknown(job *batchv1.Job, all *stintv1.JobResults) int64 {
 	known := int64(0)
 	for i := range all.Items {

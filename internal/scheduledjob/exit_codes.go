@@ -13,6 +13,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 const (
@@ -55,7 +56,7 @@ func lastPods(run *batchv1.Job, pods []*corev1.Pod) map[int]*corev1.Pod {
 	last := map[int]*corev1.Pod{}
 	for _, p := range pods {
 		index := job.IndexOf(p)
-		if _, indexed := p.Annotations[batchv1.JobCompletionIndexAnnotation]; !indexed || index < 0 || !job.Ended(p) || !metav1.IsControlledBy(p, run) {
+		if _, indexed := p.Annotations[batchv1.JobCompletionIndexAnnotation]; !indexed || index < 0 || !podstatus.IsTerminated(p) || !metav1.IsControlledBy(p, run) {
 			continue
 		}
 		if old := last[index]; old == nil || byAttempt(old, p) < 0 {

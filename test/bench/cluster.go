@@ -131,7 +131,7 @@ func noopJob(name string, n, atATime int) *batchv1.Job {
 // noop is the command that is run everywhere.
 var noop = []string{"/bin/true"}
 
-// finished returns a channel that is closed when n Jobs have completed, or tells of one that failed.
+// finished returns a channel that is closed when n Jobs have completed, or reports the first that failed.
 func (c *cluster) finished(ctx context.Context, n int) (wait func() error, err error) {
 	var mu sync.Mutex
 	done := map[string]bool{}

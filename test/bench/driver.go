@@ -173,7 +173,7 @@ func (d *driver) latencies() (all []float64) {
 	defer d.mu.Unlock()
 	slices.SortFunc(d.finished, time.Time.Compare)
 	for i := range min(len(d.finished), len(d.counted)) {
-		// The status may tell of a pod before the one that ended it has its answer.
+		// The status may count a pod before the driver that ended it has its answer.
 		all = append(all, max(0, float64(d.counted[i].Sub(d.finished[i]).Microseconds())/1000))
 	}
 	return all

@@ -82,7 +82,7 @@ var shows = []promise{
 		if len(indexed) != 2 {
 			w.Errorf("by namespace: %d objects", len(indexed))
 		}
-		// What an informer shows is all that a controller starts from.
+		// A controller starts from what its informer has cached, and from nothing else.
 		changed := must(w.Pods().Modify(w.Context(), shown("after"), func(p *corev1.Pod) { p.Labels = map[string]string{"x": "y"} }))(w)
 		if changed.Labels["x"] != "y" || len(changed.Spec.Containers) != 1 || changed.Spec.Containers[0].Image != "i" {
 			w.Errorf("the change of a shown pod left labels %v and containers %v", changed.Labels, changed.Spec.Containers)

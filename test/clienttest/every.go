@@ -207,7 +207,7 @@ func (s subject[T]) shows(w *world) {
 	made := s.made(w, "a")
 	w.start(w.Context())
 	await.Until(w, "that the informer shows what is there", func() bool { return any(shown()) != any(none) })
-	// What an informer shows is all that a controller starts from.
+	// A controller starts from what its informer has cached, and from nothing else.
 	changed := must(s.of(w).Modify(w.Context(), shown(), func(o T) {
 		s.edit(o)
 		o.SetLabels(map[string]string{"x": "y"})

@@ -138,7 +138,7 @@ func (s *server) complete(t *testing.T, name string, pods int32) {
 	}
 }
 
-// checkOnce tells that each index of the Jobs ran once, from start to end.
+// checkOnce checks that each index of the Jobs ran once, from start to end.
 func checkOnce(t *testing.T, entries []entry, whole map[string]int32) {
 	t.Helper()
 	ran := map[string]int{}

@@ -188,7 +188,7 @@ func isOver(sj *stintv1.ScheduledJob) bool {
 	return s.LastScheduleTime != nil && s.NextScheduleTime == nil && len(s.PendingExecutions)+len(s.RunningExecutions) == 0
 }
 
-// checkSums tells that the status owns up to every due time.
+// checkSums checks that the status accounts for every due time.
 func checkSums(t *testing.T, sj *stintv1.ScheduledJob, due int) {
 	t.Helper()
 	s := sj.Status
@@ -206,7 +206,7 @@ func distinct(runs []entry) map[string]bool {
 	return indexes
 }
 
-// checkAlone tells that no run started before the one before it had ended.
+// checkAlone checks that no run started before the one before it had ended.
 func checkAlone(t *testing.T, entries []entry) {
 	t.Helper()
 	for i := 1; i < len(entries); i++ {
@@ -244,7 +244,7 @@ func cronJob(l ledger) *batchv1.CronJob {
 	}
 }
 
-// checkCron tells that a CronJob that forbids it never ran twice at a time, nor twice for one due time. It does not
+// checkCron checks that a CronJob that forbids it never ran twice at a time, nor twice for one due time. It does not
 // owe what was due while the server was down.
 func checkCron(t *testing.T, l ledger) {
 	await.Until(t, "a run of the CronJob", func() bool { return len(l.read(t)) > 0 })

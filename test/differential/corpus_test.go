@@ -88,7 +88,7 @@ func loadCorpus(t testing.TB) (bases map[string]any, sections []section) {
 	return bases, sections
 }
 
-// checkCorpus finds slips of those who write the corpus.
+// checkCorpus finds mistakes in the corpus itself.
 func checkCorpus(t testing.TB, bases map[string]any, sections []section) {
 	t.Helper()
 	seen := map[string]bool{}

@@ -13,13 +13,13 @@ type difference struct {
 	cases []string
 	// gaps matches what differs in them, as gap.about says it.
 	gaps string
-	// mixed tells that random mixtures may show it too.
+	// mixed is set where random mixtures may show the difference too.
 	mixed bool
 	// reason tells why Stint does otherwise.
 	reason string
 }
 
-// deliberate is every difference from Kubernetes that is meant: one list, made of the lists of those who keep them.
+// deliberate lists every intended difference from Kubernetes, collected from the files that describe them.
 func deliberate() []*known {
 	var all []*known
 	for _, d := range slices.Concat(jobDifferences, podDifferences) {
@@ -37,7 +37,7 @@ type known struct {
 	count int
 }
 
-// covers tells whether the gap of the case is meant, and keeps it in mind.
+// covers reports whether the gap of the case is intended, and records that it was met.
 func (k *known) covers(name string, g gap) bool {
 	if !k.pattern.MatchString(g.about) {
 		return false
@@ -59,7 +59,7 @@ func (k *known) covers(name string, g gap) bool {
 	return covered
 }
 
-// names tells whether the case is one that the difference is about.
+// names reports whether the difference is about this case.
 func (k *known) names(name string) bool {
 	for _, entry := range k.cases {
 		start, open := strings.CutSuffix(entry, "*")

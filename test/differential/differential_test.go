@@ -113,7 +113,7 @@ func (c *comparison) unmeant(name string, all []gap) []gap {
 	return wrong
 }
 
-// meant tells whether a gap is in the list. Every entry that covers it is told, for each has to be met.
+// meant reports whether a gap is in the list. It asks every entry, since each must be met by some case.
 func (c *comparison) meant(name string, g gap) bool {
 	found := false
 	for _, k := range c.known {

@@ -77,7 +77,7 @@ func (c *comparison) mixable(sections []section) []map[string]any {
 	return all
 }
 
-// differs tells whether the list names the case.
+// differs reports whether the list names the case.
 func (c *comparison) differs(name string) bool {
 	for _, k := range c.known {
 		if k.names(name) {

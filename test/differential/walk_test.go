@@ -27,7 +27,7 @@ var walkStarts = []object{
 }
 
 // walk writes random statuses, and a few random specs, to one Job on both servers. Each write is a real one where both
-// accept it, so that the rules that compare old and new see pairs nobody has thought of.
+// accept it, so that the rules that compare old and new see pairs that no author has thought of.
 func (c *comparison) walk(t *testing.T, counts *sectionReport, number int) {
 	random := rand.New(rand.NewPCG(*seed, uint64(number)))
 	s := &section{Section: fmt.Sprintf("walk %03d", number), Request: update, Base: "indexed", wet: true,

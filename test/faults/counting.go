@@ -20,7 +20,7 @@ var counting = []fault{
 		wrong: "A UID leaves uncountedTerminatedPods while its pod still has the finalizer.",
 		file:  "internal/job/tracking.go",
 		old:   "		if v.tracked(p) {\n			held.Insert(p.UID)",
-		new:   "		if v.tracked(p) && !Ended(p) {\n			held.Insert(p.UID)",
+		new:   "		if v.tracked(p) && !podstatus.IsTerminated(p) {\n			held.Insert(p.UID)",
 		tests: "./internal/job",
 	},
 	{
@@ -75,8 +75,8 @@ var counting = []fault{
 	{
 		wrong: "The pod failure policy's Ignore counts against the backoffLimit all the same.",
 		file:  "internal/job/pod_failure_policy.go",
-		old:   "return j.action != batchv1.PodFailurePolicyActionIgnore",
-		new:   "return j.action != \"\" || j.message == \"\"",
+		old:   "return m.action != batchv1.PodFailurePolicyActionIgnore",
+		new:   "return m.action != \"\" || m.message == \"\"",
 		tests: "./internal/job",
 	},
 	{

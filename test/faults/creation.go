@@ -10,7 +10,7 @@ var creation = []fault{
 		tests: "./internal/job",
 	},
 	{
-		wrong: "The last failed pod of an index is released before the next one has taken over its count of failures.",
+		wrong: "The last failed pod of an index loses its finalizer before the next one has taken over its count of failures.",
 		file:  "internal/job/tracking.go",
 		old:   "return failed(v.job, p) && (v.NamespaceTerminating || v.lastFailedByIndex[IndexOf(p)] != p)",
 		new:   "return failed(v.job, p)",

@@ -5,7 +5,7 @@ var endings = []fault{
 	{
 		wrong: "A Job is Complete while its pods still have finalizers.",
 		file:  "internal/job/status.go",
-		old:   "if !noLivingPods(v) || listed > 0 || holdsFinalizers(v) {",
+		old:   "if !noLivingPods(v) || listed > 0 || hasTrackedPods(v) {",
 		new:   "if !noLivingPods(v) || listed > 0 {",
 		tests: "./internal/job",
 	},
@@ -26,8 +26,8 @@ var endings = []fault{
 	{
 		wrong: "An explanation tells of a delay after failures while it is the server that holds new pods off.",
 		file:  "internal/job/explain/waits.go",
-		old:   "tell(t.delay.applies() && !t.refusal.isHeldOff(), t.delay.waits)",
-		new:   "tell(t.delay.applies(), t.delay.waits)",
+		old:   "add(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)",
+		new:   "add(t.delay.applies(), t.delay.waits)",
 		tests: "./internal/job/explain",
 	},
 	{

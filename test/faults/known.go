@@ -34,7 +34,7 @@ var known = []fault{
 	{
 		wrong: "A pod that has completed its index counts as failed too once it turns Failed (kubernetes/kubernetes#125410).",
 		file:  "internal/controller/job/pod_cache.go",
-		old:   "	if !core.Ended(known) || known.Status.Phase == newer.Status.Phase {\n",
+		old:   "	if !podstatus.IsTerminated(known) || known.Status.Phase == newer.Status.Phase {\n",
 		new:   "	if true {\n",
 		tests: "./internal/controller/job/model -run ^TestAPodWhosePhaseTurnsIsCountedOnce$",
 	},

@@ -16,7 +16,7 @@ import (
 
 const admin = "admin"
 
-// token is what a user shows. Nobody but this machine reaches the cluster, so it need not be secret.
+// token is a user's bearer token. Only this machine reaches the cluster, so it need not be secret.
 func token(user string) string { return "token-of-" + strings.ReplaceAll(user, ":", "-") }
 
 // writeKeys writes who may come in, and the key that signs the tokens of service accounts.

@@ -121,7 +121,7 @@ func (c *Cluster) UserConfig(user string) *rest.Config {
 // APIServer is the running kube-apiserver.
 func (c *Cluster) APIServer() *Process { return c.apiServer }
 
-// StopAPIServer ends kube-apiserver at once; its data stays, and its port is nobody else's.
+// StopAPIServer ends kube-apiserver at once; its data stays, and its port stays reserved.
 func (c *Cluster) StopAPIServer() { c.apiServer.Kill() }
 
 // RestartAPIServer ends what clients have asked for and have died since: nothing of it is carried out any more.
@@ -151,7 +151,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 		"--service-account-signing-key-file=" + c.path("key"),
 		"--service-account-key-file=" + c.path("key"),
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// Nobody makes the service accounts that this plugin demands of every pod.
+		// The cluster has no controller that makes the service accounts which this plugin demands of every pod.
 		"--disable-admission-plugins=ServiceAccount",
 	}, c.options.APIServerFlags...)
 	if c.apiServer, err = c.start("kube-apiserver", flags...); err != nil {
@@ -160,7 +160,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	return c.apiServer.waitFor(ctx, c.ready)
 }
 
-// ready tells that kube-apiserver is ready and has made the namespace default, which its /readyz does not wait for.
+// ready reports whether kube-apiserver is ready and has made the namespace default, which its /readyz does not wait for.
 func (c *Cluster) ready(ctx context.Context) bool {
 	client, err := rest.HTTPClientFor(c.Config())
 	if err != nil {

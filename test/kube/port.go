@@ -18,7 +18,7 @@ func (c *Cluster) HoldPort() (port int, err error) {
 		return 0, fmt.Errorf("a socket for a port: %w", err)
 	}
 	c.held = append(c.held, socket)
-	// Not SO_REUSEADDR, with which others could bind the port as long as nobody listens.
+	// Not SO_REUSEADDR, with which another process could bind the port as long as no program listens.
 	if err := unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
 		return 0, fmt.Errorf("share a port: %w", err)
 	}

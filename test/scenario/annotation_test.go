@@ -14,7 +14,7 @@ import (
 
 const invalidAnnotation = "InvalidAnnotation"
 
-// refuses creates a Job that asks for what cannot be done, and tells that Stint's own API server names the field. Others
+// refuses creates a Job that asks for what cannot be done, and checks that Stint's own API server names the field. Others
 // take it, and the Job is returned.
 func (s *scene) refuses(annotation string, options ...func(*batchv1.Job)) *job {
 	s.Helper()
@@ -37,7 +37,7 @@ func (s *scene) namesField(annotation string, err error) {
 	}
 }
 
-// warns waits until the Job's reader is told of an annotation.
+// warns waits until an event of the Job warns of an annotation.
 func (j *job) warns(annotation string) {
 	j.Helper()
 	j.eventually(func(h *history) string {

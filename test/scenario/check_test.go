@@ -68,7 +68,7 @@ func notStarted() check {
 	return equal("started", false, func(s batchv1.JobStatus) bool { return s.StartTime != nil })
 }
 
-// is tells that a condition is true, with a reason unless that is empty.
+// is checks that a condition is true, with a reason unless that is empty.
 func is(kind batchv1.JobConditionType, reason string) check {
 	return func(j *batchv1.Job) string {
 		c := condition(j, kind)
@@ -79,7 +79,7 @@ func is(kind batchv1.JobConditionType, reason string) check {
 	}
 }
 
-// isNot tells that a condition is absent or false.
+// isNot checks that a condition is absent or false.
 func isNot(kind batchv1.JobConditionType) check {
 	return func(j *batchv1.Job) string {
 		if c := condition(j, kind); c != nil && c.Status == corev1.ConditionTrue {
@@ -89,7 +89,7 @@ func isNot(kind batchv1.JobConditionType) check {
 	}
 }
 
-// says tells that a condition's message is this one.
+// says checks that a condition's message is this one.
 func says(kind batchv1.JobConditionType, message string) check {
 	return func(j *batchv1.Job) string {
 		if c := condition(j, kind); c == nil || c.Message != message {
@@ -99,13 +99,13 @@ func says(kind batchv1.JobConditionType, message string) check {
 	}
 }
 
-// complete tells that the Job has ended well.
+// complete checks that the Job has ended well.
 func complete() check { return is(batchv1.JobComplete, "") }
 
 // completeBecause tells the reason as well.
 func completeBecause(reason string) check { return is(batchv1.JobComplete, reason) }
 
-// failedBecause tells that the Job has failed.
+// failedBecause checks that the Job has failed.
 func failedBecause(reason string) check { return is(batchv1.JobFailed, reason) }
 
 // failing for a reason: the Job will fail, once its pods have ended.
@@ -114,7 +114,7 @@ func willFailBecause(reason string) check { return is(batchv1.JobFailureTarget, 
 // willComplete, once the pods have ended.
 func willComplete() check { return is(batchv1.JobSuccessCriteriaMet, "") }
 
-// unfinished tells that the Job has not ended.
+// unfinished checks that the Job has not ended.
 func unfinished() check {
 	return func(j *batchv1.Job) string {
 		if finished(j) {

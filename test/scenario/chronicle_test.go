@@ -104,7 +104,7 @@ func (w *witness) Delete(obj any) error {
 	return nil
 }
 
-// Replace takes down a list: what is not on it any more was deleted while nobody watched.
+// Replace takes down a list: what is not on it any more was deleted while there was no watch.
 func (w *witness) Replace(list []any, _ string) error {
 	defer w.once.Do(func() { close(w.listed) })
 	if w.known == nil {

@@ -79,7 +79,7 @@ func (s *stintServer) end(t testing.TB) {
 type gate struct {
 	mu sync.RWMutex
 	to http.RoundTripper
-	// shut tells that there is no server.
+	// shut is set while there is no server.
 	shut bool
 }
 

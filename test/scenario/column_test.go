@@ -46,7 +46,7 @@ type column struct {
 type stoppable interface {
 	start(t testing.TB)
 	stop(t testing.TB)
-	// interrupts tells that the watches end with it.
+	// interrupts is set where the watches end with it.
 	interrupts() bool
 }
 

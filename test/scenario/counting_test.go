@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// foreignFinalizer is of somebody who wants to see pods go.
+// foreignFinalizer belongs to another controller, which wants to see pods go.
 const foreignFinalizer = "example.com/witness"
 
 // countingScenarios are about pods that others delete, and controllers that die: each pod counts once all the same.
@@ -210,7 +210,7 @@ func (p pod) finalize(finalizers ...string) error {
 	return ignoreGone(p.update(func(o *corev1.Pod) { o.Finalizers = finalizers }))
 }
 
-// orphan makes a pod that nobody controls.
+// orphan makes a pod without a controller.
 func (s *scene) orphan(name string, labels map[string]string) podList {
 	s.Helper()
 	template := aJob().Spec.Template

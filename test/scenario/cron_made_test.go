@@ -79,7 +79,7 @@ func jobsThat(options ...func(*batchv1.Job)) func(*batchv1.CronJob) {
 	}
 }
 
-// lists tells that exactly these Jobs are active, in this order.
+// lists checks that exactly these Jobs are active, in this order.
 func lists(jobs ...*job) func(*batchv1.CronJob) string {
 	return func(c *batchv1.CronJob) string {
 		var got, want []string
@@ -105,7 +105,7 @@ func lastScheduled(at time.Time) func(*batchv1.CronJob) string {
 	}
 }
 
-// neverSucceeded tells that there is no lastSuccessfulTime.
+// neverSucceeded checks that there is no lastSuccessfulTime.
 func neverSucceeded(c *batchv1.CronJob) string {
 	if c.Status.LastSuccessfulTime != nil {
 		return "no lastSuccessfulTime"
@@ -113,7 +113,7 @@ func neverSucceeded(c *batchv1.CronJob) string {
 	return ""
 }
 
-// lastSucceeded tells that lastSuccessfulTime is the end of this Job.
+// lastSucceeded checks that lastSuccessfulTime is the end of this Job.
 func lastSucceeded(j *job) func(*batchv1.CronJob) string {
 	end := j.becomes(complete()).Status.CompletionTime
 	return func(c *batchv1.CronJob) string {

@@ -182,7 +182,7 @@ var cronPolicyScenarios = []scenario{
 
 func toldToEnd(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// succeededOnce tells that there is a lastSuccessfulTime.
+// succeededOnce checks that there is a lastSuccessfulTime.
 func succeededOnce(c *batchv1.CronJob) string {
 	if c.Status.LastSuccessfulTime == nil {
 		return "a lastSuccessfulTime"
@@ -190,7 +190,7 @@ func succeededOnce(c *batchv1.CronJob) string {
 	return ""
 }
 
-// replaced has a run end another. It returns what the CronJob tells of.
+// replaced has a run end another. It returns the run that the status of the CronJob lists.
 func replaced(s *scene) (c *cron, told []string) {
 	c = s.createCron(policy(batchv1.ReplaceConcurrent))
 	old := c.starts(minutesAgo(20))

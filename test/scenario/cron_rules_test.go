@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// nobody is the UID of a Job that scenarios make up.
-const nobody types.UID = "nobody"
+// noJob is the UID of a Job that does not exist.
+const noJob types.UID = "noJob"
 
 // cronRules hold for every write of a CronJob, whatever the scenario is about. Was is the CronJob before the write.
 var cronRules = []struct {
@@ -24,7 +24,7 @@ var cronRules = []struct {
 	}},
 	{"only Jobs of its own are listed as active", func(w *world, was *knownCron, c *batchv1.CronJob) bool {
 		for _, uid := range activeOf(c) {
-			if !w.gaps && uid != nobody && !was.made[uid] {
+			if !w.gaps && uid != noJob && !was.made[uid] {
 				return false
 			}
 		}
@@ -47,7 +47,7 @@ var cronRunRules = []struct {
 	}},
 }
 
-// isScheduled tells that the CronJob's controller made the Job.
+// isScheduled checks that the CronJob's controller made the Job.
 func isScheduled(j *batchv1.Job) bool {
 	return j.Annotations[batchv1.CronJobScheduledTimestampAnnotation] != ""
 }

@@ -127,7 +127,7 @@ func (s *scene) putsOff() (j *job, seconds int64) {
 	return nil, 0
 }
 
-// lasted tells that the Job was told to fail no sooner than so many seconds after its start.
+// lasted checks that the Job was told to fail no sooner than so many seconds after its start.
 func (j *job) lasted(seconds int64) {
 	j.Helper()
 	j.becomes(func(o *batchv1.Job) string {

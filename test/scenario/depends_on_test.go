@@ -22,7 +22,7 @@ func onJob(name string) batchv1.JobConditionType {
 	return batchv1.JobConditionType(core.DependsOnCondition + name)
 }
 
-// awaits tells that the Job waits for another one, for this reason.
+// awaits checks that the Job waits for another one, for this reason.
 func awaits(name, reason string) check {
 	return func(j *batchv1.Job) string {
 		c := condition(j, onJob(name))
@@ -33,10 +33,10 @@ func awaits(name, reason string) check {
 	}
 }
 
-// met tells that the Job has what it waited for.
+// met checks that the Job has what it waited for.
 func met(name, reason string) check { return is(onJob(name), reason) }
 
-// failsBy tells that the Job has failed by another one, which the messages name.
+// failsBy checks that the Job has failed by another one, which the messages name.
 func failsBy(name string) check {
 	return func(j *batchv1.Job) string {
 		for _, kind := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {

@@ -131,7 +131,7 @@ var failedPodsLimitScenarios = []scenario{
 			j.failedPods(3)
 			j.update(failedPodsLimit("1"))
 			j.active(1).failLongAgo(1)
-			j.becomes(failed(4), active(1)) // the new pod is the first to tell of those before it
+			j.becomes(failed(4), active(1)) // the new pod is the first with a backoff record
 			j.failedPods(1)
 			j.update(func(o *batchv1.Job) { delete(o.Annotations, core.FailedPodsLimit) })
 			j.active(1).failLongAgo(1)

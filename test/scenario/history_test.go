@@ -35,7 +35,7 @@ type history struct {
 	newest  map[types.UID]metav1.Object
 	// changed is closed at the next change.
 	changed chan struct{}
-	// gaps tells that writes may be missing: the API server was restarted.
+	// gaps is set where writes may be missing, as the API server was restarted.
 	gaps bool
 }
 
@@ -56,7 +56,7 @@ func (h *history) add(c change) {
 	h.changed = make(chan struct{})
 }
 
-// hasGaps tells whether writes may be missing.
+// hasGaps reports whether writes may be missing.
 func (h *history) hasGaps() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -127,7 +127,7 @@ func (h *history) events(about types.UID) []*corev1.Event {
 	return list
 }
 
-// shows tells that the history has come as far as this state of an object.
+// shows reports whether the history has come as far as this state of an object.
 func (h *history) shows(o metav1.Object) string {
 	newest := h.newest[o.GetUID()]
 	if newest != nil && version(newest) >= version(o) {

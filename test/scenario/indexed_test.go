@@ -156,7 +156,7 @@ func (s *scene) same(what string, want, got any) {
 	}
 }
 
-// addPod creates a pod that nobody controls and that the Job's selector matches.
+// addPod creates a pod without a controller that the Job's selector matches.
 func (j *job) addPod(name, index string) podList {
 	j.Helper()
 	return j.addPodWith(name, index, func(*corev1.Pod) {})

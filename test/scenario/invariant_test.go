@@ -31,9 +31,9 @@ type world struct {
 
 	crons     map[types.UID]*knownCron
 	scheduled map[types.UID]*knownScheduled
-	// reference tells that the controllers are upstream's.
+	// reference is set where the controllers are upstream's.
 	reference bool
-	// gaps tells that not every write is known: what one object shows may then be newer than what is known of another.
+	// gaps is set where not every write is known: what one object shows may then be newer than what is known of another.
 	gaps bool
 }
 
@@ -200,7 +200,7 @@ func parseIndexes(text string) map[int]bool {
 	return all
 }
 
-// includes tells that nothing of old below limit has left the set.
+// includes reports whether nothing of old below limit has left the set.
 func includes(old, now map[int]bool, limit int) bool {
 	for i := range old {
 		if i < limit && !now[i] {

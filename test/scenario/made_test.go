@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// madeAfter tells that all of the pods were made so long after the end of the others. The API knows whole seconds, so
+// madeAfter checks that all of the pods were made so long after the end of the others. The API knows whole seconds, so
 // the comparison is exact for a whole number of them. That they do not come later either is told by scenarios in which
 // the delay was over before, and to the second by internal/controller/job/model/delay_test.go.
 func (l podList) madeAfter(others podList, delay time.Duration) {

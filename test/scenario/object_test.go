@@ -87,7 +87,7 @@ func (o *object[T]) updateStatus(change func(T)) {
 	o.write(change, func(now T) (T, error) { return o.stored.UpdateStatus(o.Context(), now, metav1.UpdateOptions{}) })
 }
 
-// persistent is for those who write beside a controller that does too: it may come first again and again.
+// persistent retries conflicts: a controller writes the same object and may come first again and again.
 var persistent = wait.Backoff{Steps: int(await.Limit / againAfter), Duration: againAfter, Factor: 1, Jitter: 1}
 
 const againAfter = 10 * time.Millisecond

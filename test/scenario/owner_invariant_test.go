@@ -45,7 +45,7 @@ type knownScheduled struct {
 	*stintv1.ScheduledJob
 	// tags are those of the Jobs that it ever had.
 	tags map[string]bool
-	// concurrent tells that it ever allowed concurrent runs.
+	// concurrent is set once it has allowed concurrent runs.
 	concurrent bool
 }
 
@@ -98,7 +98,7 @@ func (w *world) takeRun(j *batchv1.Job) []string {
 	return broken
 }
 
-// beside tells that another run of the owner is active.
+// beside reports whether another run of the owner is active.
 func (w *world) beside(owner types.UID, j *batchv1.Job, which func(*batchv1.Job) bool) bool {
 	for _, o := range w.jobs {
 		if o.UID != j.UID && controls(owner, o.Job) && !finished(o.Job) && o.DeletionTimestamp == nil && which(o.Job) {
@@ -108,12 +108,12 @@ func (w *world) beside(owner types.UID, j *batchv1.Job, which func(*batchv1.Job)
 	return false
 }
 
-// neverBack tells that a time has not become earlier.
+// neverBack checks that a time has not become earlier.
 func neverBack(was, now *metav1.Time) bool {
 	return was == nil || now != nil && !now.Before(was)
 }
 
-// distinct tells that no two are alike.
+// distinct checks that no two are alike.
 func distinct[T comparable](list []T) bool {
 	for i, o := range list {
 		if slices.Contains(list[:i], o) {

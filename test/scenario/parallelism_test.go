@@ -190,7 +190,7 @@ func (j *job) storedVersion() int64 {
 	return version(now)
 }
 
-// quota lets the namespace have so many pods. Nobody but the scenario keeps its status.
+// quota lets the namespace have so many pods. No controller keeps its status but the scenario.
 func (s *scene) quota(pods string) {
 	s.Helper()
 	quotas := s.api.CoreV1().ResourceQuotas(s.namespace)

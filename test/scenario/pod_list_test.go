@@ -2,7 +2,7 @@ package scenario_test
 
 import "slices"
 
-// haveIndexes tells that the pods have these completion indexes.
+// haveIndexes checks that the pods have these completion indexes.
 func (l podList) haveIndexes(want ...int) {
 	s := l.scene()
 	s.Helper()
@@ -15,7 +15,7 @@ func (l podList) haveIndexes(want ...int) {
 	}
 }
 
-// areThe tells that these are the same pods.
+// areThe checks that these are the same pods.
 func (l podList) areThe(want podList) {
 	s := l.scene()
 	s.Helper()
@@ -33,7 +33,7 @@ func (l podList) sortedNames() []string {
 	return names
 }
 
-// areNot tells that none of the pods is one of the others.
+// areNot checks that none of the pods is one of the others.
 func (l podList) areNot(others podList) {
 	s := l.scene()
 	s.Helper()

@@ -173,7 +173,7 @@ var podRules = []struct {
 	}},
 }
 
-// stuck tells that p was failed because it could not start.
+// stuck checks that p was failed because it could not start.
 func stuck(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == pendingTimeout && c.Status == corev1.ConditionTrue

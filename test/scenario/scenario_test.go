@@ -16,9 +16,9 @@ type scenario struct {
 	play func(*scene)
 	// slow is whether it waits for the clock for long, so that it starts first.
 	slow bool
-	// restarts tells that the scenario stops or restarts the controller.
+	// restarts is set where the scenario stops or restarts the controller.
 	restarts bool
-	// alone tells that no other scenario may stop the reference meanwhile: a CronJob whose status it could not write after
+	// alone is set where no other scenario may stop the reference meanwhile: a CronJob whose status it could not write after
 	// it had made the Job is stuck for good.
 	alone bool
 	// notOn names columns where the scenario cannot run, and why.

@@ -25,7 +25,7 @@ type scene struct {
 	history   *history
 	markers   int
 	stopped   bool
-	// losesEvents tells that the controller is killed with events that it has not written yet.
+	// losesEvents is set where the controller is killed with events that it has not written yet.
 	losesEvents bool
 }
 

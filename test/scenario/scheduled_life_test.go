@@ -221,7 +221,7 @@ var scheduledLifeScenarios = []scenario{
 	},
 }
 
-// noneRuns tells that no run waits or is active.
+// noneRuns checks that no run waits or is active.
 func noneRuns(o *stintv1.ScheduledJob) string {
 	if len(o.Status.PendingExecutions) > 0 {
 		return "none waits"

@@ -126,7 +126,7 @@ func scheduledInWords(o *stintv1.ScheduledJob) string {
 	return strings.Join(words, " ")
 }
 
-// takenUp tells that the schedule is in force.
+// takenUp checks that the schedule is in force.
 func takenUp(o *stintv1.ScheduledJob) string {
 	of := o.Status.Schedule
 	if of == nil || o.Spec.Schedule == nil || of.TimeSpec != o.Spec.Schedule.TimeSpec || o.Status.ObservedGeneration != o.Generation {

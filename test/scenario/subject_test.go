@@ -13,7 +13,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// subject is an object of the scene that events tell of.
+// subject is an object of the scene that events are about.
 type subject struct {
 	*scene
 	kind, name string

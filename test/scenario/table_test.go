@@ -37,7 +37,7 @@ const (
 type result struct {
 	outcome string
 	took    time.Duration
-	// differs tells that another story was played: upstream does not do as Stint does.
+	// differs is set where upstream does not do as Stint does, so another story was played.
 	differs bool
 }
 

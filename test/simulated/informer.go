@@ -10,7 +10,7 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// Informer shows one process the objects of a table as late as the test wants. As with a real one, the store comes
+// Informer is the cache of one process: it gets the changes of a table as late as the test wants. As with a real one, the store comes
 // first, the handlers later, and the changes of one kind in their order.
 type Informer[T client.Object] struct {
 	// What a controller asks beyond the methods below is not simulated.
@@ -104,7 +104,7 @@ func (i *Informer[T]) begin() {
 	i.Tell(len(i.untold))
 }
 
-// skip takes changes into the store that nobody will hear of.
+// skip takes changes into the store that no handler will hear of.
 func (i *Informer[T]) skip(to int) {
 	for ; i.seen < to; i.seen++ {
 		i.take(i.table.log[i.seen])

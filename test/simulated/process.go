@@ -46,7 +46,7 @@ type Event struct {
 // Feeds are the informers of a process, in the order in which it got to use the tables.
 func (p *Process) Feeds() []Feed { return p.feeds }
 
-// Leaving tells that the process was told to stop.
+// Leaving reports whether the process was told to stop.
 func (p *Process) Leaving() bool { return p.leaving }
 
 // Events returns all that were recorded so far.

@@ -27,7 +27,7 @@ import (
 // Table is all objects of one kind and everything that ever happened to them. Objects are never changed, only replaced.
 // The rules of the kind are those of the real server.
 type Table[T client.Object] struct {
-	// Wrote is told of every write, before the next one. Was is nil for an object that is new, is for one that is gone.
+	// Wrote is called after every write, before the next one. Was is nil for an object that is new, is for one that is gone.
 	Wrote func(was, is T)
 	// Unlimited objects are in no quota: Quota does not happen to them.
 	Unlimited bool
@@ -45,7 +45,7 @@ type Table[T client.Object] struct {
 type change[T client.Object] struct {
 	version int
 	was, is T
-	// new tells that there is an object after it.
+	// new is set where there is an object after the write.
 	new bool
 }
 

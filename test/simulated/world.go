@@ -15,8 +15,8 @@ import (
 	"github.com/stint-dev/stint/internal/client"
 )
 
-// patience is how many requests may be sent before all processes must have come to rest.
-const patience = 5000
+// maxRequests is how many requests may be sent before all processes must have come to rest.
+const maxRequests = 5000
 
 // World is a server, the processes that use it, and the story of what happened.
 type World struct {
@@ -26,8 +26,8 @@ type World struct {
 	Describe func() string
 	// Writer is the process whose request is being carried out; nil while others write.
 	Writer *Process
-	// Carrying is told of a request that is about to be carried out, Answered of one whose answer reaches its process, and
-	// Paused that all goroutines wait for the test. Each may be nil.
+	// Carrying is called before a request is carried out, Answered when its answer reaches the process, and
+	// Paused when all goroutines wait for the test. Each may be nil.
 	Carrying func(*Request)
 	Answered func(*Request, client.Object, error)
 	Paused   func()
@@ -206,7 +206,7 @@ func (w *World) Inform() {
 			f.Show(f.Behind())
 			f.bookmark(w.Server.version)
 		}
-		// Which kind is told of first differs from time to time.
+		// Which kind comes first differs from time to time.
 		for i := range p.feeds {
 			f := p.feeds[(i+w.served)%len(p.feeds)]
 			for f.Untold() > 0 {
@@ -219,7 +219,7 @@ func (w *World) Inform() {
 
 // Rest lets news and requests flow, without faults, until nothing is left to do at this time.
 func (w *World) Rest() {
-	limit := w.served + patience
+	limit := w.served + maxRequests
 	for {
 		w.Inform()
 		if len(w.requests.list()) == 0 {
@@ -230,7 +230,7 @@ func (w *World) Rest() {
 }
 
 // Work serves all requests, without faults and without news, until no process has one.
-func (w *World) Work() { w.workUntil(w.served + patience) }
+func (w *World) Work() { w.workUntil(w.served + maxRequests) }
 
 func (w *World) workUntil(limit int) {
 	for waiting := w.requests.list(); len(waiting) > 0; waiting = w.requests.list() {

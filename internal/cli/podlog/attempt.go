@@ -1,10 +1,10 @@
 package podlog
 
 import (
-	"iter"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // attempt names one start of one container: each has a log of its own.
@@ -16,28 +16,15 @@ type attempt struct {
 
 // endedIn reports whether the pod's status says that the attempt has ended.
 func (a attempt) endedIn(pod *corev1.Pod) bool {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	if podstatus.IsTerminated(pod) {
 		return true
 	}
-	for s := range statuses(pod) {
+	for s := range podstatus.Containers(pod) {
 		if s.Name == a.container {
 			return s.RestartCount > a.number || s.State.Running == nil
 		}
 	}
 	return false
-}
-
-// statuses yields the containers of a pod in the order in which they start.
-func statuses(pod *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
-	return func(yield func(*corev1.ContainerStatus) bool) {
-		for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // readable lists the attempts of a container whose logs can be asked for: the current one once it has started, and
@@ -55,7 +42,7 @@ func readable(pod *corev1.Pod, s *corev1.ContainerStatus) []attempt {
 
 // restarts is a container's restart count, or -1 where the pod has no such container.
 func restarts(pod *corev1.Pod, container string) int32 {
-	for s := range statuses(pod) {
+	for s := range podstatus.Containers(pod) {
 		if s.Name == container {
 			return s.RestartCount
 		}

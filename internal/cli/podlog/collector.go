@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/stint-dev/stint/internal/cli/output"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // maxStreams bounds the logs that are read at the same time.
@@ -78,7 +79,7 @@ func (c *Collector) Observe(pod *corev1.Pod) {
 	if failed {
 		c.prioritize(pod.UID)
 	}
-	for s := range statuses(pod) {
+	for s := range podstatus.Containers(pod) {
 		for _, a := range readable(pod, s) {
 			if c.seen[a] {
 				continue
@@ -171,8 +172,7 @@ func (c *Collector) Await(ctx context.Context, job types.UID, pods int) {
 	c.wait(ctx, func() bool {
 		n := 0
 		for _, pod := range c.pods {
-			if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.UID == job &&
-				(pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed) {
+			if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.UID == job && podstatus.IsTerminated(pod) {
 				n++
 			}
 		}

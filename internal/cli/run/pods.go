@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/cli/output"
 	"github.com/stint-dev/stint/internal/cli/podlog"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // podReader shows the logs of the pods of a run, and which of them fail.
@@ -103,7 +104,7 @@ func (r *podReader) counted(job *batchv1.Job) int {
 func (r *podReader) areMissing(job *batchv1.Job, pods []*corev1.Pod) bool {
 	ended := 0
 	for _, pod := range pods {
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if podstatus.IsTerminated(pod) {
 			ended++
 		}
 	}

@@ -4,42 +4,31 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// waitReason is why a pod does not run.
+// waitReason is why a pod does not run yet.
 type waitReason struct {
 	reason, message string
-	// unplaced: it has no node yet, which may be a matter of its turn.
+	// unplaced means that the pod has no node yet; it may be queued.
 	unplaced bool
 }
 
-// waitReasonOf tells what a pod waits for; nothing where it is merely being started.
+// waitReasonOf returns what a pod waits for, nothing while it merely starts.
 func waitReasonOf(pod *corev1.Pod) waitReason {
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if waiting := status.State.Waiting; waiting != nil && isTold(waiting) {
+	for status := range podstatus.Containers(pod) {
+		if waiting := status.State.Waiting; waiting != nil && !podstatus.IsRoutine(waiting) {
 			return waitReason{reason: waiting.Reason, message: waiting.Message}
 		}
 	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return waitReason{reason: c.Reason, message: c.Message, unplaced: true}
-		}
+	if c := podstatus.Unscheduled(pod); c != nil {
+		return waitReason{reason: c.Reason, message: c.Message, unplaced: true}
 	}
 	return waitReason{}
 }
 
-// isTold leaves out what every pod goes through: being prepared, as long as nothing is said to be wrong with it.
-func isTold(waiting *corev1.ContainerStateWaiting) bool {
-	switch waiting.Reason {
-	case "":
-		return false
-	case "ContainerCreating", "PodInitializing":
-		return waiting.Message != ""
-	}
-	return true
-}
-
-// hasRun reports whether a container of the pod, other than those that prepare it, was ever started.
+// hasRun reports whether a main container of the pod was ever started.
 func hasRun(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded {
 		return true
@@ -51,7 +40,7 @@ func hasRun(pod *corev1.Pod) bool {
 	})
 }
 
-// isOver reports whether a pod has ended or is made to.
+// isOver reports whether a pod is terminated or terminating.
 func isOver(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	return pod.DeletionTimestamp != nil || podstatus.IsTerminated(pod)
 }

@@ -44,7 +44,7 @@ func (w *dependencyIndex) set(job types.NamespacedName, awaits []string) {
 func (w *dependencyIndex) end(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, waiter := range w.jobs.Of(loop.Key(job)) {
+	for _, waiter := range w.jobs.WaitersOf(loop.Key(job)) {
 		if w.ended[waiter] == nil {
 			w.ended[waiter] = map[string]*batchv1.Job{}
 		}
@@ -64,7 +64,7 @@ func (w *dependencyIndex) endedFor(waiter types.NamespacedName, name string) *ba
 func (w *dependencyIndex) of(awaited types.NamespacedName) []types.NamespacedName {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.jobs.Of(awaited)
+	return w.jobs.WaitersOf(awaited)
 }
 
 func (w *dependencyIndex) cycle(job types.NamespacedName, next string) []string {

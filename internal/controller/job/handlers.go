@@ -9,6 +9,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 func (c *Controller) jobHandler() cache.ResourceEventHandler {
@@ -102,7 +103,7 @@ func (c *Controller) podCached(old, pod *corev1.Pod) {
 		c.checkOrphan(pod)
 	}
 	if c.podCache.observePod(job, pod) {
-		if core.Ended(pod) {
+		if podstatus.IsTerminated(pod) {
 			c.stateStore.podFreed(job)
 		}
 		c.loop.Queue.Add(key)

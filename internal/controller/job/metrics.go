@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // metrics carry kube-controller-manager's names and labels, so that its dashboards show this controller too.
@@ -113,7 +114,7 @@ func (m *metrics) finalizerChanged(old, now *corev1.Pod) {
 }
 
 func endedWithFinalizer(p *corev1.Pod) bool {
-	return p != nil && core.Ended(p) && core.HasFinalizer(p)
+	return p != nil && podstatus.IsTerminated(p) && core.HasFinalizer(p)
 }
 
 func add(c *prometheus.CounterVec, n int, labels ...string) {

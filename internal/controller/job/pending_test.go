@@ -69,7 +69,7 @@ func TestPodsThatDoNotStartAreFailedCountedAndReplaced(t *testing.T) {
 	}
 	await.Until(e.t, "an event for each", func() bool {
 		events, err := e.api.CoreV1().Events(e.namespace()).List(e.t.Context(), metav1.ListOptions{FieldSelector: "reason=PendingTimeout,involvedObject.kind=Job"})
-		return err == nil && len(events.Items) == 2 && strings.Contains(events.Items[0].Message, "node node tells nothing of the pod")
+		return err == nil && len(events.Items) == 2 && strings.Contains(events.Items[0].Message, "node node has reported nothing about the pod yet")
 	}, e.describePods)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // podCache keeps the pods of each Job that still matter, and what must be remembered of those that do not any more.
@@ -41,7 +42,7 @@ func (x *podCache) isRelevant(job types.UID, p *corev1.Pod) bool {
 // withKnownEnd returns newer with the end that is known. A pod ends once, and may be counted by the time that a node says
 // otherwise: of an index the status does not tell which pod it was that completed it.
 func withKnownEnd(known, newer *corev1.Pod) *corev1.Pod {
-	if !core.Ended(known) || known.Status.Phase == newer.Status.Phase {
+	if !podstatus.IsTerminated(known) || known.Status.Phase == newer.Status.Phase {
 		return newer
 	}
 	newer = newer.DeepCopy()
@@ -65,7 +66,7 @@ func (x *podCache) observePod(job types.UID, p *corev1.Pod) (news bool) {
 
 // endedByItself tells apart pods that ended from pods that the controller discarded: those lose the finalizer first.
 func endedByItself(p *corev1.Pod) bool {
-	return core.Ended(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
+	return podstatus.IsTerminated(p) && (p.DeletionTimestamp == nil || core.HasFinalizer(p))
 }
 
 // end takes in that the informer shows the end of a pod, and returns whether that is news.

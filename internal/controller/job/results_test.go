@@ -17,6 +17,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 	"github.com/stint-dev/stint/test/await"
 )
@@ -49,7 +50,7 @@ func (e *env) sweep() {
 	ctx, stop := context.WithCancel(context.Background())
 	e.t.Cleanup(stop)
 	_, err := e.client.Pods().Informer().AddEventHandler(handler(func(p *corev1.Pod) {
-		if core.Ended(p) && !core.HasFinalizer(p) {
+		if podstatus.IsTerminated(p) && !core.HasFinalizer(p) {
 			gone <- p
 		}
 	}))

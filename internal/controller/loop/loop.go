@@ -16,7 +16,7 @@ import (
 // Loop is what a controller runs on: a queue of objects, the handlers that fill it, and an alarm that does so later.
 type Loop struct {
 	Queue Queue
-	Alarm *alarm.Alarm
+	Alarm *alarm.Alarm[types.NamespacedName]
 
 	name     string
 	handlers []cache.InformerSynced

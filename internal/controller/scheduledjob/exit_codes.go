@@ -12,6 +12,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	jobcore "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	core "github.com/stint-dev/stint/internal/scheduledjob"
 )
 
@@ -41,7 +42,7 @@ func lists(executions []stintv1.Execution, job types.UID) bool {
 // allEnded reports whether pods are all that a finished Job has counted. Pods are watched apart from Jobs, so the end of
 // a Job may be known before those of its pods.
 func allEnded(job *batchv1.Job, pods []*corev1.Pod) bool {
-	running := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !jobcore.Ended(p) })
+	running := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !podstatus.IsTerminated(p) })
 	return !running && len(pods) >= int(job.Status.Succeeded+job.Status.Failed)
 }
 

@@ -30,7 +30,7 @@ func explanationsOfBeginnings() map[string]explanation {
 		"it is new": explained(stintv1.JobStarting, aNewJob()).with(func(o *job.Observation, _ *Circumstances) {
 			o.Now = epoch.Add(time.Second)
 		}),
-		"it is looked at without a server": explained(stintv1.JobStarting, aJob(), aPod("a")).with(func(_ *job.Observation, c *Circumstances) {
+		"it is explained without a server": explained(stintv1.JobStarting, aJob(), aPod("a")).with(func(_ *job.Observation, c *Circumstances) {
 			c.NoController = true
 		}),
 		"the completion mode is unknown":      explained(stintv1.JobUnknownMode, aNewJob().CompletionMode(batchv1.CompletionMode("Sorted"))),
@@ -152,7 +152,7 @@ func explanationsOfEnds() map[string]explanation {
 		"it is deleted and its pods go first": explained(stintv1.JobDeleting, aJob().DeletionTimestamp(at(30)).Finalizers(metav1.FinalizerDeleteDependents),
 			aPod("a").Running().With(ending(30, 40)), aPod("b").Exited(0, at(0)).With(ending(30, 30)).Finalizers("example.com/keep")).with(
 			func(_ *job.Observation, c *Circumstances) { c.Dependents = []string{"ConfigMap/left"} }),
-		"it is deleted and somebody keeps it": explained(stintv1.JobDeleting, aJob().DeletionTimestamp(at(30)).Finalizers("example.com/archive").With(
+		"it is deleted and another finalizer remains": explained(stintv1.JobDeleting, aJob().DeletionTimestamp(at(30)).Finalizers("example.com/archive").With(
 			withManager("archiver", `{"f:metadata":{"f:finalizers":{".":{},"v:\"example.com/archive\"":{}}}}`, 1))),
 		"it is complete and deleted": explained(stintv1.JobDeleting, concluded(batchv1.JobComplete, batchv1.JobReasonCompletionsReached, "").
 			DeletionTimestamp(at(30)).Finalizers(metav1.FinalizerOrphanDependents)),

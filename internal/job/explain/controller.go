@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// controller is the one that the Job is left to.
+// controller is the controller that manages the Job.
 type controller struct {
 	job  *batchv1.Job
 	name string
@@ -19,13 +19,13 @@ type controller struct {
 	absent bool
 	// externalController is set where its rules are not known here.
 	externalController bool
-	// podless is set while it has made no pod that is active.
+	// podless is set while no pod is active.
 	podless bool
 	// late is set where it has written nothing although the Job is not new.
 	late bool
 }
 
-// unobservedAfter is how long a controller may take to look at a new Job.
+// unobservedAfter is how long a controller may take to act on a new Job.
 const unobservedAfter = 5 * time.Second
 
 func newController(a *job.Assessment, absent bool) controller {
@@ -38,33 +38,33 @@ func newController(a *job.Assessment, absent bool) controller {
 	}
 }
 
-func (c controller) knowsNoMode() bool {
+func (c controller) hasUnknownMode() bool {
 	return !job.IsKnownCompletionMode(c.job) && !c.externalController
 }
 func (c controller) isExternal() bool    { return c.externalController && c.podless }
 func (c controller) isUnobserved() bool  { return c.late }
 func (c controller) since() *metav1.Time { return createdAt(c.job) }
 
-func (c controller) sayUnknownMode() string {
-	return fmt.Sprintf("has the completion mode %q, which no controller supports", job.ModeOf(c.job))
+func (c controller) summaryUnknownMode() string {
+	return fmt.Sprintf("has the completion mode %q, which no controller supports: no pods are created", job.ModeOf(c.job))
 }
 
 func (c controller) summaryExternal() string {
-	return "has no pods; spec.managedBy names " + c.name + ", whose behaviour is not known here"
+	return "has no pods; spec.managedBy leaves it to " + c.name + ", whose plans are not known here"
 }
 
 func (c controller) summaryUnobserved() string {
-	return "no controller has synced it since it was created"
+	return "no controller has acted on it since it was created"
 }
 
-// waits tell of the controller that is to act in a state of the Job.
+// waits returns the wait for the controller, in the states of a Job in which that has to act.
 func (c controller) waits(state stintv1.JobState) []stintv1.JobWait {
 	w := stintv1.JobWait{For: stintv1.WaitForController, What: c.name}
 	switch {
 	case c.absent:
 		w.Message = "no server runs on this data directory"
 	case state == stintv1.JobNotSeen:
-		w.Message, w.Since = "a Job controller to sync it: does one run?", c.since()
+		w.Message, w.Since = "a Job controller to act on it: is one running?", c.since()
 	case state == stintv1.JobUnknownPlan:
 		w.Message = c.name + " to act"
 	default:

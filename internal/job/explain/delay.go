@@ -10,12 +10,12 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// delay is that after failures, of the Job or of indexes.
+// delay is the backoff after failures, of the Job or of its indexes.
 type delay struct {
 	backoff job.Backoff
-	// until is when the next pod may be made; zero where none has to wait.
+	// until is when the next pod may be created; zero if none has to wait.
 	until time.Time
-	// idle is set where no pod is active nor about to be made.
+	// idle is set where no pod is active or about to be created.
 	idle bool
 	// perIndex is set where each index has a delay of its own.
 	perIndex bool

@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// deletion is what becomes of a Job that is being deleted.
+// deletion is the deletion of the Job, while finalizers delay it.
 type deletion struct {
 	job  *batchv1.Job
 	pods []*corev1.Pod
@@ -29,11 +29,11 @@ func (d deletion) summary() string {
 	case 0:
 		return "is being deleted"
 	default:
-		return fmt.Sprintf("is being deleted: waits for %s", counted(n, "finalizer"))
+		return fmt.Sprintf("is being deleted: it still has %s", counted(n, "finalizer"))
 	}
 }
 
-// waits tell who must take each finalizer, and what a foreground deletion waits for.
+// waits says which controller must remove each finalizer, and what a foreground deletion waits for.
 func (d deletion) waits() []stintv1.JobWait {
 	var list []stintv1.JobWait
 	for _, name := range d.job.Finalizers {
@@ -45,13 +45,13 @@ func (d deletion) waits() []stintv1.JobWait {
 func (d deletion) remover(finalizer string) string {
 	switch finalizer {
 	case metav1.FinalizerDeleteDependents:
-		return "the garbage collector removes it when the Job's dependents are gone"
+		return "the garbage collector removes it when the pods and other objects of the Job are gone"
 	case metav1.FinalizerOrphanDependents:
-		return "the garbage collector removes it when the owner references of the Job's dependents are removed"
+		return "the garbage collector removes it when the pods do not belong to the Job any more"
 	}
-	text := "the controller or user that set it must remove it"
+	text := "the client or controller that added it must remove it"
 	if by, _ := lastWriter(d.job, "f:metadata", "f:finalizers", `v:"`+finalizer+`"`); by != "" {
-		text += " (set by " + by + ")"
+		text += " (added by " + by + ")"
 	}
 	return text
 }
@@ -62,7 +62,7 @@ func (d deletion) dependentsWait() []stintv1.JobWait {
 	}
 	left := slices.Clone(d.dependents)
 	for _, p := range d.pods {
-		left = append(left, "Pod/"+p.Name+heldBy(p))
+		left = append(left, "Pod/"+p.Name+finalizersOf(p))
 	}
 	if len(left) == 0 {
 		return nil
@@ -70,9 +70,9 @@ func (d deletion) dependentsWait() []stintv1.JobWait {
 	return []stintv1.JobWait{{For: stintv1.WaitForDependents, Count: int32(len(left)), Message: some(left)}}
 }
 
-// heldBy names what keeps a pod that has ended.
-func heldBy(p *corev1.Pod) string {
-	if !job.Ended(p) || len(p.Finalizers) == 0 {
+// finalizersOf names the finalizers of a terminated pod, which delay its deletion.
+func finalizersOf(p *corev1.Pod) string {
+	if !podstatus.IsTerminated(p) || len(p.Finalizers) == 0 {
 		return ""
 	}
 	return " (finalizer " + strings.Join(p.Finalizers, ", ") + ")"

@@ -34,7 +34,7 @@ func (e end) summaryFailed() string {
 	return "has failed" + e.took() + ": " + e.reasons.because(c.Reason, c.Message)
 }
 
-// took is how long the Job worked.
+// took says how long the Job was active; it is empty if the Job never started.
 func (e end) took() string {
 	if e.job.Status.StartTime == nil {
 		return ""
@@ -42,7 +42,7 @@ func (e end) took() string {
 	return " after " + humanDuration(job.End(e.job).LastTransitionTime.Sub(e.job.Status.StartTime.Time))
 }
 
-// stays reports whether no controller has to do with the Job any more.
+// stays reports whether the Job is finished and no controller will delete it.
 func (e end) stays() bool { return e.applies() && e.job.Spec.TTLSecondsAfterFinished == nil }
 
 func (e end) step() []stintv1.JobStep {

@@ -25,8 +25,8 @@ func (list events) last(object types.UID, kind, reason string) *corev1.Event {
 	return last
 }
 
-// refusal is since when the server refuses the pods of a Job, and what it says. The time is nil where it has made some
-// since.
+// refusal returns since when the API server refuses the pods of a Job, and its last error. The time is nil if a pod was
+// created after that.
 func (list events) refusal(job types.UID) (since *metav1.Time, message string) {
 	refused := list.last(job, corev1.EventTypeWarning, "FailedCreate")
 	if refused == nil {
@@ -39,7 +39,7 @@ func (list events) refusal(job types.UID) (since *metav1.Time, message string) {
 	return timeOrNil(firstSeen(refused)), refused.Message
 }
 
-// lastSeen is when an event happened last; each way to write events has its own field for that.
+// lastSeen is when an event last happened. Which field has that time depends on the API by which it was recorded.
 func lastSeen(e *corev1.Event) time.Time {
 	times := []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.CreationTimestamp.Time}
 	if e.Series != nil {

@@ -1,13 +1,13 @@
-// Package explain tells what a Job does and waits for, and what happens next, from what the core of the Job controller
-// makes of an observation:
+// Package explain makes explanations: what a Job does, what it waits for, and what happens next. It starts from the
+// assessment by the Job controller's core:
 //
 //	Observation ── job.Assess ──▶ Assessment ── Job ──▶ JobExplanation
 //
-// It decides nothing, and knows none of the rules: it finds the words. internal/explanation makes the observation.
+// It decides nothing and knows none of the rules: it only puts the assessment into words. internal/explanation makes the
+// observation.
 //
-// Each thing that can be told of a Job is a topic (topics.go) with a type and a file of its own, which knows the words for
-// the states that it puts the Job in, for what is waited for, and for what comes next. Three lists say in which order the
-// topics are told: states.go, waits.go, next.go.
+// Each topic (topics.go) has a type and a file of its own, with the texts for the states that it puts the Job in, for what
+// is waited for, and for what comes next. Three lists define the order of the topics: states.go, waits.go, next.go.
 package explain
 
 import (
@@ -23,23 +23,23 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// Circumstances are what an explanation tells of although no decision depends on it. The zero value will do.
+// Circumstances are facts that an explanation mentions although no decision depends on them. The zero value is valid.
 type Circumstances struct {
-	// TimesAssumed is set where the settings are the usual ones, not those of the controller at work.
+	// TimesAssumed is set if the settings are the defaults, as those of the running controller are not known.
 	TimesAssumed bool
-	// NoController is set where no controller works on Jobs: the data is looked at while no server runs.
+	// NoController is set if no controller runs: the data directory is read while no server runs.
 	NoController bool
-	// Results are those of pods that have ended, also of some that are gone.
+	// Results are those of terminated pods, including pods that are gone.
 	Results []stintv1.PodResult
 	// Events are those about the Job and its pods.
 	Events []corev1.Event
 	// Dependents are the objects other than pods that belong to the Job, as KIND/NAME.
 	Dependents []string
-	// Holders are the other runs of its schedule that have not ended, where a concurrency policy holds the Job.
+	// Holders are the other runs of its schedule that are not finished, if a concurrency policy holds the Job.
 	Holders []string
 }
 
-// Job tells what a Job does or waits for, and what happens next, as the core assesses it.
+// Job explains what the observed Job does or waits for, and what happens next.
 func Job(obs job.Observation, about Circumstances) stintv1.JobExplanation {
 	if about.TimesAssumed && job.IsLeftToKubernetes(obs.Job) {
 		obs.Job = withoutAnnotations(obs.Job)
@@ -64,7 +64,7 @@ func Job(obs job.Observation, about Circumstances) stintv1.JobExplanation {
 	}
 }
 
-// withoutAnnotations is j without what Kubernetes' own controller does nothing about.
+// withoutAnnotations returns j without the annotations that Kubernetes' own controller ignores.
 func withoutAnnotations(j *batchv1.Job) *batchv1.Job {
 	j = j.DeepCopy()
 	maps.DeleteFunc(j.Annotations, func(key, _ string) bool { return slices.Contains(job.Annotations(), key) })

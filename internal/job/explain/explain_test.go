@@ -23,13 +23,13 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// TestExplain keeps what is told of each state in a golden file, which internal/cli/why shows as text.
+// TestExplain compares the explanation of each case with a golden file. internal/cli/why shows these files as text.
 func TestExplain(t *testing.T) {
-	told := sets.New[stintv1.JobState]()
+	shown := sets.New[stintv1.JobState]()
 	files := sets.New[string]()
 	for sentence, c := range explanations() {
 		got := Job(c.obs, c.about)
-		told.Insert(got.State)
+		shown.Insert(got.State)
 		file := strings.ReplaceAll(sentence, " ", "-") + ".golden"
 		files.Insert(file)
 		t.Run(sentence, func(t *testing.T) {
@@ -37,13 +37,13 @@ func TestExplain(t *testing.T) {
 				t.Errorf("state %s, want %s", got.State, c.state)
 			}
 			if len(got.Next) == 0 {
-				t.Error("it does not tell what happens next")
+				t.Error("it does not say what happens next")
 			}
 			golden(t, filepath.Join("testdata", file), got)
 		})
 	}
 	for _, s := range (&topics{}).states() {
-		if !told.Has(s.name) {
+		if !shown.Has(s.name) {
 			t.Errorf("no golden file shows the state %s", s.name)
 		}
 	}
@@ -71,7 +71,7 @@ func golden(t *testing.T, path string, got stintv1.JobExplanation) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
-		t.Errorf("-want +got (go test -update ./internal/job/explain ./internal/cli/why):\n%s", diff)
+		t.Errorf("-want +got (go test ./internal/job/explain ./internal/cli/why -update):\n%s", diff)
 	}
 }
 
@@ -89,7 +89,7 @@ func explained(state stintv1.JobState, j *wrappers.JobWrapper, with ...*wrappers
 	return explanation{obs: job.ObserveStored(j.Obj(), pods, epoch.Add(time.Minute), job.DefaultSettings()), state: state}
 }
 
-// with changes what else is known.
+// with changes the observation and the circumstances.
 func (e explanation) with(change func(*job.Observation, *Circumstances)) explanation {
 	change(&e.obs, &e.about)
 	return e
@@ -102,9 +102,9 @@ func withManager(manager string, field string, seconds int) func(*batchv1.Job) {
 	}
 }
 
-func ending(told, grace int) func(*corev1.Pod) {
+func ending(deleted, grace int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(told+grace)), ptr.To(int64(grace))
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(deleted+grace)), ptr.To(int64(grace))
 	}
 }
 

@@ -7,55 +7,56 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// forecast is how the Job ends if its pods go on as they do.
+// forecast is how the Job will end if its pods continue as they do now.
 type forecast struct {
 	*job.Assessment
 	paused bool
-	// left is how many successes are missing beside those that active pods may bring.
+	// left is how many successes are missing besides those that active pods may bring.
 	left int
-	// remedyIfStuck is what must change for any pod to run; empty where one runs or may yet.
+	// remedyIfStuck is what must change for any pod to run; empty if a pod runs or may still start.
 	remedyIfStuck string
 }
 
-func (o forecast) steps() []stintv1.JobStep {
-	return slices.Concat(o.ofDeadline(), o.ofFailures(), o.ofSuccesses())
+func (f forecast) steps() []stintv1.JobStep {
+	return slices.Concat(f.ofDeadline(), f.ofFailures(), f.ofSuccesses())
 }
 
-func (o forecast) ofDeadline() []stintv1.JobStep {
-	if o.Deadline.IsZero() {
+func (f forecast) ofDeadline() []stintv1.JobStep {
+	if f.Deadline.IsZero() {
 		return nil
 	}
-	return stepAt(o.Deadline, "fails, unless it has ended (activeDeadlineSeconds)")
+	return stepAt(f.Deadline, "fails, unless it has ended (activeDeadlineSeconds)")
 }
 
-// ofFailures tells how many are left before the Job fails, where there are some or none is allowed.
-func (o forecast) ofFailures() []stintv1.JobStep {
-	limit := job.FailureLimit(o.Job)
+// ofFailures says how many more failures fail the Job, if there were some already or one more is enough. It says the same
+// of restarts.
+func (f forecast) ofFailures() []stintv1.JobStep {
+	limit := job.FailureLimit(f.Job)
 	if limit == nil {
 		return nil
 	}
 	var steps []stintv1.JobStep
-	if n := int(*limit-o.Failed) + 1; o.Failed > 0 || n == 1 && !o.paused {
+	if n := int(*limit-f.Failed) + 1; f.Failed > 0 || n == 1 && !f.paused {
 		steps = step("fails when %s %s", counted(n, "more pod"), verb(n, "fails", "fail"))
 	}
-	if o.Restarts > 0 {
-		steps = append(steps, step("fails when containers have been restarted %s", counted(int(o.RestartLimit-o.Restarts), "more time"))...)
+	if f.Restarts > 0 {
+		steps = append(steps, step("fails when containers have been restarted %s", counted(int(f.RestartLimit-f.Restarts), "more time"))...)
 	}
 	return steps
 }
 
-// ofSuccesses tells how the Job ends if its pods do what they are for.
-func (o forecast) ofSuccesses() []stintv1.JobStep {
-	n := len(o.Active) + max(o.left, 0)
-	queue := o.Job.Spec.Completions == nil
-	switch failed := o.FailedIndexes.Count(); {
-	case len(o.Active) == 0:
+// ofSuccesses says when the Job ends if its active pods succeed.
+func (f forecast) ofSuccesses() []stintv1.JobStep {
+	n := len(f.Active) + max(f.left, 0)
+	queue := f.Job.Spec.Completions == nil
+	switch failed := f.FailedIndexes.Count(); {
+	case len(f.Active) == 0:
 		return nil
-	case o.remedyIfStuck != "":
-		return step("is never complete, unless %s", o.remedyIfStuck)
-	case o.Job.Spec.SuccessPolicy != nil:
+	case f.remedyIfStuck != "":
+		return step("is never complete, unless %s", f.remedyIfStuck)
+	case f.Job.Spec.SuccessPolicy != nil:
 		return step("is complete when its success policy is met")
-	case queue && o.Succeeded > 0:
+	case queue && f.Succeeded > 0:
 		return step("is complete when all of its pods have ended")
 	case queue:
 		return step("is complete when all of its pods have ended and one has succeeded")

@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// lastWriter tells who last wrote a field, and when, as far as managed fields have it. Those of the controllers, which
-// only write statuses, are no answer to that.
+// lastWriter returns which client last wrote the field at path, and when, according to the managed fields. Writes to
+// subresources are left out: they are controllers' writes of the status.
 func lastWriter(object metav1.Object, path ...string) (name string, at *metav1.Time) {
 	for _, entry := range object.GetManagedFields() {
 		newer := at == nil || entry.Time != nil && at.Before(entry.Time)

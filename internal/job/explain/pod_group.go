@@ -8,23 +8,24 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// podGroup is active pods that do not run, all for the same reason.
+// podGroup is a group of active pods that do not run, all for the same reason.
 type podGroup struct {
 	reason string
 	pods   []*corev1.Pod
-	// message is what the first pod says.
+	// message is that of the first pod.
 	message string
 	since   time.Time
-	// unplaced pods have no node.
+	// unplaced is set if the first pod has no node.
 	unplaced bool
-	// remedy is what ends a wait that does not end by itself.
+	// remedy is what a user must change to end the wait; empty if it may end by itself.
 	remedy string
 	// startBy is when the first of the pods is failed for not having started; zero for never.
 	startBy time.Time
 }
 
-// askEvents has the group say what the last warning about one of its pods says: of volumes only events tell.
-func (g *podGroup) askEvents(list events) {
+// useLastWarning takes the message of the last warning about one of the pods, if there is one: problems with volumes are
+// reported only by events.
+func (g *podGroup) useLastWarning(list events) {
 	for _, p := range g.pods {
 		if event := list.last(p.UID, corev1.EventTypeWarning, ""); event != nil {
 			g.message = event.Reason + ": " + event.Message
@@ -33,7 +34,7 @@ func (g *podGroup) askEvents(list events) {
 	}
 }
 
-// wait tells how many pods the group has, and what one of them says.
+// wait says how many pods the group has, with the message of one of them.
 func (g *podGroup) wait() stintv1.JobWait {
 	w := stintv1.JobWait{For: stintv1.WaitForContainers, What: g.reason, Count: int32(len(g.pods)), Since: timeOrNil(g.since),
 		Until: timeOrNil(g.startBy), Message: counted(len(g.pods), "pod")}
@@ -54,8 +55,8 @@ func (g *podGroup) example() string {
 	return "one is " + g.pods[0].Name
 }
 
-// remedy is what ends a wait that does not end by itself. On a cluster a node that fits may come; on one machine none
-// does.
+// remedy returns what a user must change to end a wait that does not end by itself; empty for other waits. On a cluster a
+// node that fits may be added; a single machine stays the only node.
 func remedy(reason string, cluster bool) string {
 	switch {
 	case reason == corev1.PodReasonSchedulingGated:
@@ -63,7 +64,7 @@ func remedy(reason string, cluster bool) string {
 	case reason == corev1.PodReasonUnschedulable && !cluster:
 		return "its pods request less or tolerate more, or the node changes"
 	case reason == "CreateContainerConfigError":
-		return "the ConfigMaps and Secrets of its pods exist"
+		return "what its pods refer to is created"
 	}
 	return ""
 }

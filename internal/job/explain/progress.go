@@ -34,13 +34,13 @@ func progress(a *job.Assessment) stintv1.JobProgress {
 	return p
 }
 
-// failuresTold is how many failed pods an explanation has.
-const failuresTold = 3
+// maxFailures is how many failed pods an explanation has.
+const maxFailures = 3
 
 func newestFailures(results []stintv1.PodResult) []stintv1.PodResult {
 	failures := slices.DeleteFunc(slices.Clone(results), func(r stintv1.PodResult) bool { return r.Phase != corev1.PodFailed })
 	slices.SortStableFunc(failures, func(a, b stintv1.PodResult) int { return endOf(b).Compare(endOf(a)) })
-	return failures[:min(len(failures), failuresTold)]
+	return failures[:min(len(failures), maxFailures)]
 }
 
 func endOf(r stintv1.PodResult) time.Time {

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// reasons puts numbers to the reason of an end.
+// reasons describes the reason of a Job's end with the numbers that led to it.
 type reasons struct {
 	job               *batchv1.Job
 	succeeded, failed int32

@@ -11,7 +11,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scaleDown is of pods that are more than there should be.
+// scaleDown is the deletion of pods that are more than there should be.
 type scaleDown struct{ pods []*corev1.Pod }
 
 func (r scaleDown) applies() bool { return len(r.pods) > 0 }
@@ -24,7 +24,7 @@ func (r scaleDown) summary() string {
 // zeroParallelism is a parallelism of 0.
 type zeroParallelism struct {
 	job *batchv1.Job
-	// idle is set where no pod is active nor about to be made.
+	// idle is set where no pod is active or about to be created.
 	idle bool
 }
 

@@ -6,7 +6,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// state is one that a Job can be in.
+// state is a state that a Job can be in.
 type state struct {
 	name    stintv1.JobState
 	applies func() bool
@@ -14,13 +14,13 @@ type state struct {
 	summary func() string
 }
 
-// states are all of them. The first that a Job is in is its main one; the last holds for every Job.
+// states returns all states. Several may apply: the first of them is the Job's. The last applies to every Job.
 func (t *topics) states() []state {
 	return []state{
 		{stintv1.JobDeleting, t.deletion.applies, t.deletion.since, t.deletion.summary},
 		{stintv1.JobComplete, t.end.isComplete, t.end.since, t.end.summaryComplete},
 		{stintv1.JobFailed, t.end.isFailed, t.end.since, t.end.summaryFailed},
-		{stintv1.JobUnknownMode, t.controller.knowsNoMode, t.controller.since, t.controller.sayUnknownMode},
+		{stintv1.JobUnknownMode, t.controller.hasUnknownMode, t.controller.since, t.controller.summaryUnknownMode},
 		{stintv1.JobCompleting, t.verdict.Success, t.verdict.since, t.verdict.summarySuccess},
 		{stintv1.JobFailing, t.verdict.Failure, t.verdict.since, t.verdict.summaryFailure},
 		{stintv1.JobHeld, t.concurrencyWait.applies, t.concurrencyWait.since, t.concurrencyWait.summary},
@@ -35,7 +35,7 @@ func (t *topics) states() []state {
 		{stintv1.JobPaused, t.zeroParallelism.applies, t.zeroParallelism.since, t.zeroParallelism.summary},
 		{stintv1.JobWindingDown, t.activePods.isDraining, t.activePods.since, t.activePods.summaryDraining},
 		{stintv1.JobRunning, t.activePods.isRunning, t.activePods.since, t.activePods.summaryRunning},
-		{stintv1.JobPodsWaiting, t.waitingPods.allWaiting, t.waitingPods.since, t.waitingPods.summary},
+		{stintv1.JobPodsWaiting, t.waitingPods.areWaiting, t.waitingPods.since, t.waitingPods.summary},
 		{stintv1.JobStarting, always, t.activePods.since, t.activePods.summaryStarting},
 	}
 }

@@ -12,42 +12,42 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// concurrencyWait is the suspension of a run that waits for others.
+// concurrencyWait is the suspension of a run until other runs have ended.
 type concurrencyWait struct {
 	job     *batchv1.Job
 	holders []string
 }
 
-func (h concurrencyWait) applies() bool { return job.IsHeld(h.job) }
+func (c concurrencyWait) applies() bool { return job.IsHeld(c.job) }
 
-func (h concurrencyWait) since() *metav1.Time {
-	since, err := time.Parse(time.RFC3339Nano, h.job.Annotations[job.HeldAnnotation])
+func (c concurrencyWait) since() *metav1.Time {
+	since, err := time.Parse(time.RFC3339Nano, c.job.Annotations[job.HeldAnnotation])
 	if err != nil {
-		return createdAt(h.job)
+		return createdAt(c.job)
 	}
 	return timeOrNil(since.Truncate(time.Second))
 }
 
-func (h concurrencyWait) summary() string {
-	if owner := metav1.GetControllerOf(h.job); owner != nil {
+func (c concurrencyWait) summary() string {
+	if owner := metav1.GetControllerOf(c.job); owner != nil {
 		return "waits for other runs of " + strings.ToLower(owner.Kind) + " " + owner.Name + ", whose concurrency policy holds it"
 	}
 	return "is held by a concurrency policy"
 }
 
-func (h concurrencyWait) waits() []stintv1.JobWait {
-	text := "earlier runs to finish"
-	if len(h.holders) > 0 {
-		text += ": " + some(h.holders)
+func (c concurrencyWait) waits() []stintv1.JobWait {
+	text := "runs that came before it to end"
+	if len(c.holders) > 0 {
+		text += ": " + some(c.holders)
 	}
-	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: h.since(), Message: text}}
+	return []stintv1.JobWait{{For: stintv1.WaitForConcurrency, Since: c.since(), Message: text}}
 }
 
-// suspension is that of any Job.
+// suspension is the suspension of a Job by a user.
 type suspension struct {
 	job *batchv1.Job
-	// leaving pods have not ended yet.
-	leaving int
+	// terminating is the number of pods that have not terminated yet.
+	terminating int
 }
 
 func (s suspension) applies() bool { return ptr.Deref(s.job.Spec.Suspend, false) }
@@ -65,7 +65,7 @@ func (s suspension) summary() string {
 	if by, _ := lastWriter(s.job, "f:spec", "f:suspend"); by != "" {
 		text += " (by " + by + ")"
 	}
-	if n := s.leaving; n > 0 {
+	if n := s.terminating; n > 0 {
 		text += ": " + counted(n, "pod") + " " + verb(n, "ends", "end")
 	}
 	return text

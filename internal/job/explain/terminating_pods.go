@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// terminatingPods have been told to end.
+// terminatingPods are pods that have been deleted and still run.
 type terminatingPods struct {
 	pods []*corev1.Pod
 	now  time.Time
-	// replaced is set where new pods wait for their end.
+	// replaced is set if new pods are created only when these have terminated.
 	replaced bool
 }
 
@@ -25,17 +25,17 @@ func (t terminatingPods) areReplaced() bool { return t.applies() && t.replaced }
 func (t terminatingPods) since() *metav1.Time {
 	first := time.Time{}
 	for _, p := range t.pods {
-		first = earlier(first, job.DeletedAt(p))
+		first = earlier(first, podstatus.DeletedAt(p))
 	}
 	return timeOrNil(first)
 }
 
 func (t terminatingPods) summary() string {
 	n := len(t.pods)
-	return fmt.Sprintf("replaces pods when they have terminated: %s %s still terminating", counted(n, "pod"), verb(n, "is", "are"))
+	return fmt.Sprintf("replaces pods when they have ended: %s still %s to", counted(n, "pod"), verb(n, "has", "have"))
 }
 
-// overdue is how long after its time a pod that has not ended is told to be late.
+// overdue is how long after its grace period a pod that still runs is reported as late.
 const overdue = 5 * time.Second
 
 func (t terminatingPods) waits() []stintv1.JobWait {
@@ -50,14 +50,14 @@ func (t terminatingPods) waits() []stintv1.JobWait {
 		Message: fmt.Sprintf("%s to end: %s", counted(n, "pod"), some(podNames(t.pods)))}
 	if !last.IsZero() && t.now.Sub(last) > overdue {
 		w.Until = nil
-		w.Message += "; " + late(t.pods[0])
+		w.Message += "; " + overdueMessage(t.pods[0])
 	}
 	return []stintv1.JobWait{w}
 }
 
-func late(p *corev1.Pod) string {
+func overdueMessage(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" {
 		return "their grace period is over"
 	}
-	return "their grace period is over: does node " + p.Spec.NodeName + " run?"
+	return "their grace period is over: is node " + p.Spec.NodeName + " running?"
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// timeOrNil is t as the API has it; nil for none.
+// timeOrNil returns t in the type of the API; nil for the zero time.
 func timeOrNil(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil
@@ -31,7 +31,7 @@ func condition(j *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondit
 	return &j.Status.Conditions[i]
 }
 
-// earlier returns the earlier of two times, of which zero is none.
+// earlier returns the earlier of two times, where zero means no time.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -4,7 +4,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// topics are all that can be told of a Job, each with what it is told from.
+// topics are all topics of an explanation, each with the facts that it needs.
 type topics struct {
 	controller      controller
 	deletion        deletion
@@ -25,7 +25,7 @@ type topics struct {
 }
 
 func newTopics(a *job.Assessment, about Circumstances) *topics {
-	w := newWork(a)
+	w := newActivePods(a)
 	idle := w.isIdle()
 	t := &topics{
 		controller:      newController(a, about.NoController),
@@ -33,7 +33,7 @@ func newTopics(a *job.Assessment, about Circumstances) *topics {
 		end:             end{job: a.Job, reasons: newReasons(a)},
 		verdict:         newVerdict(a),
 		concurrencyWait: concurrencyWait{job: a.Job, holders: about.Holders},
-		suspension:      suspension{job: a.Job, leaving: len(a.Active) + len(a.Terminating)},
+		suspension:      suspension{job: a.Job, terminating: len(a.Active) + len(a.Terminating)},
 		dependencies:    dependencies{job: a.Job, awaited: a.UnmetDependencies},
 		scaleDown:       scaleDown{pods: a.DeleteUncounted},
 		refusal:         newRefusal(a, about),

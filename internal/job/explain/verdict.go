@@ -7,12 +7,12 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// verdict is how the Job will end, once nothing is left to wait for.
+// verdict is how the Job will end, once its pods have terminated and are counted.
 type verdict struct {
 	*job.Verdict
 	job     *batchv1.Job
 	reasons reasons
-	// living pods are still to end, uncounted ones are to be counted.
+	// living is the number of pods that are still to terminate, uncounted of those that are still to be counted.
 	living, uncounted int
 }
 

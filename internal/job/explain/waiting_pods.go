@@ -15,9 +15,9 @@ import (
 
 // waitingPods are the active pods that do not run.
 type waitingPods struct {
-	// waitingReasons pods say what they wait for; starting ones are merely being started, as far as they tell. The largest
-	// group comes first.
-	waitingReasons, starting []*podGroup
+	// waiting are groups of pods with a reason that needs attention, starting are groups of pods that are being
+	// started, as far as their status says. The largest group is first.
+	waiting, starting []*podGroup
 	// active is the number of pods that run or wait.
 	active int
 }
@@ -29,35 +29,35 @@ func newWaitingPods(a *job.Assessment, about Circumstances) waitingPods {
 		for _, p := range g.pods {
 			g.startBy = earlier(g.startBy, a.StartBy[p.UID])
 		}
-		if isPlain(g.reason, g.message) {
-			g.askEvents(about.Events)
+		if isRoutine(g.reason, g.message) {
+			g.useLastWarning(about.Events)
 			w.starting = append(w.starting, g)
 		} else {
-			w.waitingReasons = append(w.waitingReasons, g)
+			w.waiting = append(w.waiting, g)
 		}
 	}
 	return w
 }
 
-func (w waitingPods) allWaiting() bool { return len(w.waitingReasons) > 0 }
+func (w waitingPods) areWaiting() bool { return len(w.waiting) > 0 }
 
 func (w waitingPods) since() *metav1.Time {
 	first := time.Time{}
-	for _, g := range w.waitingReasons {
+	for _, g := range w.waiting {
 		first = earlier(first, g.since)
 	}
 	return timeOrNil(first)
 }
 
 func (w waitingPods) summary() string {
-	reason := w.waitingReasons[0].reason
+	reason := w.waiting[0].reason
 	if w.active > 1 {
 		return fmt.Sprintf("none of its %s runs: %s", counted(w.active, "pod"), reason)
 	}
 	return "its pod does not run: " + reason
 }
 
-func (w waitingPods) groups() []*podGroup { return slices.Concat(w.waitingReasons, w.starting) }
+func (w waitingPods) groups() []*podGroup { return slices.Concat(w.waiting, w.starting) }
 
 func (w waitingPods) waits() []stintv1.JobWait {
 	var list []stintv1.JobWait
@@ -67,7 +67,7 @@ func (w waitingPods) waits() []stintv1.JobWait {
 	return list
 }
 
-// steps are when pods are failed for not starting in time.
+// steps says when pods are failed because of the pending timeout.
 func (w waitingPods) steps() []stintv1.JobStep {
 	var steps []stintv1.JobStep
 	for _, g := range w.groups() {
@@ -78,13 +78,13 @@ func (w waitingPods) steps() []stintv1.JobStep {
 	return steps
 }
 
-// remedyIfStuck is what must change for any pod of the Job to run, where nothing but a user changes it; empty otherwise.
+// remedyIfStuck returns what must change for any pod of the Job to run, if only a user can change it; empty otherwise.
 func (w waitingPods) remedyIfStuck() string {
 	needed, stuck := "", 0
 	for _, g := range w.groups() {
 		text := g.remedy
 		if text == "" || !g.startBy.IsZero() {
-			return "" // its pods may run yet, or are replaced
+			return "" // its pods may still start, or will be replaced
 		}
 		if needed != "" && needed != text {
 			text = "the causes that keep its pods from starting are fixed"

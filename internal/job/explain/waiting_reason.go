@@ -9,10 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
-// runs reports whether nothing of p waits.
+// runs reports whether p is running and none of its containers waits.
 func runs(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodRunning && crashing(p) == nil && !slices.ContainsFunc(p.Status.ContainerStatuses,
 		func(s corev1.ContainerStatus) bool { return s.State.Waiting != nil })
@@ -20,21 +20,19 @@ func runs(p *corev1.Pod) bool {
 
 // crashing returns the container of p that waits to be started again.
 func crashing(p *corev1.Pod) *corev1.ContainerStatus {
-	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-		for i := range list {
-			if list[i].State.Waiting != nil && job.HasStarted(list[i]) {
-				return &list[i]
-			}
+	for s := range podstatus.Containers(p) {
+		if s.State.Waiting != nil && podstatus.HasStarted(s) {
+			return s
 		}
 	}
 	return nil
 }
 
-// waitingReason is what p waits for: the reason as the API has it, and words where there are any.
+// waitingReason returns what p waits for: a reason of the API, and a message if there is one.
 func waitingReason(p *corev1.Pod) (reason, message string) {
 	c := crashing(p)
 	if c == nil {
-		return job.WaitingReason(p)
+		return podstatus.WaitingReason(p)
 	}
 	message = fmt.Sprintf("container %s was restarted %d times", c.Name, c.RestartCount)
 	if c.RestartCount == 1 {
@@ -58,8 +56,9 @@ func lastEnd(end *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("%s (%s)", text, end.Reason)
 }
 
-// isPlain is about what every pod goes through, as long as nothing is said to be wrong with it.
-func isPlain(reason, message string) bool {
+// isRoutine reports whether every pod passes through this waiting reason on its way to start, and the message says nothing
+// of a problem.
+func isRoutine(reason, message string) bool {
 	switch reason {
 	case "ContainerCreating", "PodInitializing", "Pending", "":
 		return !strings.Contains(message, ": ")
@@ -67,12 +66,10 @@ func isPlain(reason, message string) bool {
 	return false
 }
 
-// waitingSince is when p was made, or when what it waits for was told first.
+// waitingSince is the last transition of the condition PodScheduled or, without that, when p was created.
 func waitingSince(p *corev1.Pod) time.Time {
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && !c.LastTransitionTime.IsZero() {
-			return c.LastTransitionTime.Time
-		}
+	if c := podstatus.Condition(p, corev1.PodScheduled); c != nil && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
 	}
 	return p.CreationTimestamp.Time
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// counted is "1 pod" or "2 pods".
+// counted returns "1 pod" or "2 pods".
 func counted(n int, noun string) string {
 	switch {
 	case n == 1:
@@ -31,25 +31,25 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// namesTold is how many of several are named.
-const namesTold = 3
+// maxNames bounds the names in a text.
+const maxNames = 3
 
 // some names a few of many: "a, b, c and 4 more".
 func some(names []string) string {
-	if len(names) <= namesTold {
+	if len(names) <= maxNames {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:namesTold], ", "), len(names)-namesTold)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }
 
-// rangesTold bounds the indexes that are told.
-const rangesTold = 5
+// maxIntervals bounds the intervals of indexes in a text.
+const maxIntervals = 5
 
 func abbreviated(x job.Indexes) string {
-	if len(x) <= rangesTold {
+	if len(x) <= maxIntervals {
 		return x.String()
 	}
-	return x[:rangesTold].String() + ",…"
+	return x[:maxIntervals].String() + ",…"
 }
 
 func podNames(pods []*corev1.Pod) []string {
@@ -62,7 +62,7 @@ func podNames(pods []*corev1.Pod) []string {
 
 func humanDuration(d time.Duration) string { return duration.HumanDuration(d) }
 
-// lowerFirst makes a sentence part of another.
+// lowerFirst returns s with a small first letter, for a sentence that becomes part of another.
 func lowerFirst(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(first)) + s[size:]

@@ -4,12 +4,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Merge returns the status to write where decided is what Decide reported and stored is what the API server has.
 // Conditions of others stay, ours keep the time of their last change, and a final status stays as it is.
 func Merge(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
-	if Final(stored.Phase) {
+	if podstatus.IsTerminal(stored.Phase) {
 		return stored
 	}
 	merged := *decided.DeepCopy()
@@ -19,11 +21,6 @@ func Merge(stored, decided corev1.PodStatus, now time.Time) corev1.PodStatus {
 	}
 	merged.NominatedNodeName = stored.NominatedNodeName
 	return merged
-}
-
-// Final tells whether a pod in this phase has ended.
-func Final(phase corev1.PodPhase) bool {
-	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 
 // WaitingForTurn is the reason of a pod that will get its place once others have ended. One that never will is
@@ -39,7 +36,7 @@ func UnscheduledCondition(generation int64, reason, message string) corev1.PodCo
 
 // WithCondition returns the status with one condition set. A final status stays as it is.
 func WithCondition(stored corev1.PodStatus, condition corev1.PodCondition, now time.Time) corev1.PodStatus {
-	if Final(stored.Phase) {
+	if podstatus.IsTerminal(stored.Phase) {
 		return stored
 	}
 	changed := *stored.DeepCopy()

@@ -4,11 +4,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // endedExternally is a pod that somebody else has ended: its status is final while containers run.
 func endedExternally(p *plan) *cause {
-	if !Final(p.Pod.Status.Phase) {
+	if !podstatus.IsTerminal(p.Pod.Status.Phase) {
 		return nil
 	}
 	deadline := p.Now.Add(p.grace())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-dev/stint/internal/node/lifecycle"
 	"github.com/stint-dev/stint/internal/node/runtime"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // history plays a pod against a machine on which anything may happen, and checks every decision on the way.
@@ -182,7 +183,7 @@ func (h *history) checkStops(d lifecycle.Decision) {
 }
 
 func (h *history) checkStatus(d lifecycle.Decision) {
-	final := lifecycle.Final(d.Status.Phase)
+	final := podstatus.IsTerminal(d.Status.Phase)
 	if final != d.Ended || final && len(h.running()) > 0 {
 		h.t.Fatalf("phase %s, ended %t, while %v run", d.Status.Phase, d.Ended, h.running())
 	}

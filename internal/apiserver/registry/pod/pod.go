@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 // Resource describes Pods, the kind that all other kinds are for.
@@ -133,7 +134,7 @@ func sameSpec(a, b *corev1.PodSpec) bool {
 func gracePeriod(pod *corev1.Pod, mayRun bool, asked *int64) int64 {
 	grace := ptr.Deref(asked, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0))
 	switch {
-	case !mayRun, pod.Status.Phase == corev1.PodFailed, pod.Status.Phase == corev1.PodSucceeded:
+	case !mayRun, podstatus.IsTerminated(pod):
 		return 0 // nothing runs
 	case grace < 0:
 		return 1

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/stint-dev/stint/internal/apiserver/registry/kinds"
+	"github.com/stint-dev/stint/internal/podstatus"
 )
 
 var columns = []metav1.TableColumnDefinition{
@@ -47,17 +48,11 @@ func readinessGates(pod *corev1.Pod) string {
 	}
 	open := 0
 	for _, gate := range pod.Spec.ReadinessGates {
-		if conditionTrue(pod, gate.ConditionType) {
+		if podstatus.ConditionIs(pod, gate.ConditionType, corev1.ConditionTrue) != nil {
 			open++
 		}
 	}
 	return fmt.Sprintf("%d/%d", open, len(pod.Spec.ReadinessGates))
-}
-
-func conditionTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == kind && c.Status == corev1.ConditionTrue
-	})
 }
 
 // summary is a pod in a few words.
@@ -88,10 +83,10 @@ func (s *summary) addRestarts(c *corev1.ContainerStatus) {
 func summarize(pod *corev1.Pod) summary {
 	s := summary{total: len(pod.Spec.Containers), status: phaseOrReason(pod)}
 	initializing := s.addInitContainers(pod)
-	if !initializing || conditionTrue(pod, corev1.PodInitialized) {
+	if !initializing || podstatus.ConditionIs(pod, corev1.PodInitialized, corev1.ConditionTrue) != nil {
 		s.addContainers(pod)
 	}
-	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	ended := podstatus.IsTerminated(pod)
 	switch {
 	case pod.DeletionTimestamp != nil && pod.Status.Reason == "NodeLost":
 		s.status = "Unknown"
@@ -185,7 +180,7 @@ func (s *summary) addContainers(pod *corev1.Pod) {
 	}
 	if s.status == "Completed" && running {
 		s.status = "NotReady"
-		if conditionTrue(pod, corev1.PodReady) {
+		if podstatus.IsReady(pod) {
 			s.status = "Running"
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
-	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -24,7 +24,7 @@ func (e *podEnds) await(pods []*corev1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range pods {
-		if core.Ended(p) {
+		if podstatus.IsTerminated(p) {
 			continue
 		}
 		if e.awaited == nil {

@@ -12,6 +12,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/controller/loop"
 	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -32,11 +33,11 @@ func (s *Store) resultsOf(ctx context.Context, job *batchv1.Job, pods []*corev1.
 // that decision, an earlier controller may have seen its end, and this one not: the server knows. What the informer shows
 // later is noted.
 func (s *Store) newest(ctx context.Context, p *corev1.Pod, listed bool) (*corev1.Pod, error) {
-	if core.Ended(p) {
+	if podstatus.IsTerminated(p) {
 		return p, nil
 	}
 	newest := loop.Cached[*corev1.Pod](s.shown, loop.Key(p))
-	if listed && (newest == nil || !core.Ended(newest)) {
+	if listed && (newest == nil || !podstatus.IsTerminated(newest)) {
 		var err error
 		newest, err = s.pods.Get(ctx, p.Namespace, p.Name)
 		if apierrors.IsNotFound(err) {

@@ -16,7 +16,7 @@ import (
 
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 	"github.com/stint-dev/stint/internal/client"
-	core "github.com/stint-dev/stint/internal/job"
+	"github.com/stint-dev/stint/internal/podstatus"
 	"github.com/stint-dev/stint/internal/results"
 )
 
@@ -119,7 +119,7 @@ func (s *Store) Tidy(ctx context.Context, job *batchv1.Job) error {
 // NoteEnd takes in what is known of a pod now. If it was recorded before it ended, the next Record stores how it did.
 func (s *Store) NoteEnd(p *corev1.Pod) {
 	ref := metav1.GetControllerOfNoCopy(p)
-	if ref == nil || !core.Ended(p) {
+	if ref == nil || !podstatus.IsTerminated(p) {
 		return
 	}
 	if r := s.known(ref.UID); r != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// activePods is that of the Job's pods.
+// activePods is the work of the Job's active pods.
 type activePods struct {
 	*job.Assessment
-	// running are the active pods of which nothing waits.
+	// running are the active pods of which no container waits.
 	running []*corev1.Pod
 }
 
-func newWork(a *job.Assessment) activePods {
+func newActivePods(a *job.Assessment) activePods {
 	return activePods{Assessment: a, running: slices.DeleteFunc(slices.Clone(a.Active), func(p *corev1.Pod) bool { return !runs(p) })}
 }
 
-// isIdle reports whether no pod is active nor about to be made.
+// isIdle reports whether no pod is active or about to be created.
 func (w activePods) isIdle() bool { return len(w.Active) == 0 && w.Create == 0 }
 
-// isDraining is about a work queue, of which one pod has succeeded.
+// isDraining reports whether the Job is a work queue of which one pod has succeeded and others are active.
 func (w activePods) isDraining() bool {
 	return w.Job.Spec.Completions == nil && w.Succeeded > 0 && len(w.Active) > 0
 }
@@ -64,10 +64,10 @@ func (w activePods) summaryStarting() string {
 	case w.Create > 0:
 		return "is about to get " + counted(w.Create, "pod")
 	}
-	return "is about to be looked at"
+	return "has no pods yet: the controller is about to act on it"
 }
 
-// left is how many successes are missing beside those that active pods may bring.
+// left is how many successes are missing besides those that active pods may bring.
 func (w activePods) left() int {
 	if w.Job.Spec.Completions == nil {
 		return 0
@@ -75,7 +75,7 @@ func (w activePods) left() int {
 	return int(*w.Job.Spec.Completions-w.Succeeded) - w.FailedIndexes.Count() - len(w.Active)
 }
 
-// waits are for the pods that run and are to go on.
+// waits returns the wait for pods that run and are not about to be deleted.
 func (w activePods) waits() []stintv1.JobWait {
 	staying := slices.DeleteFunc(slices.Clone(w.running), func(p *corev1.Pod) bool { return slices.Contains(w.DeleteUncounted, p) })
 	n := len(staying)

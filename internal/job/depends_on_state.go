@@ -7,10 +7,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// dependencyState is how far a dependency has come, as the condition tells it.
+// dependencyState is the state of a dependency, in the words of its condition.
 type dependencyState struct {
 	reason, message string
-	// satisfied: it has ended as asked. hopeless: it never will.
+	// satisfied is set if the Job has ended as required, unsatisfiable if it no longer can.
 	satisfied, unsatisfiable bool
 }
 
@@ -21,10 +21,10 @@ func (v *view) dependencyState(d DependencyRule) dependencyState {
 	}
 	if len(dep.Cycle) > 0 {
 		way := append([]string{v.job.Name}, dep.Cycle...)
-		return dependencyState{reason: cycle, message: "Jobs wait for each other: " + Path(way), unsatisfiable: true}
+		return dependencyState{reason: stateCycle, message: "Jobs wait for each other: " + Path(way), unsatisfiable: true}
 	}
 	s := dependencyState{reason: DependencyState(dep.Job)}
-	s.message = "Job " + d.Job + " " + endWords[s.reason]
+	s.message = "Job " + d.Job + " " + stateMessages[s.reason]
 	if dep.Job == nil || !Finished(dep.Job) {
 		return s
 	}
@@ -32,15 +32,15 @@ func (v *view) dependencyState(d DependencyRule) dependencyState {
 	s.unsatisfiable = !s.satisfied
 	switch {
 	case s.reason == stateFailed:
-		// No more than the reason: in a chain of Jobs the messages would grow.
+		// Only the reason: with the messages of failed Jobs in it, the message would grow along a chain of Jobs.
 		s.message += ": " + End(dep.Job).Reason
 	case s.unsatisfiable:
-		s.message += ", but was to fail"
+		s.message += ", but was required to fail"
 	}
 	return s
 }
 
-// The standings of a Job.
+// The states of a Job that another one depends on.
 const (
 	stateNotFound    = "NotFound"
 	stateTerminating = "Terminating"
@@ -49,11 +49,11 @@ const (
 	stateRunning     = "Running"
 	stateComplete    = string(batchv1.JobComplete)
 	stateFailed      = string(batchv1.JobFailed)
-	// cycle stands in for one of these where the Job waits, itself or through others, for the one that waits for it.
-	cycle = "Cycle"
+	// stateCycle is reported instead if the Job waits, directly or through other Jobs, for the one that depends on it.
+	stateCycle = "Cycle"
 )
 
-var endWords = map[string]string{
+var stateMessages = map[string]string{
 	stateNotFound:    "does not exist",
 	stateTerminating: "is being deleted",
 	stateSuspended:   "is suspended",
@@ -63,7 +63,7 @@ var endWords = map[string]string{
 	stateFailed:      "has failed",
 }
 
-// DependencyState is what matters about job to those that wait for it, in one word. A nil job is none.
+// DependencyState returns, in one word, the state of job that matters to Jobs that depend on it. A nil job is NotFound.
 func DependencyState(job *batchv1.Job) string {
 	switch {
 	case job == nil:
@@ -80,5 +80,5 @@ func DependencyState(job *batchv1.Job) string {
 	return stateRunning
 }
 
-// Path writes names of Jobs, each of which waits for the next.
+// Path formats the names of Jobs each of which waits for the next.
 func Path(names []string) string { return strings.Join(names, " → ") }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestWaitersKnowTheLastThatWasSaid(t *testing.T) {
+func TestDependencyGraphHasTheDependenciesSetLast(t *testing.T) {
 	in := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: name} }
 	w := NewDependencyGraph()
 	w.Set(in("b"), []string{"a"})
@@ -16,7 +16,7 @@ func TestWaitersKnowTheLastThatWasSaid(t *testing.T) {
 	wantWaiters := func(awaited string, want ...string) {
 		t.Helper()
 		var got []string
-		for _, job := range w.Of(in(awaited)) {
+		for _, job := range w.WaitersOf(in(awaited)) {
 			got = append(got, job.Name)
 		}
 		if slices.Sort(got); !slices.Equal(got, want) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stint-dev/stint/internal/job"
 )
 
-// uncountedPods is what ended pods wait for.
+// uncountedPods are the terminated pods that are still to be counted.
 type uncountedPods struct {
 	pods []*corev1.Pod
 	// manager is the controller that counts them.
