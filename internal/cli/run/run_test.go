@@ -37,7 +37,7 @@ func TestResolveExisting(t *testing.T) {
 		"one that is about to fail still runs": {
 			batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: hash}, Status: failing}, output.Followed, ""},
 		"one that runs from another manifest is in the way": {
-			batchv1.Job{}, "", "has not ended yet"},
+			batchv1.Job{}, "", "has not finished yet"},
 		"one that is being deleted makes room": {
 			batchv1.Job{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.Now())}}, output.Created, ""},
 	} {
