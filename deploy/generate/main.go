@@ -1,4 +1,4 @@
-// Generate makes the Helm chart of the manifests beside it, so that there is one truth about rights and settings.
+// Generate makes the Helm chart from the manifests beside it, so that rights and settings are written down only once.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 
 //go:generate go run .
 
-// Folders as seen from here, where go generate runs.
+// These folders are relative to this one, where go generate runs.
 const (
 	manifests = ".."
 	chart     = "../chart"
@@ -52,7 +52,8 @@ func write(manifests, chart string) error {
 
 const note = "# Made of deploy/%s by go generate ./deploy/generate.\n"
 
-// controller puts values in the place of what may have to be changed. The namespace is Helm's to make.
+// controller puts chart values in place of settings that users may change. It leaves out the namespace, which Helm
+// creates.
 func controller(manifest string) (string, error) {
 	_, manifest, found := strings.Cut(manifest, "\n---\n")
 	if !found || strings.Contains(manifest, "kind: Namespace") {
@@ -76,12 +77,12 @@ func controller(manifest string) (string, error) {
 	return fmt.Sprintf(note, "stint.yaml") + inNamespace(manifest), nil
 }
 
-// optional is a field of the pods that is there if its value is.
+// optional returns a field of the pods that is there only if its value is set.
 func optional(field string) string {
 	return fmt.Sprintf("      {{- with .Values.%s }}\n      %s: {{ toJson . }}\n      {{- end }}\n", field, field)
 }
 
-// cronJobRights are given only where they are used.
+// cronJobRights returns the RBAC rules for CronJobs, which the chart creates only if their controller runs.
 func cronJobRights(manifest string) (string, error) {
 	return "{{- if has \"cronjob\" .Values.controllers }}\n" + fmt.Sprintf(note, "cronjob.yaml") + inNamespace(manifest) + "{{- end }}\n", nil
 }

@@ -80,7 +80,7 @@ func short(f float64) string {
 	return fmt.Sprintf("%.2f", f)
 }
 
-// aim says whether a figure got to where it was to be.
+// aim prints a goal and whether a figure has reached it.
 func aim(what string, reached, wanted float64, atMost bool) {
 	sign, missed := "at least", reached < wanted
 	if atMost {

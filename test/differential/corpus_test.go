@@ -26,16 +26,17 @@ type section struct {
 	Base string `json:"base"`
 	// With changes the base for all cases.
 	With any `json:"with"`
-	// AppliedBy is the field manager that has made what is stored, by server-side apply; "" for an ordinary creation.
+	// AppliedBy is the field manager that has applied the stored object by server-side apply; "" for an ordinary
+	// creation.
 	AppliedBy string `json:"appliedBy"`
-	// Status is what the stored object has got as its status.
+	// Status is the status of the stored object.
 	Status any `json:"status"`
 	// Query is added to the URL.
 	Query map[string]string `json:"query"`
 	// Cases are the changes, each by a sentence or a few words that say what is special.
 	Cases map[string]any `json:"cases"`
 
-	// wet requests change what is stored.
+	// wet is set where requests change what is stored. All others are dry runs.
 	wet bool
 }
 
@@ -45,11 +46,11 @@ type request string
 const (
 	// create posts the base with the change.
 	create request = "create"
-	// update changes what is stored as the server returns it, and puts it.
+	// update changes the stored object, as the server returns it, and puts it.
 	update request = "update"
 	// replace puts the base with the change over what is stored, without resourceVersion and uid: kubectl replace.
 	replace request = "replace"
-	// The change is the body, as it is.
+	// The body of a patch is the change itself.
 	jsonPatch      request = "json-patch"
 	mergePatch     request = "merge-patch"
 	strategicPatch request = "strategic-patch"

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// podCase is a pod to be, in a file of testdata/pods. Every one is sent as a pod and as the template of a Job.
+// podCase is a pod in a file of testdata/pods. Every one is sent as a pod and as the template of a Job.
 type podCase struct {
 	Name string `json:"name"`
 	// Spec and Metadata are merged into those of the pod.

@@ -16,8 +16,8 @@ var scheduledJobCorpus embed.FS
 
 const definitionFile = "../../deploy/crds/stint.dev_scheduledjobs.yaml"
 
-// A cluster knows ScheduledJobs by the definition in deploy/crds, stint server by its own code. What one accepts the other
-// accepts, and both store the same.
+// A cluster knows ScheduledJobs by the definition in deploy/crds, stint server by its own code. Both must accept the
+// same objects and store them alike.
 func TestClusterDefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 	bases, sections := scheduledJobSections(t)
 	sections = append(sections, scheduledJobMixtures(sections))
@@ -42,7 +42,7 @@ func TestClusterDefinitionSaysOfScheduledJobsWhatTheServerSays(t *testing.T) {
 		})
 	}
 	for name, reason := range definitionCannotSay {
-		if !met[name] && left == 0 { // else -run chose some
+		if !met[name] && left == 0 { // otherwise -run has selected some
 			t.Errorf("no difference any more in %q: remove it from the list (%s)", name, reason)
 		}
 	}
@@ -84,7 +84,7 @@ func scheduledJobMixtures(sections []section) section {
 	return mixed
 }
 
-// compareVerdicts sends the change to both. What is accepted is stored alike.
+// compareVerdicts sends the change to both servers. What they accept must be stored alike.
 func compareVerdicts(t *testing.T, met map[string]bool, name string, scenes [2]*scene, change any) {
 	var replies [2]reply
 	var objects [2]any
@@ -111,8 +111,8 @@ func compareVerdicts(t *testing.T, met map[string]bool, name string, scenes [2]*
 	}
 }
 
-// verdict takes the two ways of saying that an object is none for one: what a definition finds in an object, Go's types
-// find when it is read.
+// verdict makes code 422 the same as 400: a definition finds a wrong type by validation, Go's types find it when the
+// body is decoded.
 func verdict(code int) int {
 	if code == http.StatusUnprocessableEntity {
 		return http.StatusBadRequest
@@ -120,8 +120,8 @@ func verdict(code int) int {
 	return code
 }
 
-// sparse leaves out what tells nothing: Go types have empty structs where a definition has nothing. Who owns which of
-// them differs with them.
+// sparse removes empty values, since Go types have empty structs where a definition has nothing. It removes
+// managedFields too, which list them.
 func sparse(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -46,7 +46,7 @@ var endings = []fault{
 	},
 }
 
-// starts are faults in when a Job has started.
+// starts are faults in the start time of a Job.
 var starts = []fault{
 	{
 		wrong: "A Job that is resumed keeps the start from before, and its deadline counts the suspension.",

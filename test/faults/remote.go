@@ -1,6 +1,6 @@
 package main
 
-// remotely are faults in how a server is spoken to whose answers can be lost.
+// remotely are faults in the client of a remote server, whose answers can be lost.
 var remotely = []fault{
 	{
 		wrong: "A create whose answer was lost is repeated under another name.",

@@ -217,7 +217,7 @@ var perIndexScenarios = []scenario{
 	},
 }
 
-// version waits for the first write to a pod that is like this.
+// version waits for the first write of a pod for which like is true, and returns its version.
 func (s *scene) version(what string, p pod, like func(change) bool) (version int64) {
 	s.Helper()
 	s.eventually(func(h *history) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/stint-dev/stint/test/wrappers"
 )
 
-// TestInvariantsNotice breaks every invariant once: a history that ends in a fault must be found out.
+// TestInvariantsNotice breaks every invariant once: each history ends with a write that the invariant must report.
 func TestInvariantsNotice(t *testing.T) {
 	running, done := aTrackedPod("p", corev1.PodRunning), aTrackedPod("p", corev1.PodSucceeded)
 	settled := withConditions(batchv1.JobSuccessCriteriaMet)
@@ -75,7 +75,7 @@ func TestInvariantsNotice(t *testing.T) {
 	expectNoticed(t, rules, tests)
 }
 
-// expectNoticed has every rule broken by the history that it names.
+// expectNoticed checks that each rule is broken by the history of its name.
 func expectNoticed(t *testing.T, rules []string, tests map[string][]metav1.Object) {
 	for _, rule := range rules {
 		if tests[rule] == nil {

@@ -8,10 +8,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// crew is the label of Jobs that choose their pods themselves.
+// crew is a label for Jobs with a selector of their own.
 func crew(name string) map[string]string { return map[string]string{"crew": name} }
 
-// choosing selects by the label crew.
+// choosing sets a selector on the label crew.
 func choosing(name string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Spec.ManualSelector = ptr.To(true)

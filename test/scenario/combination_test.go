@@ -6,7 +6,7 @@ import (
 )
 
 // combinationScenarios are about fields that act on each other. Where several verdicts are possible at once, the
-// controller finds them together when it comes back.
+// controller is stopped meanwhile, so that it finds them together.
 var combinationScenarios = []scenario{
 	{
 		name: "maxFailedIndexes is judged before the failed indexes themselves",

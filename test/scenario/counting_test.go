@@ -8,10 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// foreignFinalizer belongs to another controller, which wants to see pods go.
+// foreignFinalizer belongs to another controller, which wants to observe that pods are deleted.
 const foreignFinalizer = "example.com/witness"
 
-// countingScenarios are about pods that others delete, and controllers that die: each pod counts once all the same.
+// countingScenarios are about pods that are deleted, and controllers that are killed. Each pod counts exactly once all
+// the same.
 var countingScenarios = []scenario{
 	{
 		name: "a running pod that is force-deleted counts as failed and is replaced",

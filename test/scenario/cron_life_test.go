@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cronLifeScenarios are about what others do to a CronJob and its Jobs, and about a controller that was away.
+// cronLifeScenarios are about what users and other controllers do to a CronJob and its Jobs, and about a controller
+// that was away.
 var cronLifeScenarios = []scenario{
 	{
 		name: "an active Job that somebody deletes is missed, and not made again",
@@ -232,7 +233,7 @@ var cronLifeScenarios = []scenario{
 	},
 }
 
-// controlledBy has the Job be one of the CronJob's.
+// controlledBy makes the Job one that the CronJob controls.
 func controlledBy(c *cron) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c.now(), batchv1.SchemeGroupVersion.WithKind("CronJob"))}

@@ -9,7 +9,7 @@ import (
 
 const alreadyActive = "JobAlreadyActive: Not starting job because prior execution is running and concurrency policy is Forbid"
 
-// cronPolicyScenarios are about a CronJob that is due while runs are active, and what is kept of those that ended.
+// cronPolicyScenarios are about a CronJob that becomes due while runs are active, and about which ended runs are kept.
 var cronPolicyScenarios = []scenario{
 	{
 		name: "Allow starts runs beside each other",
@@ -190,7 +190,7 @@ func succeededOnce(c *batchv1.CronJob) string {
 	return ""
 }
 
-// replaced has a run end another. It returns the run that the status of the CronJob lists.
+// replaced lets one run replace another. It returns the CronJob and the events that it must have.
 func replaced(s *scene) (c *cron, told []string) {
 	c = s.createCron(policy(batchv1.ReplaceConcurrent))
 	old := c.starts(minutesAgo(20))

@@ -219,7 +219,7 @@ var cronRunScenarios = []scenario{
 	},
 }
 
-// lastRanAhead is what becomes of a CronJob whose clock was set back by days.
+// lastRanAhead returns a CronJob whose last run is in the future, as if the clock had been set back by two days.
 func lastRanAhead(s *scene) *cron {
 	at, ahead := minutesAgo(10), minutesAgo(-2*24*60)
 	c := s.createCron(daily(at))
@@ -247,7 +247,7 @@ func neverScheduled(c *batchv1.CronJob) string {
 	return ""
 }
 
-// refOf is what the CronJob's only reference says.
+// refOf returns the kind, version, namespace and name in the CronJob's only reference.
 func refOf(c *cron) []any {
 	c.Helper()
 	var ref corev1.ObjectReference

@@ -112,8 +112,8 @@ var deletionScenarios = []scenario{
 			left := old.active(1).run()
 			old.delete(metav1.DeletePropagationOrphan)
 			old.gone()
-			// Upstream remembers what it expects of a Job by name until it has looked at the name once more. When it has
-			// made a pod for a Job that came later, it has.
+			// Upstream keeps the expectations of a Job by name until it syncs that name once more. It has done so once
+			// a Job that was created later has a pod.
 			s.createNamed("later").active(1)
 			j := s.create(aJob(choosing("a")))
 			j.owns(left)

@@ -33,10 +33,10 @@ func awaits(name, reason string) check {
 	}
 }
 
-// met checks that the Job has what it waited for.
+// met checks that the Job's dependency on another one is met.
 func met(name, reason string) check { return is(onJob(name), reason) }
 
-// failsBy checks that the Job has failed by another one, which the messages name.
+// failsBy checks that the Job has failed because of another one, which the messages name.
 func failsBy(name string) check {
 	return func(j *batchv1.Job) string {
 		for _, kind := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
@@ -55,7 +55,7 @@ func (s *scene) createNamed(name string, options ...func(*batchv1.Job)) *job {
 	return s.create(aJob(append(options, named(name))...))
 }
 
-// completes has the one pod of a Job succeed, and fails has it fail.
+// completes makes the only pod of a Job succeed, and fails makes it fail.
 func (j *job) completes() {
 	j.Helper()
 	j.active(1).succeed()

@@ -130,7 +130,7 @@ var elasticScenarios = []scenario{
 	},
 }
 
-// refuses checks that the API server does not take a change, and names what is wrong.
+// refuses checks that the API server refuses a change, and names what is wrong.
 func (j *job) refuses(change func(*batchv1.Job), because ...string) {
 	j.Helper()
 	_, err := j.try(change)

@@ -2,7 +2,7 @@ package scenario_test
 
 import batchv1 "k8s.io/api/batch/v1"
 
-// eventScenarios are about what a Job's reader is told, to the letter.
+// eventScenarios are about the exact text of a Job's events.
 var eventScenarios = []scenario{
 	{
 		name: "events name their type, reason, message, source and the Job",
@@ -11,7 +11,7 @@ var eventScenarios = []scenario{
 			j.becomes(is(batchv1.JobSuspended, ""))
 			j.resume()
 			name := j.active(1)[0].Name
-			j.becomes(isNot(batchv1.JobSuspended)) // What is not stored yet is not told.
+			j.becomes(isNot(batchv1.JobSuspended)) // Events follow when this is stored.
 			j.suspend()
 			j.becomes(is(batchv1.JobSuspended, ""))
 			j.says(
@@ -64,7 +64,7 @@ var eventScenarios = []scenario{
 	},
 }
 
-// toldEnd has a Job's only pod fail and its end told.
+// toldEnd makes a Job's only pod fail, and checks the events about the end.
 func toldEnd(reason, message string, options ...func(*batchv1.Job)) func(*scene) {
 	return func(s *scene) {
 		j := s.create(aJob(options...))

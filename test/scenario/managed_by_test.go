@@ -15,7 +15,7 @@ func managedBy(who string) func(*batchv1.Job) {
 
 const anotherManager = "example.com/manager"
 
-// managedByScenarios are about whose Jobs are whose.
+// managedByScenarios are about which controller manages a Job.
 var managedByScenarios = []scenario{
 	{
 		name: "a Job of another manager is left alone",
@@ -86,7 +86,7 @@ var managedByScenarios = []scenario{
 		play: func(s *scene) {
 			own := s.create(aJob())
 			own.active(1)
-			// Upstream has a new Job wait for what it expects of the old one of that name.
+			// Upstream applies the expectations of the old Job to a new one of that name.
 			own.becomes(active(1))
 			own.delete(metav1.DeletePropagationBackground)
 			own.gone()
@@ -141,7 +141,7 @@ func trueCondition(kind batchv1.JobConditionType) batchv1.JobCondition {
 	return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue}
 }
 
-// nonsensicalStatuses are one mistake each, made on an empty status.
+// nonsensicalStatuses have one mistake each, made in an empty status.
 var nonsensicalStatuses = []struct {
 	because string
 	change  func(*batchv1.JobStatus)

@@ -17,7 +17,7 @@ const pendingReason = "PendingTimeout"
 
 func pendingTimeoutSeconds(n string) func(*batchv1.Job) { return asks(core.PendingTimeoutSeconds, n) }
 
-// wait has pods on the node wait for what does not come.
+// wait makes pods on the node wait, for a reason.
 func (l podList) wait(reason, message string) podList {
 	l.scene().Helper()
 	return l.each(func(p pod) error {
@@ -31,7 +31,7 @@ func (l podList) wait(reason, message string) podList {
 	})
 }
 
-// fitsNowhere has a scheduler find no node for pods.
+// fitsNowhere reports that a scheduler finds no node for the pods.
 func (l podList) fitsNowhere(message string) podList {
 	l.scene().Helper()
 	return l.each(func(p pod) error {
@@ -42,7 +42,7 @@ func (l podList) fitsNowhere(message string) podList {
 	})
 }
 
-// areStuck waits until pods were failed for what they wait for.
+// areStuck waits until the pending timeout has failed the pods, with the reason for which they waited.
 func (l podList) areStuck(reason string) {
 	l.scene().Helper()
 	l.become("failed, as it is stuck: "+reason, func(p *corev1.Pod) bool {
@@ -53,11 +53,12 @@ func (l podList) areStuck(reason string) {
 	})
 }
 
-// gets has a Job get a timeout for its pods. That they are as the scenario wants them comes first, however long it takes.
+// gets sets the pending timeout of a Job that has none. The pods are already as the scenario wants them, however long
+// that took.
 func (j *job) gets(timeout string) { j.Helper(); j.update(pendingTimeoutSeconds(timeout)) }
 
-// outlasts returns when the timeout of the pods that the Jobs of the scene have is over: a Job of the same timeout, made
-// later, has failed for it.
+// outlasts returns when a pending timeout of so many seconds is over for all pods so far: a Job with that timeout, made
+// later, has failed by it.
 func (s *scene) outlasts(seconds string) {
 	s.Helper()
 	late := s.create(aJob(named("late"), backoffLimit(0)))
@@ -66,7 +67,7 @@ func (s *scene) outlasts(seconds string) {
 	late.becomes(failedBecause(batchv1.JobReasonBackoffLimitExceeded))
 }
 
-// unmakeable has a Job ask for pods that no API server takes. None looks at their finalizers before there is a pod.
+// unmakeable puts a bad finalizer into a Job's template. API servers accept the Job, and refuse its pods.
 func unmakeable(o *batchv1.Job) { o.Spec.Template.Finalizers = []string{"no name"} }
 
 // pendingTimeoutScenarios are about pods that never start.

@@ -185,7 +185,7 @@ var podFailurePolicyScenarios = []scenario{
 		name: "FailJob comes before the backoff limit",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2), backoffLimit(0), failurePolicy(onExitCodes(failJob, 42))))
-			j.active(2).run().fail(42) // one that no node had would go with the other's failure
+			j.active(2).run().fail(42) // a pod without a node would be gone as soon as the other one fails
 			j.becomes(exactly("failed=2 " + failedByPolicy))
 		},
 	},

@@ -12,7 +12,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// resultsOf are the kept results of a Job's pods. Call it from until only.
+// resultsOf returns the stored results of a Job's pods. Call it from until only.
 func (h *history) resultsOf(job types.UID) map[types.UID]stintv1.PodResult {
 	all := map[types.UID]stintv1.PodResult{}
 	for _, o := range h.newest {
@@ -27,7 +27,7 @@ func (h *history) resultsOf(job types.UID) map[types.UID]stintv1.PodResult {
 	return all
 }
 
-// remembers waits until it is kept that the pods, gone or not, ended so.
+// remembers waits until there are results of the pods, which may be gone, with this phase and exit code.
 func (j *job) remembers(l podList, phase corev1.PodPhase, code int32) {
 	j.Helper()
 	j.eventually(func(h *history) string {
@@ -42,7 +42,7 @@ func (j *job) remembers(l podList, phase corev1.PodPhase, code int32) {
 	})
 }
 
-// resultsScenarios are about what stays known of pods that are gone.
+// resultsScenarios are about the results of pods that are gone.
 var resultsScenarios = []scenario{
 	{
 		name: "what came of pods is known when they are gone",
@@ -105,7 +105,8 @@ var resultsScenarios = []scenario{
 	},
 }
 
-// answers looks at what Stint's own API server says of the Job's results. Others have no such thing.
+// answers checks the results that Stint's own API server returns for the Job. Other API servers have no such
+// subresource.
 func (j *job) answers(look func(*stintv1.JobResults)) {
 	j.Helper()
 	if j.column.name != onServer {

@@ -122,7 +122,7 @@ var statusRules = []struct {
 	}},
 }
 
-// unmet are the dependencies that a Job asks for and that its status does not show to be met.
+// unmet returns the dependencies that a Job asks for and that its status does not show to be met.
 func unmet(j *batchv1.Job) []core.DependencyRule {
 	asked, _ := core.ReadAnnotations(j.Annotations, nil)
 	return slices.DeleteFunc(asked.DependsOn, func(d core.DependencyRule) bool { return isTrue(j, onJob(d.Job)) })

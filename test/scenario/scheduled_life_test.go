@@ -7,7 +7,7 @@ import (
 	stintv1 "github.com/stint-dev/stint/api/stint/v1"
 )
 
-// scheduledLifeScenarios are about what is kept, what others do, and a controller that was away.
+// scheduledLifeScenarios are about what is kept, what users and other controllers do, and a controller that was away.
 var scheduledLifeScenarios = []scenario{
 	{
 		name: "Jobs that are not to be kept go, and their runs stay remembered",

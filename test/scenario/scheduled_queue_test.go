@@ -236,7 +236,7 @@ var scheduledQueueScenarios = []scenario{
 	},
 }
 
-// blockedUntil has the first of two runs fail, and the second wait until a person does this to the status.
+// blockedUntil lets the first of two runs fail. The second waits until a user changes the status by resume.
 func blockedUntil(resume func(*stintv1.ScheduledJob)) func(*scene) {
 	return func(s *scene) {
 		o := s.createScheduled(past(2), oneAtATime, blocksOnFailure)

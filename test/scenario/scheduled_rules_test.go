@@ -15,7 +15,8 @@ import (
 // mostPending is how many runs of the schedule wait at the same time.
 const mostPending = 100
 
-// scheduledRules hold for every write of a ScheduledJob, whatever the scenario is about. Was is it before the write.
+// scheduledRules hold for every write of a ScheduledJob, whatever the scenario is about. Was is the ScheduledJob before
+// the write.
 var scheduledRules = []struct {
 	says  string
 	holds func(w *world, was *knownScheduled, o *stintv1.ScheduledJob) bool
@@ -82,7 +83,7 @@ var scheduledRules = []struct {
 		return o.Status.ScheduleCount >= was.Status.ScheduleCount && o.Status.SkippedCount >= was.Status.SkippedCount
 	}},
 	{"no more runs are counted than there were Jobs", func(w *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
-		// A run that is forgotten may be asked for again.
+		// A run that is no longer listed may be asked for again.
 		forgets := ptr.Deref(o.Spec.CompletedExecutionsHistoryLimit, 1) == 0
 		return w.gaps || forgets || o.Status.ScheduleCount <= int64(len(was.tags))
 	}},
@@ -126,7 +127,7 @@ var scheduledRunRules = []struct {
 	}},
 }
 
-// tagLayout is that of the tags of the schedule's runs.
+// tagLayout is the layout of the tags of the schedule's runs.
 const tagLayout = "20060102-150405"
 
 func isDueTime(tag string) bool {

@@ -237,8 +237,8 @@ var scheduledRunScenarios = []scenario{
 	},
 }
 
-// createBefore creates a ScheduledJob whose first run is due at a full second or minute, and returns it when its schedule
-// was taken up before that. A slow machine needs more time.
+// createBefore creates a ScheduledJob whose first run is due at a full second or minute. It tries again with more time,
+// which a slow machine needs, until the schedule is observed before that.
 func (s *scene) createBefore(full time.Duration, timeSpec func(start time.Time) string) (*scheduled, time.Time) {
 	s.Helper()
 	for n, ahead := 1, 4*time.Second; ahead < await.Limit; n, ahead = n+1, 2*ahead {
@@ -252,7 +252,7 @@ func (s *scene) createBefore(full time.Duration, timeSpec func(start time.Time) 
 	return nil, time.Time{}
 }
 
-// place is what the containers of a run of so many pods are told.
+// place returns the variables that the containers of a run of so many pods get.
 func place(count string) []corev1.EnvVar {
 	return []corev1.EnvVar{
 		{Name: "JOB_POD_COUNT", Value: count},
@@ -264,7 +264,7 @@ func place(count string) []corev1.EnvVar {
 
 func joined(tags []string) string { return strings.Join(tags, ",") }
 
-// withoutIndex leaves out what the Job controller tells the containers of every indexed Job.
+// withoutIndex leaves out the variable that the Job controller sets in the containers of every indexed Job.
 func withoutIndex(env []corev1.EnvVar) []corev1.EnvVar {
 	return slices.DeleteFunc(slices.Clone(env), func(v corev1.EnvVar) bool { return v.Name == "JOB_COMPLETION_INDEX" })
 }

@@ -101,7 +101,7 @@ var statusScenarios = []scenario{
 	},
 }
 
-// pester labels the Job until it is to stop.
+// pester changes a label of the Job again and again, until stop is closed.
 func (j *job) pester(stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
@@ -117,7 +117,7 @@ func (j *job) pester(stop <-chan struct{}) {
 	}
 }
 
-// mentions waits until for each of the pods there is an event about the Job.
+// mentions waits until the Job has, for each of the pods, an event that names it.
 func (j *job) mentions(reason, text string, l podList) {
 	j.Helper()
 	j.eventually(func(h *history) string {

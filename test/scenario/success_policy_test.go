@@ -163,7 +163,7 @@ var successPolicyScenarios = []scenario{
 	},
 }
 
-// released waits until the controller has removed the finalizers of the pods: how they end counts no more.
+// released waits until the controller has removed the finalizers of the pods. Their end is not counted any more.
 func (l podList) released() podList {
 	l.scene().Helper()
 	l.become("released", func(p *corev1.Pod) bool { return !hasFinalizer(p) })

@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxAnnotations is how much of annotations an object can have. kubectl apply puts all of the definition into one.
+// maxAnnotations is the limit for all annotations of an object together. kubectl apply puts the whole definition into
+// one.
 const maxAnnotations = 262_144
 
 func TestTheDefinitionCanBeAppliedAndExplained(t *testing.T) {
