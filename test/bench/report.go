@@ -66,7 +66,7 @@ func (t *table) line(cells ...any) {
 
 func (t *table) print() {
 	t.writer.Flush()                  //nolint:errcheck // a buffer takes everything
-	os.Stdout.Write(t.buffer.Bytes()) //nolint:errcheck // there is nobody else to tell
+	os.Stdout.Write(t.buffer.Bytes()) //nolint:errcheck // there is no other place for the error
 }
 
 // short writes a number with about three digits that count.

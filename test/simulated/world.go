@@ -157,7 +157,7 @@ func (w *World) end() {
 		r.answer <- over
 	}
 	for _, p := range w.Processes {
-		<-p.stopped //nolint:errcheck // what comes of it is of no interest any more
+		<-p.stopped //nolint:errcheck // the history is over
 	}
 }
 
