@@ -10,7 +10,7 @@ var deletions = []fault{
 		tests: "./internal/controller/gc -run ^TestDecide$",
 	},
 	{
-		wrong: "An owner goes before its dependents, which were to stay, have let go of it.",
+		wrong: "An owner is deleted before the owner references to it are removed from the dependents that are to stay.",
 		file:  "internal/controller/gc/decide.go",
 		old:   "o.State == Orphaning && !o.Dependents",
 		new:   "o.State == Orphaning",
@@ -24,7 +24,7 @@ var deletions = []fault{
 		tests: "./internal/controller/ttl -run ^TestWhatHappensWhileAJobIsAboutToBeDeleted$",
 	},
 	{
-		wrong: "What could not be done is not tried again.",
+		wrong: "A deletion that failed is not retried.",
 		file:  "internal/controller/loop/queue.go",
 		old:   "		q.AddRateLimited(key)\n",
 		new:   "",

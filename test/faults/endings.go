@@ -10,28 +10,28 @@ var endings = []fault{
 		tests: "./internal/job",
 	},
 	{
-		wrong: "A finalizer goes though the pod's result could not be kept.",
+		wrong: "A finalizer is removed though the pod's result could not be stored.",
 		file:  "internal/controller/job/apply.go",
 		old:   "	err := recorded(true)\n",
 		new:   "	err := recorded(true)\n	err = nil\n",
 		tests: "./internal/controller/job/model",
 	},
 	{
-		wrong: "An explanation knows of no verdict but the stored one.",
+		wrong: "An explanation ignores a verdict that is not stored yet.",
 		file:  "internal/job/assessment.go",
 		old:   "	end, plan := conclude(v)\n",
 		new:   "	end, plan := storedVerdict(v), manage(v, nil)\n",
 		tests: "./internal/job",
 	},
 	{
-		wrong: "An explanation tells of a delay after failures while it is the server that holds new pods off.",
+		wrong: "An explanation names a delay after failures while the server refuses new pods.",
 		file:  "internal/job/explain/waits.go",
 		old:   "add(t.delay.applies() && !t.refusal.isDelayed(), t.delay.waits)",
 		new:   "add(t.delay.applies(), t.delay.waits)",
 		tests: "./internal/job/explain",
 	},
 	{
-		wrong: "An older report of a pod takes the place of its end.",
+		wrong: "An older report of a pod replaces its end.",
 		file:  "internal/results/append.go",
 		old:   "if supersedes(&r, was) {",
 		new:   "if !supersedes(was, &r) || r.UID == was.UID {",
@@ -49,7 +49,7 @@ var endings = []fault{
 // starts are faults in the start time of a Job.
 var starts = []fault{
 	{
-		wrong: "A Job that is resumed keeps the start from before, and its deadline counts the suspension.",
+		wrong: "A Job that is resumed keeps its old startTime, so that its deadline includes the suspension.",
 		file:  "internal/job/deadline.go",
 		old:   "	case wasSuspended(v.job):\n		return &now\n",
 		new:   "",

@@ -10,7 +10,7 @@ var remotely = []fault{
 		tests: "./internal/client/remote -run ^TestAWriteWhoseAnswerIsLostIsDoneOnce$",
 	},
 	{
-		wrong: "An object is deleted by its name, though another has the name by now.",
+		wrong: "An object is deleted by its name, though another one has that name now.",
 		file:  "internal/client/remote/resource.go",
 		old:   "	if uid != \"\" {\n",
 		new:   "	if uid != \"\" && opts.Unchanged {\n",
