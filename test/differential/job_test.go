@@ -17,7 +17,7 @@ var jobDifferences = []difference{
 		reason: "a Job none of whose pods runs is not shown as running",
 	},
 	{gaps: `object (metadata\.managedFields\[\d+\]\.fieldsV1\.f:spec\.f:manualSelector|spec\.manualSelector)`,
-		reason: "A2: manualSelector stays unset, so that nobody who reads a Job wonders whether to write it"},
+		reason: "A2: manualSelector stays unset, so that the reader of a Job does not wonder whether to write it"},
 	{
 		cases:  []string{"update: a Job: manualSelector false"},
 		gaps:   `object metadata\.(generation|managedFields)`,

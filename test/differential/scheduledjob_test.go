@@ -155,10 +155,10 @@ func sparse(v any) any {
 // definitionCannotSay holds every case in which the two differ, and why.
 var definitionCannotSay = map[string]string{
 	"ScheduledJob: the status: overrides of 5000 bytes":          "a definition bounds every text and list, not their sum: etcd refuses what is too much",
-	"ScheduledJob: schedules: a day that is not there":           "a pattern knows no calendar: the controller tells (condition InvalidSchedule)",
-	"ScheduledJob: the status: a day that is not there":          "a pattern knows no calendar: the controller drops such a run and tells",
-	"ScheduledJob: selectors: an expression that does not match": "rules cannot go through all operators at a bounded cost: creating the Job fails, and the run tells why",
-	"ScheduledJob: templates: a mount without a volume":          "rules for all of a pod would cost too much: creating the Job fails, and the run tells why",
+	"ScheduledJob: schedules: a day that is not there":           "a pattern knows no calendar: the controller reports it (condition InvalidSchedule)",
+	"ScheduledJob: the status: a day that is not there":          "a pattern knows no calendar: the controller drops such a run and reports it",
+	"ScheduledJob: selectors: an expression that does not match": "rules cannot check all operators at a bounded cost: creating the Job fails, and the run says why",
+	"ScheduledJob: templates: a mount without a volume":          "rules for all of a pod would cost too much: creating the Job fails, and the run says why",
 	"ScheduledJob: templates: resources as a number":             "a definition stores quantities as they are written",
 	"ScheduledJob: templates: resources in other words":          "a definition stores quantities as they are written",
 	"ScheduledJob: strategic patches: a container":               "kinds that are defined know no strategic patches; kubectl apply and edit do without",
