@@ -86,21 +86,21 @@ func everyPodRunsOnce(t *testing.T, seed uint64) {
 }
 
 // comeAndGo creates Jobs and deletes them while their pods run, until ctx ends. Its requests do not end with ctx but
-// with patient, so that no Job is left behind.
-func (s *server) comeAndGo(ctx, patient context.Context, template *unstructured.Unstructured) error {
+// with testCtx, so that no Job is left behind.
+func (s *server) comeAndGo(ctx, testCtx context.Context, template *unstructured.Unstructured) error {
 	pause := time.NewTicker(time.Second)
 	defer pause.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		job := template.DeepCopy()
 		job.SetName(fmt.Sprintf("gone-%d", n))
-		if err := s.make(patient, jobs, job); err != nil {
+		if err := s.make(testCtx, jobs, job); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 		case <-pause.C:
 		}
-		if err := s.remove(patient, job.GetName()); err != nil {
+		if err := s.remove(testCtx, job.GetName()); err != nil {
 			return err
 		}
 	}

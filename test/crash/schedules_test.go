@@ -118,7 +118,7 @@ func everyDueTimeIsMet(t *testing.T, seed uint64) {
 
 // ask asks for a run on demand now and then, as a user does who tries again until there is an answer. It stops when ctx
 // ends, or before more runs wait than a slow machine can run.
-func (s *server) ask(ctx, patient context.Context, tags *[]string) error {
+func (s *server) ask(ctx, testCtx context.Context, tags *[]string) error {
 	pause := time.NewTicker(700 * time.Millisecond)
 	defer pause.Stop()
 	for n := range 5 * *crashKills {
@@ -127,7 +127,7 @@ func (s *server) ask(ctx, patient context.Context, tags *[]string) error {
 			return nil
 		case <-pause.C:
 			tag := fmt.Sprintf("r%d", n)
-			if err := s.run(patient, "asked", tag); err != nil {
+			if err := s.run(testCtx, "asked", tag); err != nil {
 				return err
 			}
 			*tags = append(*tags, tag)

@@ -53,7 +53,7 @@ func (j *job) warns(annotation string) {
 // annotationScenarios are about annotations that cannot be followed.
 var annotationScenarios = []scenario{
 	{
-		name: "a bad value is refused, or told of, and the default holds",
+		name: "a bad value is refused, or named in an event, and the default holds",
 		play: func(s *scene) {
 			if j := s.refuses(core.BackoffSeconds, backoff("soon"), failedPodsLimit("0")); j != nil {
 				j.warns(core.BackoffSeconds)

@@ -28,9 +28,9 @@ func (s *scene) cleanUp() {
 			s.Error(err)
 		}
 	}
-	s.dropForeignFinalizers()
+	s.dropOtherFinalizers()
 	s.seesAll()
-	s.letGo()
+	s.finalizersRemoved()
 	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	if err := s.api.CoreV1().Pods(s.namespace).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
 		s.Error(err)
@@ -81,26 +81,26 @@ func (s *scene) deleteOwners(o metav1.DeleteOptions) {
 	}
 }
 
-// letGo waits until the controller has observed that its Jobs are gone, and removed their pods' finalizers. It would
-// take pods that are deleted before for failures, and make others.
-func (s *scene) letGo() {
+// finalizersRemoved waits until the controller has observed that its Jobs are gone, and has removed their pods' finalizers.
+// It would count pods that are deleted before as failures, and replace them.
+func (s *scene) finalizersRemoved() {
 	s.eventually(func(h *history) string {
 		if held := h.pods(hasFinalizer); len(held) > 0 {
-			return "the pods of deleted Jobs to be released; there are" + describe(held)
+			return "the pods of deleted Jobs to have no finalizer; there are" + describe(held)
 		}
 		return ""
 	})
 }
 
-// dropForeignFinalizers removes the finalizers that a failed scenario has left.
-func (s *scene) dropForeignFinalizers() {
+// dropOtherFinalizers removes the finalizers that a failed scenario has left.
+func (s *scene) dropOtherFinalizers() {
 	list, err := s.api.CoreV1().Pods(s.namespace).List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		s.Error(err)
 		return
 	}
 	for i := range list.Items {
-		if slices.Contains(list.Items[i].Finalizers, foreignFinalizer) {
+		if slices.Contains(list.Items[i].Finalizers, otherFinalizer) {
 			s.must(pod{&list.Items[i], s}.finalize())
 		}
 	}

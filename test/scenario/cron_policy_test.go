@@ -142,7 +142,7 @@ var cronPolicyScenarios = []scenario{
 		},
 	},
 	{
-		name: "of runs that are not to be kept, success is noted all the same",
+		name: "of runs that are not to be kept, success is recorded all the same",
 		play: func(s *scene) {
 			c := s.createCron(keeps(0, 0))
 			j := c.starts(minutesAgo(20))
@@ -180,7 +180,7 @@ var cronPolicyScenarios = []scenario{
 	},
 }
 
-func toldToEnd(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
+func isDeleted(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
 // succeededOnce checks that there is a lastSuccessfulTime.
 func succeededOnce(c *batchv1.CronJob) string {
@@ -199,7 +199,7 @@ func replaced(s *scene) (c *cron, told []string) {
 	old.gone()
 	c.becomes(lists(fresh))
 	c.has(fresh)
-	running.become("told to end", toldToEnd)
+	running.become("deleted", isDeleted)
 	running.fail(143)
 	running.gone()
 	fresh.active(1).succeed()

@@ -130,7 +130,7 @@ var dependsOnScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job may wait for the end of others, whatever that is",
+		name: "a Job may wait for others to end, well or not",
 		play: func(s *scene) {
 			first, second := s.createNamed("first", backoffLimit(0)), s.createNamed("second")
 			j := s.create(aJob(dependsOn("first=Finished, second=Finished")))
@@ -237,7 +237,7 @@ var dependsOnScenarios = []scenario{
 		},
 	},
 	{
-		name: "what is asked for after the start comes too late",
+		name: "a dependency that is added after the start has no effect",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.becomes(started(), active(1))
@@ -279,7 +279,7 @@ var dependsOnScenarios = []scenario{
 		},
 	},
 	{
-		name: "what is settled and has not ended is waited for",
+		name: "a Job with a verdict that has not ended yet is waited for",
 		play: func(s *scene) {
 			first := s.createNamed("first", pods(2, 2), backoffLimit(0))
 			j := s.create(aJob(dependsOn("first=Failed")))

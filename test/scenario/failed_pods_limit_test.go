@@ -15,7 +15,7 @@ func failedPodsLimit(n string) func(*batchv1.Job) { return asks(core.FailedPodsL
 // failedPods waits until the Job has exactly n pods that have failed and have no tracking finalizer any more.
 func (j *job) failedPods(n int) podList {
 	j.Helper()
-	return j.podsThat("have failed and were released", n, func(p *corev1.Pod) bool {
+	return j.podsThat("have failed and have no finalizer", n, func(p *corev1.Pod) bool {
 		return p.Status.Phase == corev1.PodFailed && !hasFinalizer(p) && p.DeletionTimestamp == nil
 	})
 }

@@ -14,7 +14,7 @@ import (
 // indexedScenarios are about pods with an index.
 var indexedScenarios = []scenario{
 	{
-		name: "a pod is told its index by name, host name, label, annotation and variable",
+		name: "a pod has its index in name, host name, label, annotation and variable",
 		play: tellsIndexes,
 	},
 	{

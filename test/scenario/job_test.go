@@ -44,7 +44,7 @@ func (j *job) terminating(n int) podList {
 // ended waits until the Job has exactly n pods that have ended, still exist, and have no tracking finalizer any more.
 func (j *job) ended(n int) podList {
 	j.Helper()
-	return j.podsThat("have ended and were released", n, func(p *corev1.Pod) bool { return ended(p) && !hasFinalizer(p) })
+	return j.podsThat("have ended and have no finalizer", n, func(p *corev1.Pod) bool { return ended(p) && !hasFinalizer(p) })
 }
 
 // podsThat waits until the Job controls exactly n pods that the filter lets through.

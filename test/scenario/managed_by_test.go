@@ -66,7 +66,7 @@ var managedByScenarios = []scenario{
 			j.active(1).succeed()
 			j.becomes(exactly("succeeded=1 " + allDone))
 		},
-		differs: "that is what spec.managedBy is for",
+		differs: "upstream leaves alone a Job that names another controller in spec.managedBy",
 		upstream: func(s *scene) {
 			s.create(aJob(managedBy(controller.ManagedBy))).stays(equal("status", true, untouched))
 		},
@@ -124,7 +124,7 @@ var managedByScenarios = []scenario{
 		},
 	},
 	{
-		name: "another manager's nonsense is refused",
+		name: "an impossible status of another manager is refused",
 		play: func(s *scene) {
 			j := s.create(aJob(managedBy(anotherManager)))
 			j.becomes(unfinished())

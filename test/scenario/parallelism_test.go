@@ -101,7 +101,7 @@ var parallelismScenarios = []scenario{
 		},
 	},
 	{
-		name: "an indexed Job that was scaled down resumes the indexes that it gave up",
+		name: "an indexed Job that was scaled down and up makes pods for the same indexes again",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(5, 4)))
 			j.active(4).run()
@@ -115,7 +115,7 @@ var parallelismScenarios = []scenario{
 		},
 	},
 	{
-		name: "a hundred pods are a hundred pods",
+		name: "a hundred pods are made, and each counts once",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(100, 100)))
 			j.active(100)

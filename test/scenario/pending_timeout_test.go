@@ -177,12 +177,12 @@ var pendingTimeoutScenarios = []scenario{
 		},
 	},
 	{
-		name: "a Job fails whose pods are all refused for as long as they may take to start, and no other",
+		name: "a Job fails if all its pods are refused until its pending timeout; one without a timeout does not",
 		play: func(s *scene) {
-			patient := s.create(aJob(named("patient"), unmakeable))
+			untimed := s.create(aJob(named("untimed"), unmakeable))
 			j := s.create(aJob(unmakeable, pendingTimeoutSeconds("1")))
 			j.becomes(exactly("FailureTarget(PendingTimeout) Failed(PendingTimeout)"))
-			patient.becomes(active(0), failed(0))
+			untimed.becomes(active(0), failed(0))
 			j.ended(0)
 		},
 	},

@@ -45,7 +45,7 @@ func (j *job) remembers(l podList, phase corev1.PodPhase, code int32) {
 // resultsScenarios are about the results of pods that are gone.
 var resultsScenarios = []scenario{
 	{
-		name: "what came of pods is known when they are gone",
+		name: "the results of pods are kept when they are gone",
 		play: func(s *scene) {
 			j := s.create(aJob(indexed(2, 2), backoff("0")))
 			first := j.active(2)
@@ -67,7 +67,7 @@ var resultsScenarios = []scenario{
 		},
 	},
 	{
-		name:     "nothing is lost of pods that ended while the controller was away, nor when it comes again and again",
+		name:     "no result is lost of pods that ended while the controller was away, or while it restarts again and again",
 		restarts: true,
 		play: func(s *scene) {
 			j := s.create(aJob(pods(12, 4)))
@@ -86,7 +86,7 @@ var resultsScenarios = []scenario{
 		},
 	},
 	{
-		name: "what is known of pods goes with the Job",
+		name: "the results of pods are deleted with the Job",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			p := j.active(1)

@@ -11,7 +11,7 @@ import (
 // scheduledHandScenarios are about runs on demand, and what they are made of.
 var scheduledHandScenarios = []scenario{
 	{
-		name: "a run by hand starts at once and is remembered",
+		name: "a run by hand starts at once and stays listed",
 		play: func(s *scene) {
 			o := s.createScheduled()
 			o.ask("first")
@@ -38,7 +38,7 @@ var scheduledHandScenarios = []scenario{
 		},
 	},
 	{
-		name: "a tag whose Job is there but which was forgotten is the same run",
+		name: "a tag that is no longer listed but has a Job is the same run",
 		play: func(s *scene) {
 			o := s.createScheduled(remembers(0))
 			o.ask("first")

@@ -73,7 +73,7 @@ var scheduledRules = []struct {
 		}
 		return true
 	}},
-	{"the last due time that was dealt with never goes back", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
+	{"lastScheduleTime of a ScheduledJob never goes back", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
 		return neverBack(was.Status.LastScheduleTime, o.Status.LastScheduleTime)
 	}},
 	{"the time of the last success never goes back", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
@@ -99,7 +99,7 @@ var scheduledRules = []struct {
 		}
 		return n <= mostPending
 	}},
-	{"no more runs are remembered than are to be", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
+	{"no more completed runs are listed than the limit allows", func(_ *world, was *knownScheduled, o *stintv1.ScheduledJob) bool {
 		limit := int(ptr.Deref(o.Spec.CompletedExecutionsHistoryLimit, 20))
 		return len(o.Status.CompletedExecutions) <= max(limit, len(was.Status.CompletedExecutions))
 	}},

@@ -37,7 +37,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "an interval for ever goes on until it is suspended",
+		name: "an interval without an end goes on until it is suspended",
 		play: func(s *scene) {
 			o := s.createScheduled(every("R//PT1S"))
 			for _, tag := range o.tags(3) {
@@ -61,7 +61,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "the next due time is told, and nothing runs before",
+		name: "the status has the next due time, and nothing runs before it",
 		play: func(s *scene) {
 			start := time.Now().UTC().Truncate(time.Second).Add(time.Hour)
 			o := s.createScheduled(every("R2/" + start.Format(time.RFC3339) + "/PT1H"))
@@ -117,7 +117,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "all pods of a run start at once, and each is told its index and how many they are",
+		name: "all pods of a run start at once, and each has its index and their number",
 		play: func(s *scene) {
 			o := s.createScheduled(podCount(3))
 			o.ask("first")
@@ -203,7 +203,7 @@ var scheduledRunScenarios = []scenario{
 		},
 	},
 	{
-		name: "the events of a run tell its start and its end",
+		name: "the events of a run report its start and its end",
 		play: func(s *scene) {
 			o := s.createScheduled()
 			o.ask("first")

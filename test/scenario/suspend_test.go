@@ -66,7 +66,7 @@ var suspendScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "a suspension that nobody saw leaves the pods alone",
+		name: "a suspension that no controller observed leaves the pods alone",
 		play: func(s *scene) {
 			j := s.create(aJob(pods(2, 2)))
 			j.active(2).run()
@@ -81,7 +81,7 @@ var suspendScenarios = []scenario{
 		restarts: true,
 	},
 	{
-		name: "the deadline counts from the last time that a Job went on",
+		name: "the deadline counts from the last time that a Job was resumed",
 		play: func(s *scene) {
 			j := s.create(aJob())
 			j.active(1)

@@ -118,7 +118,7 @@ func (w *World) bringNews(t *rapid.T) {
 // Bring adds n changes to a cache and calls its handlers for all of them, or for only one where late is set.
 func (w *World) Bring(feed Feed, n int, late bool) {
 	feed.Show(n)
-	w.Say("a controller is shown %d changes; the handlers hear of all: %t", n, !late)
+	w.Say("%d changes reach a cache; the handlers are called for all: %t", n, !late)
 	for tell := map[bool]int{true: min(n, 1), false: n}[late]; tell > 0; tell-- {
 		feed.Tell(1)
 		w.Pause()
@@ -152,7 +152,7 @@ func (w *World) happenToWatch(t *rapid.T) {
 		w.Say("a watch breaks")
 		feed.Relist()
 	} else {
-		w.Say("a controller is told everything again")
+		w.Say("the handlers of a controller are called again for all objects")
 		feed.Repeat()
 	}
 	w.Pause()

@@ -23,11 +23,11 @@ type Informer[T client.Object] struct {
 	seen int
 	// version is that of the newest change in the store. It is atomic, as a controller may read it at any time.
 	version atomic.Int64
-	// untold are the changes for which the handlers have not been called yet.
-	untold []news
+	// undelivered are the changes for which the handlers have not been called yet.
+	undelivered []notification
 }
 
-type news struct {
+type notification struct {
 	was, is any
 	// first marks objects of the list with which an informer begins.
 	first bool
@@ -93,7 +93,7 @@ func (i *Informer[T]) List(late int) {
 	}
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
-		i.untold = append(i.untold, news{is: obj, first: true})
+		i.undelivered = append(i.undelivered, notification{is: obj, first: true})
 	}
 }
 
@@ -101,7 +101,7 @@ func (i *Informer[T]) begin() {
 	if !i.listed {
 		i.List(0)
 	}
-	i.Tell(len(i.untold))
+	i.Tell(len(i.undelivered))
 }
 
 // skip adds changes to the store without calling the handlers for them.
@@ -143,7 +143,7 @@ func (i *Informer[T]) versionAt(changes int) int {
 }
 
 // Untold is for how many changes the handlers have not been called yet.
-func (i *Informer[T]) Untold() int { return len(i.untold) }
+func (i *Informer[T]) Untold() int { return len(i.undelivered) }
 
 // Show adds n more changes to the store.
 func (i *Informer[T]) Show(n int) {
@@ -153,9 +153,9 @@ func (i *Informer[T]) Show(n int) {
 		i.seen++
 		switch {
 		case c.new:
-			i.untold = append(i.untold, news{was: was, is: c.is})
+			i.undelivered = append(i.undelivered, notification{was: was, is: c.is})
 		case was != nil:
-			i.untold = append(i.untold, news{was: c.was})
+			i.undelivered = append(i.undelivered, notification{was: c.was})
 		}
 	}
 }
@@ -169,9 +169,9 @@ func (i *Informer[T]) bookmark(version int) {
 
 // Tell calls the handlers for n more changes.
 func (i *Informer[T]) Tell(n int) {
-	for ; n > 0 && len(i.untold) > 0; n-- {
-		x := i.untold[0]
-		i.untold = i.untold[1:]
+	for ; n > 0 && len(i.undelivered) > 0; n-- {
+		x := i.undelivered[0]
+		i.undelivered = i.undelivered[1:]
 		for _, h := range i.handlers {
 			switch {
 			case x.is == nil:
@@ -189,7 +189,7 @@ func (i *Informer[T]) Tell(n int) {
 func (i *Informer[T]) Repeat() {
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
-		i.untold = append(i.untold, news{was: obj, is: obj})
+		i.undelivered = append(i.undelivered, notification{was: obj, is: obj})
 	}
 }
 
@@ -203,10 +203,10 @@ func (i *Informer[T]) Relist() {
 	i.skip(len(i.table.log))
 	for _, key := range slices.Sorted(slices.Values(i.store.ListKeys())) {
 		obj, _, _ := i.store.GetByKey(key)
-		i.untold = append(i.untold, news{was: before[key], is: obj})
+		i.undelivered = append(i.undelivered, notification{was: before[key], is: obj})
 		delete(before, key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(before)) {
-		i.untold = append(i.untold, news{was: cache.DeletedFinalStateUnknown{Key: key, Obj: before[key]}})
+		i.undelivered = append(i.undelivered, notification{was: cache.DeletedFinalStateUnknown{Key: key, Obj: before[key]}})
 	}
 }

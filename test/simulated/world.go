@@ -116,7 +116,7 @@ func (w *World) Kill(p *Process, comesToPass func(*Request) bool) {
 		r.answer <- answer{err: errors.New("the process is dead")}
 	}
 	p.cancel()
-	w.bury(p)
+	w.reap(p)
 }
 
 // Leave tells a process to stop. It ends once its last requests are answered.
@@ -125,18 +125,18 @@ func (w *World) Leave(p *Process) {
 	p.leaving = true
 	p.cancel()
 	w.Pause()
-	w.buryStopped()
+	w.reapStopped()
 }
 
-func (w *World) buryStopped() {
+func (w *World) reapStopped() {
 	for _, p := range slices.Clone(w.Processes) {
 		if p.leaving && len(w.requests.of(p)) == 0 {
-			w.bury(p)
+			w.reap(p)
 		}
 	}
 }
 
-func (w *World) bury(p *Process) {
+func (w *World) reap(p *Process) {
 	if err := <-p.stopped; err != nil {
 		w.Fail("controller %d: %v", p.Number, err)
 	}
@@ -198,7 +198,7 @@ func (w *World) Serve(r *Request, f Fault) {
 	w.serving = nil
 	r.answer <- a
 	w.Pause()
-	w.buryStopped()
+	w.reapStopped()
 }
 
 // Inform delivers all changes to all processes.
@@ -248,5 +248,5 @@ func (w *World) Pass(d time.Duration) {
 	w.Say("%s go by", d)
 	time.Sleep(d)
 	w.Pause()
-	w.buryStopped()
+	w.reapStopped()
 }
