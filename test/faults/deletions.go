@@ -24,7 +24,7 @@ var deletions = []fault{
 		tests: "./internal/controller/ttl -run ^TestWhatHappensWhileAJobIsAboutToBeDeleted$",
 	},
 	{
-		wrong: "A deletion that failed is not retried.",
+		wrong: "A sync that failed is not retried.",
 		file:  "internal/controller/loop/queue.go",
 		old:   "		q.AddRateLimited(key)\n",
 		new:   "",

@@ -24,7 +24,7 @@ var schedules = []fault{
 		tests: "./internal/cronjob",
 	},
 	{
-		wrong: "lastScheduleTime is not corrected from the Jobs that exist.",
+		wrong: "A missing lastScheduleTime is not set from the Jobs that exist.",
 		file:  "internal/cronjob/status.go",
 		old:   "scheduled && later(&t, d.status.LastScheduleTime) {",
 		new:   "scheduled && d.status.LastScheduleTime != nil && later(&t, d.status.LastScheduleTime) {",
